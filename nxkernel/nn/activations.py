@@ -25,7 +25,7 @@ def _float(x: Any) -> Any:
 
 
 def linear(x: Any) -> Any:
-    """What it is given.
+    """The identity: the linear activation.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _below(x: Any) -> Any:
 
 
 def gelu(x: Any, *, approximate: bool = False) -> Any:
-    """``x`` times the distribution function of a standard normal at x.
+    """GELU: ``x`` times the cumulative distribution function of the standard normal at ``x``.
 
     Parameters
     ----------

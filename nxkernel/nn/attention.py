@@ -1,4 +1,4 @@
-"""Attention: weighted means of values, by how well queries fit keys."""
+"""Attention: masks, scaled dot-product attention, and multi-head attention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["attention_weights", "causal_mask", "dot_product_attention", "multi_h
 
 
 def causal_mask(queries: int, keys: int | None = None) -> Any:
-    """A mask that lets each place see itself and those before it.
+    """A causal mask: each position attends to itself and to those before it.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def causal_mask(queries: int, keys: int | None = None) -> Any:
 def attention_weights(
     query: Any, key: Any, *, mask: Any = None, causal: bool = False, scale: float | None = None
 ) -> Any:
-    """How much each query takes of each key: the softmax of scaled products.
+    """Attention weights: the softmax over keys of the scaled dot products of queries and keys.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def attention_weights(
 def dot_product_attention(
     query: Any, key: Any, value: Any, *, mask: Any = None, causal: bool = False, scale: float | None = None
 ) -> Any:
-    """Means of values, by how well queries fit keys.
+    """Scaled dot-product attention: for each query the mean of the values, weighted by its match with the keys.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def multi_head_attention(
     dropout: float = 0.0,
     kernel_init: Initializer | str = "glorot_uniform",
 ) -> Callable[..., Any]:
-    """Attention by several heads, each with queries, keys and values of its own.
+    """Multi-head attention: several heads, each with its own projections of queries, keys and values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Modules that are made of others: one after the other, side by side, and around a shortcut."""
+"""Combinators of layers: `serial` (sequential), `parallel`, `residual` (skip connection) and `repeat`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["parallel", "repeat", "residual", "serial"]
 
 @module
 def serial(*layers: Module | Callable[..., Any]) -> Callable[..., Any]:
-    """Layers one after the other.
+    """Sequential: apply layers one after the other.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def serial(*layers: Module | Callable[..., Any]) -> Callable[..., Any]:
 
 @module
 def parallel(*layers: Module | Callable[..., Any]) -> Callable[..., Any]:
-    """Layers side by side.
+    """Apply layers side by side: all to one input, or each to its own; gives a tuple.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def parallel(*layers: Module | Callable[..., Any]) -> Callable[..., Any]:
 
 @module
 def residual(*layers: Module | Callable[..., Any], shortcut: Module | Callable[..., Any] | None = None) -> Any:
-    """Layers one after the other, and their input added to what they give.
+    """A residual block: apply layers one after the other and add the input (skip connection).
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def residual(*layers: Module | Callable[..., Any], shortcut: Module | Callable[.
 
 
 def repeat(layer: Module, times: int) -> Module:
-    """Layers that are made alike, one after the other, each with parameters of its own.
+    """Stack copies of a layer one after the other, each with its own parameters.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def depthwise_conv(
     kernel_init: Initializer | str = "glorot_uniform",
     bias_init: Initializer | str = "zeros",
 ) -> Callable[..., Any]:
-    """A convolution of each channel on its own.
+    """A depthwise convolution: each channel is convolved with its own kernels.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def conv_transpose(
     kernel_init: Initializer | str = "glorot_uniform",
     bias_init: Initializer | str = "zeros",
 ) -> Callable[..., Any]:
-    """A convolution that makes space larger by its strides: it undoes the shape of one with the same numbers.
+    """A transposed convolution, which upsamples by its strides: it inverts the shapes of a convolution.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def dense(
     kernel_init: Initializer | str = "glorot_uniform",
     bias_init: Initializer | str = "zeros",
 ) -> Callable[..., Any]:
-    """A linear map of the last axis: ``x · kernel + bias``.
+    """A dense (fully connected) layer: a linear map of the last axis, ``x · kernel + bias``.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def dense(
 
 @module
 def bias(*, init: Initializer | str = "zeros") -> Callable[..., Any]:
-    """Add one number for each place of the last axis.
+    """A bias: one learned number added for each position of the last axis.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def bias(*, init: Initializer | str = "zeros") -> Callable[..., Any]:
 
 @module
 def embedding(size: int, units: int, *, init: Initializer | str = "uniform") -> Callable[..., Any]:
-    """A row of a table for each whole number.
+    """An embedding: look up a row of a learned table for each integer.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def embedding(size: int, units: int, *, init: Initializer | str = "uniform") -> 
 
 @module
 def dropout(rate: float = 0.5, *, axes: int | Sequence[int] | None = None) -> Callable[..., Any]:
-    """In training, put zero in the place of a random part of the elements, and scale the others up.
+    """Dropout: in training, set a random share of the elements to zero and scale up the others.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def dropout(rate: float = 0.5, *, axes: int | Sequence[int] | None = None) -> Ca
 
 @module
 def flatten(*, axes: int = 1) -> Callable[..., Any]:
-    """All axes but the first ones as one.
+    """Flatten all axes but the first ones (the batch) into one.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def flatten(*, axes: int = 1) -> Callable[..., Any]:
 
 @module
 def reshape(*shape: int) -> Callable[..., Any]:
-    """Another shape for each entry of a batch.
+    """Reshape each entry of a batch.
 
     Parameters
     ----------

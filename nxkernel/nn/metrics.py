@@ -1,4 +1,4 @@
-"""Metrics: how good predictions are, as numbers for people. None of them is meant to be differentiated."""
+"""Metrics of predictions: accuracy, precision, recall, F1, confusion matrix, mean errors, R². Not for gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _classes(values: Any, name: str) -> Any:
-    """Numbers of classes: as given, or where the last axis is largest."""
+    """Class labels: integers as given, or the argmax over the last axis of scores."""
     values = operand(values, name)
     return values if values.type.is_integer and values.rank == 1 else nx.argmax(values, axis=-1)
 
@@ -32,7 +32,7 @@ def _decided(name: str, y_true: Any, y_pred: Any, threshold: float) -> tuple[Any
 
 
 def accuracy(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """The part of predictions that are right.
+    """Accuracy: the fraction of predictions that are right.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def accuracy(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def top_k_accuracy(y_true: Any, y_pred: Any, *, k: int = 5) -> Any:
-    """How often the right class is one of the `k` most likely ones.
+    """Top-k accuracy: the fraction of entries whose class is among the `k` with the highest scores.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _count(name: str, y_true: Any, y_pred: Any, threshold: float, wanted: bool, 
 
 
 def true_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """How many ones were told to be ones.
+    """The number of true positives: entries of class 1 predicted as 1.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def true_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def true_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """How many zeros were told to be zeros.
+    """The number of true negatives: entries of class 0 predicted as 0.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def true_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def false_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """How many zeros were told to be ones.
+    """The number of false positives: entries of class 0 predicted as 1.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def false_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def false_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """How many ones were told to be zeros.
+    """The number of false negatives: entries of class 1 predicted as 0.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _part(count: Any, total: Any) -> Any:
 
 
 def precision(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """The part of what was told to be ones that are ones; 0 when nothing was.
+    """Precision: the fraction of the predicted positives that are positive; 0 if there are none.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def precision(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """The part of ones that were found; 0 when there are none.
+    """Recall (sensitivity): the fraction of the positives that are predicted as such; 0 if there are none.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """The part of zeros that were told to be zeros; 0 when there are none.
+    """Specificity: the fraction of the negatives that are predicted as such; 0 if there are none.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def f1(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
-    """The harmonic mean of precision and recall.
+    """The F1 score: the harmonic mean of precision and recall.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def f1(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def confusion_matrix(y_true: Any, y_pred: Any, *, classes: int) -> Any:
-    """How often each class was told to be which.
+    """The confusion matrix: counts of entries by true class (rows) and predicted class (columns).
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def _floats(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the differences without their signs.
+    """The mean absolute error.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the squared differences.
+    """The mean squared error.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
 
 
 def root_mean_squared_error(y_true: Any, y_pred: Any) -> Any:
-    """The root of the mean of the squared differences.
+    """The root mean squared error.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def root_mean_squared_error(y_true: Any, y_pred: Any) -> Any:
 
 
 def r2(y_true: Any, y_pred: Any) -> Any:
-    """The part of the variance that predictions explain: 1 for exact ones, 0 for those no better than the mean.
+    """The coefficient of determination R²: 1 for exact predictions, 0 for those no better than the mean.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Modules: one function says how a layer applies; what creates its parameters is found by tracing that function."""
+"""The class Module of layers and networks: `init`, `apply`, `summary`; parameters are found by tracing its function."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _METHODS: dict[str, other_libraries.Entry] = {
 
 
 class Module:
-    """A layer or network: hyperparameters, and a function that says how it applies.
+    """A layer or network: its hyperparameters, and a function that computes its outputs from its inputs.
 
     It is made by a function under :func:`module`. It never changes; parameters are a dict that ``init`` gives and calls
     take. Modules that are made alike in a cell that runs again find the programs of the first time.
@@ -84,7 +84,7 @@ class Module:
         return _remade, (exported(builder), args, dict(options), self.name)
 
     def named(self, name: str) -> Module:
-        """The same module with a name of its own for its parameters: ``nn.dense(16).named("hidden")``.
+        """The same module with a name for its parameters, as in ``nn.dense(16).named("hidden")``.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Module:
         return Module(*_call_of(self.fresh()), name)
 
     def fresh(self) -> Module:
-        """A module that is made alike and has parameters of its own, and so have the modules that it is made of.
+        """A copy of the module whose parameters, and those of its submodules, are not shared with it.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class Module:
     # Parameters ------------------------------------------------------------------------------------------------
 
     def init(self, key: Any, *inputs: Any, training: bool = False, reuse: Mapping | None = None, **options: Any) -> Any:
-        """The first parameters, of shapes that fit the inputs.
+        """Initialize the parameters, for inputs of these types and shapes.
 
         The network is traced and not run: of the inputs types and shapes count, and templates do.
 
@@ -168,7 +168,7 @@ class Module:
         return params
 
     def init_state(self, *inputs: Any, **options: Any) -> dict:
-        """The first state, for layers that have one, such as the running statistics of batch normalization.
+        """Initialize the state of layers that have one, such as the running statistics of batch normalization.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class Module:
     # Calls -----------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Apply it: ``net(params, x)``, and ``layer(x)`` in the function that says how another module applies.
+        """Apply the module: ``net(params, x)``, or ``layer(x)`` inside of another module.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Module:
     def apply(
         self, params: Any, *inputs: Any, key: Any = None, state: Any = None, training: bool = False, **options: Any
     ) -> Any:
-        """Apply it with parameters, also within the function that says how another module applies.
+        """Apply the module to inputs with the parameters given, also inside of other modules.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class Module:
     def _applied(
         self, run: NetworkRun, place: ModulePath, args: Sequence[Any], options: Mapping, depth: int
     ) -> tuple[Any, Entry]:
-        """Call the function that says how it applies."""
+        """Call the module's function on inputs."""
         __tracebackhide__ = True
         entry = Entry(place, self, depth, tuple(args))
         run.entries.append(entry)
@@ -315,7 +315,7 @@ class Module:
         return entry.output, entry
 
     def _application(self) -> tuple[Callable[..., Any], dict[int, tuple[str, str]]]:
-        """The function that says how it applies, and what it calls the modules that it knows."""
+        """The module's function, and the names that it has for its submodules."""
         made = self.__nx_function__
         # While it is traced, a copy of this object leads to nodes in place of captured arrays.
         if self._made is None or self._made[0] is not made:
@@ -363,7 +363,7 @@ class Module:
         return Summary.of(self._layout(specs, training).entries)
 
     def _layout(self, specs: tuple, training: bool) -> NetworkRun:
-        """What a run creates and calls, found by tracing it with nothing behind."""
+        """Trace the module without data: the parameters that it creates and the layers that it calls."""
         with tracing.BodyTrace() as trace:
             inputs, options = placeholders(specs, lambda spec: trace.parameter("input", spec))
             run = NetworkRun(self, None, None, random.key(0), training)
@@ -382,7 +382,7 @@ class Module:
 
 
 def module(builder: Callable[..., Any]) -> Callable[..., Module]:
-    """Make a function that takes hyperparameters and modules, and gives a function, one that gives a module.
+    """Decorate a function that takes hyperparameters and returns a function of inputs, so that it returns a Module.
 
     The function that it gives says how the module applies: it asks for parameters with :func:`param` and calls modules
     like functions. It is a numerical definition: its `if`, `while` and assignments become part of the program.
@@ -430,7 +430,7 @@ def module(builder: Callable[..., Any]) -> Callable[..., Module]:
 
 
 def as_module(layer: Any, place: str) -> Module:
-    """A layer as a module; a plain function is one without parameters."""
+    """A layer as a :class:`Module`; a plain function becomes one without parameters."""
     if isinstance(layer, Module):
         return layer
     if not callable(layer) or isinstance(layer, Operand):
@@ -445,7 +445,7 @@ def as_module(layer: Any, place: str) -> Module:
 
 
 def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any) -> Callable[..., Any]:
-    """What a maker gives; the name is here for keys, as it is in the parameters."""
+    """The hyperparameters and function of a module, with its name, since parameters are stored under it."""
     return builder(*args, **options)
 
 
@@ -455,7 +455,7 @@ def _remade(maker: Callable[..., Any], args: tuple, options: dict[str, Any], nam
 
 
 def _call_of(module: Module) -> tuple[Callable[..., Any], tuple, dict[str, Any]]:
-    """The maker of a module, and what it was given."""
+    """The function that makes a module, and the arguments of that call."""
     made = module.__nx_function__
     if made.func is _built:
         return made.args[1], made.args[2:], made.keywords
@@ -472,7 +472,7 @@ def _is_maker(function: Any) -> bool:
 
 
 def _fresh(value: Any, made: dict[int, Module]) -> Any:
-    """A module or a container with fresh modules; what was shared in it is shared again."""
+    """A copy of a module or container with new modules; modules that were shared in it share their copy."""
     if isinstance(value, Module):
         if id(value) not in made:
             builder, args, options = _call_of(value)
@@ -486,7 +486,7 @@ def _fresh(value: Any, made: dict[int, Module]) -> Any:
 
 
 def _locate(error: NxError, shown: str) -> None:
-    """Begin an error's text with the path of the innermost module that it came from."""
+    """Prefix an error's text with the path of the innermost module that raised it."""
     if getattr(error, "module", None) is None:
         error.module = shown
         text = str(error)

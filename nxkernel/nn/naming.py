@@ -1,4 +1,4 @@
-"""What modules are called: by the variables that hold them, by their places in a list, or by what they are."""
+"""Names of modules in parameter containers: by the variable that holds one, its position in a list, or its kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def names_of(builder: Callable[..., Any], function: Any, kind: type) -> dict[int, tuple[str, str]]:
-    """What modules are called, by identity: a key, and what goes before it for people, such as ``[2]``."""
+    """Names of modules by identity: the key among parameters, and what precedes it in paths, such as ``[2]``."""
     found: dict[int, tuple[str, str]] = {}
     while isinstance(function, functools.partial):
         function = function.func

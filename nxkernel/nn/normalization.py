@@ -25,7 +25,7 @@ def batch_norm(
     offset: bool = True,
     channels: str = "first",
 ) -> Callable[..., Any]:
-    """Each channel with mean 0 and variance 1 over the batch, then scaled and shifted.
+    """Batch normalization: each channel to mean 0 and variance 1 over the batch, then scaled and shifted.
 
     In training mean and variance are those of the batch, and the state keeps a running mean of both, which is what
     normalizes otherwise. The state is a dict of its own::
@@ -105,7 +105,7 @@ def _moved(running: Any, now: Any, momentum: float) -> Any:
 def layer_norm(
     *, axes: int | Sequence[int] = -1, epsilon: float = 1e-5, scale: bool = True, offset: bool = True
 ) -> Callable[..., Any]:
-    """Each entry with mean 0 and variance 1 over its features, then scaled and shifted.
+    """Layer normalization: each entry to mean 0 and variance 1 over its features, then scaled and shifted.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def layer_norm(
 
 @module
 def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Callable[..., Any]:
-    """Each entry divided by the root of the mean square of its features, then scaled.
+    """RMS normalization: each entry divided by the root mean square of its features, then scaled.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
 def group_norm(
     groups: int, *, epsilon: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
 ) -> Callable[..., Any]:
-    """Each group of channels of an entry with mean 0 and variance 1, then scaled and shifted by channel.
+    """Group normalization: groups of channels of each entry to mean 0 and variance 1, then scaled and shifted.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def group_norm(
 def instance_norm(
     *, epsilon: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
 ) -> Callable[..., Any]:
-    """Each channel of an entry with mean 0 and variance 1 over space, then scaled and shifted.
+    """Instance normalization: each channel of an entry to mean 0 and variance 1 over space, then scaled and shifted.
 
     Parameters
     ----------

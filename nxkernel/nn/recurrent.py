@@ -28,7 +28,7 @@ def lstm(
     hidden_init: Initializer | str = "orthogonal",
     forget_bias: float = 1.0,
 ) -> Callable[..., Any]:
-    """Long short-term memory over ``[..., time, features]``.
+    """An LSTM layer (long short-term memory) over sequences of shape ``[..., time, features]``.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def gru(
     kernel_init: Initializer | str = "glorot_uniform",
     hidden_init: Initializer | str = "orthogonal",
 ) -> Callable[..., Any]:
-    """Gated recurrent units over ``[..., time, features]``.
+    """A GRU layer (gated recurrent units) over sequences of shape ``[..., time, features]``.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def rnn(
     kernel_init: Initializer | str = "glorot_uniform",
     hidden_init: Initializer | str = "orthogonal",
 ) -> Callable[..., Any]:
-    """A plain recurrent layer: ``h = tanh(x · kernel + h · hidden + bias)``.
+    """A plain recurrent layer over ``[..., time, features]``: ``h = tanh(x · kernel + h · hidden + bias)``.
 
     Parameters
     ----------

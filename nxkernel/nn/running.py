@@ -1,4 +1,4 @@
-"""Runs of networks: applied with parameters, and traced with nothing behind for parameters to be created."""
+"""Applying a network from its root, and initializing its parameters and state by tracing it without data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def network(
 
 
 def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -> dict:
-    """The first parameters or state of a network, in the trace that is active."""
+    """The initial parameters or state of a network, in the trace that is active."""
     __tracebackhide__ = True
     made: list[Any] = []
 
@@ -80,7 +80,7 @@ def placeholders(specs: tuple, make: Callable[[Any], Any]) -> tuple[tuple, dict]
 
 
 def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
-    """What a network is traced with: structure and specs of the data, and the static options."""
+    """The key of a traced network: structure and specs of its inputs, and its static options."""
     data = {key: value for key, value in options.items() if is_data(value)}
     leaves: list[tuple[str, Any]] = []
 
@@ -98,7 +98,7 @@ def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
 
 
 def check_key(name: str, key: Any) -> None:
-    """Refuse what is no random key, such as an input in its place."""
+    """Raise an error for what is no random key, such as an input in its position."""
     if is_leaf(key) and not isinstance(key, bool | int | float | complex):
         spec = spec_of(key)
         if str(spec.type) == "u32" and spec.shape == (2,):
@@ -115,7 +115,7 @@ def check_key(name: str, key: Any) -> None:
 
 
 def _check_used(module: Module, run: NetworkRun, params: dict, inputs: tuple, options: dict) -> None:
-    """Refuse parameters that no layer asks for, unless one does in training, or only then does not."""
+    """Raise an error for parameters that no layer uses, neither in training nor outside of it."""
     extra = [path for path in _paths(params) if path not in run.used]
     if not extra:
         return
@@ -139,12 +139,12 @@ def _paths(tree: Any, before: tuple = ()) -> list[tuple]:
 
 
 def replaced(tree: dict, path: Sequence[str], values: Any) -> Any:
-    """A tree with something else at a path."""
+    """A copy of a nested dict with another value at a path."""
     return {**tree, path[0]: replaced(tree[path[0]], path[1:], values)} if path else values
 
 
 def check_alike(expected: Any, values: Any, shown: str, where: str) -> None:
-    """Refuse values to reuse that have other keys or shapes than what they replace."""
+    """Raise an error if parameters to reuse differ in keys or shapes from those that they replace."""
     if isinstance(expected, dict):
         keys, given = sorted(expected), sorted(values) if isinstance(values, dict) else describe(values)
         if keys != given:
@@ -158,7 +158,7 @@ def check_alike(expected: Any, values: Any, shown: str, where: str) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def renamed(function: types.FunctionType, name: str) -> types.FunctionType:
-    """A function under another name: what events and errors call a network."""
+    """A function renamed to what events and errors call the network."""
     made = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
     made.__kwdefaults__, made.__qualname__, made.__module__ = function.__kwdefaults__, f"<{name}>", function.__module__
     return made

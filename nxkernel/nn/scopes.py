@@ -1,4 +1,4 @@
-"""What a layer asks for while it is applied: parameters, state, random keys, and whether the network is in training."""
+"""What a layer calls while it is applied: `nn.param`, `nn.state`, `nn.update`, `nn.key` and `nn.training`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class ModulePath:
-    """Where a module is in a network.
+    """The path of a module in a network.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class NetworkRun:
         self._asked: dict[Path, int] = {}
 
     def next_key(self, path: Path) -> Any:
-        """A key of its own for each time that one is asked for at a place."""
+        """A random key for the module at a path, different each time that one is asked for."""
         count = self._asked[path] = self._asked.get(path, 0) + 1
         return key_at(self.key, (*path, str(count)))
 
@@ -91,7 +91,7 @@ class ModuleFrame:
         self._taken: set[str] = set()
 
     def place_of(self, module: Any) -> ModulePath:
-        """Where a module's parameters are: at the place where it was called first."""
+        """The path of a module's parameters: that of its first call, so that later calls share them."""
         found = self.run.known.get(id(module))
         if found is not None:
             path = found[1].path
@@ -105,7 +105,7 @@ class ModuleFrame:
         return place
 
     def _free(self, name: str) -> str:
-        """The name, or the name with the first number that nobody has."""
+        """The name, with the first free number appended if it is taken."""
         made, number = name, 0
         while made in self._taken:
             number += 1
@@ -127,7 +127,7 @@ def current() -> ModuleFrame | None:
 
 
 class Entered:
-    """A context in which a module is applied; none is for None.
+    """A context manager in which `frame` is the module being applied, or none is.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _frame(name: str) -> ModuleFrame:
 
 
 def param(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any = "f32") -> Any:
-    """A parameter of the module that is being applied: created by `init`, and the one in ``params`` afterwards.
+    """A parameter of the module being applied: `init` creates it; afterwards it is the value in ``params``.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def param(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any
 
 
 def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any = "f32") -> Any:
-    """A value of the module that is being applied that calls change, such as a running mean.
+    """A state variable of the module being applied, such as a running mean: a value that calls may update.
 
     It is in the dict that ``net.init_state(x)`` gives, and which is passed with ``net(params, x, state=state)``.
 
@@ -263,7 +263,7 @@ def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any
 
 
 def update(name: str, value: Any) -> None:
-    """Give a value of the state of the module that is being applied for the next call.
+    """Update a state variable of the module being applied, for the next call.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def update(name: str, value: Any) -> None:
 
 
 def key() -> Any:
-    """A random key that nobody else has, for the module that is being applied.
+    """A fresh random key for the module being applied, different at each call of this function.
 
     Returns
     -------
@@ -336,12 +336,12 @@ def training() -> bool:
 
 
 def key_at(key: Any, path: Path) -> Any:
-    """The key of a place: what else there is in a network does not change it."""
+    """The random key of a path, folded from the path's names, so that other layers do not change it."""
     return random.fold_in(key, zlib.crc32("/".join(path).encode()))
 
 
 def _created(run: NetworkRun, path: Path, spec: Spec, init: Initializer | str, key: Any, frame: ModuleFrame) -> Any:
-    """A first value, which belongs to the whole network even where a loop's body asks for it."""
+    """An initial value, computed in the trace of the whole network also where a loop's body asks for it."""
     init = chosen(init, f"the initializer of {path[-1]!r}")
     before, tracing._state.trace = tracing._state.trace, run.trace
     try:
@@ -360,7 +360,7 @@ def _created(run: NetworkRun, path: Path, spec: Spec, init: Initializer | str, k
 
 
 def _found(tree: dict, path: Path, spec: Spec, what: str, frame: ModuleFrame) -> Any:
-    """What a dict has for a module, or an error that says where it ends."""
+    """The entry of a nested dict at a module's path, or an error that names the first missing key."""
     value: Any = tree
     for place, name in enumerate(path):
         if not isinstance(value, dict) or name not in value:

@@ -1,4 +1,4 @@
-"""What a network looks like: a table of its layers, and the call that makes it."""
+"""Summaries of networks: a table of layers with shapes and numbers of parameters, and a module's repr."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Summary:
 
     @classmethod
     def of(cls, entries: Sequence[Entry]) -> Summary:
-        """The summary of the calls of modules in one run."""
+        """The summary of the module calls that one traced run made."""
         rows, specs, seen = [], [], set()
         for entry in entries:
             shared = entry.place.path in seen and bool(entry.created)
@@ -72,7 +72,7 @@ class Summary:
 
     @property
     def total(self) -> str:
-        """The last line."""
+        """The table's last line, with the total number of parameters."""
         return f"{counted(self.parameters, 'parameter')}, {_bytes(self.nbytes)}"
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Containers walked side by side, leaf by leaf; where two are not alike, the error names the first place."""
+"""Functions over the leaves of parameter containers side by side; errors name the first path where two differ."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def like(params: Any, value: float = 0.0) -> Any:
 
 
 def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: Callable[[str, Any], Exception]) -> list:
-    """The label of each leaf of a container, of labels that are built alike, or where one stands for a whole part."""
+    """The label of each leaf of a container; one label may stand for a whole subtree."""
     found: dict[str, Any] = {}
     leaves = flat(value, name)[1]
 
@@ -120,7 +120,7 @@ def arranged(value: Any, like: Any) -> Any:
 
 
 def only(value: Any, chosen: list[bool], name: str) -> Any:
-    """A container with ``()`` in place of the leaves that are not chosen."""
+    """A container with ``()`` in place of the leaves that a mask does not select."""
     structure, leaves = flat(value, name)
     kept = [leaf if take else () for (_, leaf), take in zip(leaves, chosen, strict=True)]
     return containers.rebuild(structure, iter(kept))

@@ -1,4 +1,4 @@
-"""Gradients gathered over several steps, so that a large batch can come in parts."""
+"""Gradient accumulation over several steps (`multi_steps`), so that a large batch can come in parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nxkernel.optim.transformation import Transformation, check, transformation
 
 
 class GatheredState(NamedTuple):
-    """How many gradients were gathered since the last update, their mean, and the state of the transformation."""
+    """The number of gradients since the last update, their mean, and the state of the inner transformation."""
 
     count: Any
     mean: Any
@@ -23,7 +23,7 @@ class GatheredState(NamedTuple):
 
 @transformation
 def multi_steps(inner: Transformation, every: int) -> Transformation:
-    """A transformation of the mean of several gradients; the updates in between are 0.
+    """Gradient accumulation: apply a transformation to the mean of every `every` gradients; updates in between are 0.
 
     Parameters
     ----------

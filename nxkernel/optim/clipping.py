@@ -1,4 +1,4 @@
-"""Gradients that are kept small, and shares of parameters and noise that are added to them."""
+"""Gradient clipping by value and by norm, weight decay, and gradient noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NoiseState(NamedTuple):
 
 @transformation
 def clip(limit: float) -> Transformation:
-    """Every element kept between minus a limit and the limit.
+    """Clip every element of the gradients to the range from ``-limit`` to `limit`.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def clip(limit: float) -> Transformation:
 
 
 def _within(leaf: Any, size: Any, limit: Any) -> Any:
-    """A leaf, scaled down where a norm is beyond the limit."""
+    """A tensor, scaled so that its norm `size` does not exceed the limit."""
     over = size > limit
     return _leaves.scaled(leaf, nx.select(over, limit / nx.select(over, size, 1.0), 1.0))
 
 
 @transformation
 def clip_by_norm(limit: float) -> Transformation:
-    """Each leaf scaled down to a norm of at most `limit`.
+    """Scale the gradient of each tensor so that its own norm is at most `limit`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def clip_by_norm(limit: float) -> Transformation:
 
 @transformation
 def clip_by_global_norm(limit: float) -> Transformation:
-    """All leaves scaled down by one factor, so that their norm together is at most `limit` (Pascanu and others, 2012).
+    """Scale all gradients by one factor so that their global norm is at most `limit` (Pascanu et al., 2012).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def clip_by_global_norm(limit: float) -> Transformation:
 
 @transformation
 def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation:
-    """A share of the parameters added to the gradients, which pulls parameters to 0.
+    """Weight decay: add `weight_decay` times the parameters to the gradients, which pulls parameters to 0.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation
 
 @transformation
 def add_noise(eta: float, gamma: float, key: Any) -> Transformation:
-    """Normal noise of variance ``eta / (1 + count) ** gamma`` added to gradients (Neelakantan and others, 2015).
+    """Add normal noise of variance ``eta / (1 + count) ** gamma`` to gradients (Neelakantan et al., 2015).
 
     Parameters
     ----------

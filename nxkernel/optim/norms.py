@@ -1,4 +1,4 @@
-"""Sizes of gradients: of one tensor, and of a whole container."""
+"""Euclidean norms of gradients: of one tensor, and of all tensors of a container together."""
 
 from __future__ import annotations
 

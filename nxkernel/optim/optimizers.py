@@ -15,7 +15,7 @@ from nxkernel.optim.transformation import Transformation, chain, transformation
 
 @transformation
 def sgd(learning_rate: Rate = None, momentum: float | None = None, nesterov: bool = False) -> Transformation:
-    """Gradient descent, with momentum if asked for (Sutskever and others, 2013).
+    """Gradient descent, with momentum if asked for (Sutskever et al., 2013).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def sgd(learning_rate: Rate = None, momentum: float | None = None, nesterov: boo
 
 @transformation
 def noisy_sgd(learning_rate: Rate = None, eta: float = 0.01, gamma: float = 0.55, *, key: Any) -> Transformation:
-    """Gradient descent with normal noise that falls off (Neelakantan and others, 2015).
+    """Gradient descent with normal noise whose variance decreases over the steps (Neelakantan et al., 2015).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def adam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     *, nesterov: bool = False,
 ) -> Transformation:  # fmt: skip
-    """Running means of gradients over those of their squares (Kingma and Ba, 2014).
+    """Adam: steps along the running mean of gradients, divided by the root mean square of each (Kingma and Ba, 2014).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def adam(
 def nadam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0
 ) -> Transformation:
-    """Adam that looks a step ahead (Dozat, 2016).
+    """Adam with Nesterov momentum (Dozat, 2016).
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def adamw(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     weight_decay: float = 1e-4, mask: Any = None, *, nesterov: bool = False,
 ) -> Transformation:  # fmt: skip
-    """Adam with weight decay apart from the gradients (Loshchilov and Hutter, 2017).
+    """AdamW: Adam with decoupled weight decay, added to the update, not to the gradient (Loshchilov and Hutter, 2017).
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def adamw(
 
 @transformation
 def adamax(learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Transformation:
-    """Adam with a decaying maximum in place of squares (Kingma and Ba, 2014).
+    """AdaMax: Adam with a decaying maximum of gradients in place of their root mean square (Kingma and Ba, 2014).
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def adamax(learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: 
 def adabelief(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16
 ) -> Transformation:
-    """Adam with the squares of what was not expected of gradients (Zhuang and others, 2020).
+    """AdaBelief: Adam that divides by the running deviation of gradients from their mean (Zhuang et al., 2020).
 
     Parameters
     ----------
@@ -190,14 +190,14 @@ def radam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     threshold: float = 5.0,
 ) -> Transformation:  # fmt: skip
-    """Adam whose steps are small until the variance of its squares can be told (Liu and others, 2019).
+    """RAdam: Adam that falls back to momentum in the first steps, while too few gradients were seen (Liu et al., 2019).
 
     Parameters
     ----------
     learning_rate, b1, b2, eps, eps_root
         As :func:`adam` takes them.
     threshold : float, optional
-        How many values the mean of squares must amount to.
+        The effective number of gradients in the running mean of squares from which on its root is used.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def rmsprop(
     learning_rate: Rate = None, decay: float = 0.9, eps: float = 1e-8, initial: float = 0.0,
     *, eps_in_sqrt: bool = True, centered: bool = False, momentum: float | None = None, nesterov: bool = False,
 ) -> Transformation:  # fmt: skip
-    """Gradients over the root of the running mean of their squares (Hinton's lectures, 2012).
+    """RMSProp: each gradient divided by the root of the running mean of its squares (Hinton's lectures, 2012).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def rmsprop(
 
 @transformation
 def adagrad(learning_rate: Rate = None, initial: float = 0.1, eps: float = 1e-7) -> Transformation:
-    """Gradients over the root of the sum of their squares so far (Duchi, Hazan and Singer, 2011).
+    """AdaGrad: each gradient divided by the root of the sum of its squares so far (Duchi, Hazan and Singer, 2011).
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def adagrad(learning_rate: Rate = None, initial: float = 0.1, eps: float = 1e-7)
 def lion(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.99, weight_decay: float = 1e-3, mask: Any = None
 ) -> Transformation:
-    """The sign of a mean of gradients, with weight decay (Chen and others, 2023).
+    """Lion: steps by the sign of the running mean of gradients, with weight decay (Chen et al., 2023).
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def lamb(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-6, eps_root: float = 0.0,
     weight_decay: float = 0.0, mask: Any = None,
 ) -> Transformation:  # fmt: skip
-    """Adam with each leaf's update scaled to the norm of its parameters, for large batches (You and others, 2019).
+    """LAMB, for large batches: Adam with each tensor's update scaled to the norm of its parameters (You et al., 2019).
 
     Parameters
     ----------

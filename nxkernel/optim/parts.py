@@ -1,4 +1,4 @@
-"""Transformations of some of the parameters, and of each part of them another one."""
+"""Transformations by parameter group: `masked`, `multi_transform` by label, and `set_to_zero` to freeze."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nxkernel.shapes import describe
 
 @transformation
 def masked(inner: Transformation, mask: Any) -> Transformation:
-    """A transformation of some of the leaves; the others' gradients are passed on as they are.
+    """Apply a transformation to the parameters that a mask selects; the gradients of the others pass unchanged.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def masked(inner: Transformation, mask: Any) -> Transformation:
 
 @transformation
 def multi_transform(transformations: Mapping[str, Transformation], labels: Any) -> Transformation:
-    """Another transformation for each part of the parameters: rates that differ, and parts that stay as they are.
+    """Apply a different transformation to each group of parameters, by label: other learning rates, frozen layers.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def multi_transform(transformations: Mapping[str, Transformation], labels: Any) 
 
 @transformation
 def set_to_zero() -> Transformation:
-    """Updates of 0, whatever the gradients: for parameters that stay as they are.
+    """Updates of 0, whatever the gradients are: it freezes parameters.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def set_to_zero() -> Transformation:
 
 
 def _put(grads: Any, parts: list[tuple[Any, list[bool]]]) -> Any:
-    """Gradients with updates in the place of the leaves that these are of."""
+    """Gradients in which the leaves that were chosen are replaced by their updates."""
     structure, leaves = _leaves.flat(grads, "grads")
     made = [leaf for _, leaf in leaves]
     for updates, chosen in parts:

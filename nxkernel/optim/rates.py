@@ -27,7 +27,7 @@ class StepState(NamedTuple):
 
 @transformation
 def scale(factor: float) -> Transformation:
-    """Updates times a number.
+    """Multiply updates by a number.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def scale(factor: float) -> Transformation:
 
 @transformation
 def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
-    """Updates times a function of how many there were.
+    """Multiply updates by a schedule: a function of the number of updates before.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
 
 @transformation
 def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
-    """Updates turned downhill: times minus the learning rate, with which every optimizer ends.
+    """Multiply updates by minus the learning rate, so that they descend: the last step of every optimizer.
 
     Parameters
     ----------

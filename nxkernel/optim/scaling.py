@@ -1,4 +1,4 @@
-"""Gradients divided by what is known of their size: the rules that optimizers are made of."""
+"""The scaling rules of optimizers: momentum, Adam, RAdam, AdaBelief, AdaMax, RMSProp, AdaGrad, Lion, trust ratio."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from nxkernel.types import Type
 
 
 class MomentumState(NamedTuple):
-    """What is left of earlier gradients."""
+    """The state of momentum: the decayed sum of earlier gradients."""
 
     mean: Any
 
 
 class MomentsState(NamedTuple):
-    """How many updates there were, and running means of gradients and of their squares."""
+    """The state of Adam: the number of updates, and running means of gradients and of their squares."""
 
     count: Any
     mean: Any
@@ -44,7 +44,7 @@ class CenteredState(NamedTuple):
 
 
 class MaximumState(NamedTuple):
-    """How many updates there were, the running mean of gradients, and their decaying maximum."""
+    """The state of AdaMax: the number of updates, the running mean of gradients, and their decaying maximum."""
 
     count: Any
     mean: Any
@@ -57,7 +57,7 @@ def zero() -> Any:
 
 
 def running(decay: Any, mean: Any, values: Any, name: str, square: bool = False) -> Any:
-    """Running means with new values, or with their squares, counted in."""
+    """The running means after new values, or their squares: ``decay * mean + (1 - decay) * value``."""
 
     def one(new: Any, old: Any) -> Any:
         new = wide_square(new) if square else new
@@ -72,7 +72,7 @@ def float_type(type_: Type) -> Type:
 
 
 def correction(decay: Any, count: Any, type_: Type) -> Any:
-    """What is missing of a running mean that started from 0: ``1 - decay ** count``, exact for a decay near 1."""
+    """Adam's bias correction of a running mean from 0: ``1 - decay ** count``, exact for a decay near 1."""
     count = convert(count, float_type(type_))
     if is_number(decay):
         return -nx.expm1(count * math.log(decay)) if decay else filled(1.0, count.type, ())
@@ -80,13 +80,13 @@ def correction(decay: Any, count: Any, type_: Type) -> Any:
 
 
 def corrected(mean: Any, decay: Any, count: Any) -> Any:
-    """A leaf of running means that started from 0, as if they had started from the first value."""
+    """A running mean that started from 0, with its bias corrected."""
     return _leaves.scaled(mean, 1 / correction(decay, count, mean.type))
 
 
 @transformation
 def trace(decay: float, nesterov: bool = False) -> Transformation:
-    """Momentum: each update has a share of the one before in it.
+    """Momentum: each update is the gradient plus `decay` times the update before.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _moments(params: Any) -> MomentsState:
 
 
 def _squares(params: Any, value: float = 0.0) -> Any:
-    """A container like the parameters for squares, which are real and too small or too slow for types of 16 bits."""
+    """A container like the parameters for squares: real, and f32 at least, since squares underflow in 16 bits."""
     first = _leaves.like(params, value)
     return each(lambda p: in_type(nx.real(p) if p.type.is_complex else p, float_type(p.type)), {"params": first})
 
@@ -133,7 +133,7 @@ def wide_square(leaf: Any) -> Any:
 
 
 def _averages(b1: Any, b2: Any, count: Any, grads: Any, mean: Any, square: Any, nesterov: bool) -> tuple[Any, Any]:
-    """Both running means as optimizers use them."""
+    """Both running means with their bias corrected, the first with Nesterov's look-ahead where asked for."""
 
     def first(g: Any, m: Any) -> Any:
         if nesterov:
@@ -157,7 +157,7 @@ def _check_moments(name: str, b1: Any, b2: Any, eps: Any, eps_root: Any = 0.0) -
 def scale_by_adam(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, *, nesterov: bool = False
 ) -> Transformation:
-    """Gradients' running mean over the root of that of their squares (Kingma and Ba, 2014).
+    """Adam's rule: the running mean of gradients over their running root mean square (Kingma and Ba, 2014).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def scale_by_adam(
 def scale_by_belief(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16, *, nesterov: bool = False
 ) -> Transformation:
-    """As :func:`scale_by_adam`, with the squares of what was not expected of gradients (Zhuang and others, 2020).
+    """AdaBelief's rule: the running mean of gradients over the root of their running variance (Zhuang et al., 2020).
 
     Parameters
     ----------
@@ -223,14 +223,14 @@ def scale_by_belief(
 def scale_by_radam(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0
 ) -> Transformation:
-    """As :func:`scale_by_adam`, without the root until its variance can be told (Liu and others, 2019).
+    """RAdam's rule: :func:`scale_by_adam` with a variance correction, momentum alone at first (Liu et al., 2019).
 
     Parameters
     ----------
     b1, b2, eps, eps_root
         As :func:`scale_by_adam` takes them.
     threshold : float, optional
-        How many values the mean of squares must amount to.
+        The effective number of gradients in the running mean of squares from which on its root is used.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def scale_by_radam(
 
 @transformation
 def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Transformation:
-    """Gradients' running mean over a decaying maximum of them (Kingma and Ba, 2014).
+    """AdaMax's rule: the running mean of gradients over their decaying maximum (Kingma and Ba, 2014).
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Tr
 def scale_by_rms(
     decay: float = 0.9, eps: float = 1e-8, initial: float = 0.0, *, eps_in_sqrt: bool = True, centered: bool = False
 ) -> Transformation:
-    """Gradients over the root of the running mean of their squares (Hinton's lectures, 2012).
+    """RMSProp: each gradient divided by the root of the running mean of its squares (Hinton's lectures, 2012).
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def scale_by_rms(
 
 @transformation
 def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
-    """Gradients over the root of the sum of their squares so far (Duchi, Hazan and Singer, 2011).
+    """AdaGrad: each gradient divided by the root of the sum of its squares so far (Duchi, Hazan and Singer, 2011).
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
 
 @transformation
 def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
-    """The sign of a mean of gradients (Chen and others, 2023).
+    """Lion's rule: the sign of the running mean of gradients, -1, 0 or 1 for each element (Chen et al., 2023).
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
 
 @transformation
 def scale_by_trust_ratio(eps: float = 0.0) -> Transformation:
-    """Each leaf's update scaled to the norm of its parameters (You and others, 2019).
+    """Scale each tensor's update to the norm of its parameters (You et al., 2019).
 
     Parameters
     ----------

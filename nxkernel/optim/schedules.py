@@ -25,7 +25,7 @@ def _counts(count: Any) -> Any:
 
 
 def constant_schedule(value: float) -> Schedule:
-    """The same value at all times.
+    """A schedule of one constant value.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def _constant(value: float, count: Any) -> Any:
 
 
 def polynomial_schedule(initial: float, end: float, power: float, steps: int, begin: int = 0) -> Schedule:
-    """From one value to another along ``(1 - x) ** power``.
+    """A schedule that goes from `initial` to `end` over `steps` steps along ``(1 - x) ** power``, and stays there.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _polynomial(initial: float, end: float, power: float, steps: int, begin: int
 
 
 def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> Schedule:
-    """From one value to another in a straight line.
+    """A schedule that goes from `initial` to `end` linearly over `steps` steps, and stays there.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> S
 def exponential_decay(
     initial: float, steps: int, rate: float, begin: int = 0, *, staircase: bool = False, end: float | None = None
 ) -> Schedule:
-    """A value multiplied by `rate` every so many steps.
+    """Exponential decay: a schedule that is multiplied by `rate` every `steps` steps.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _exponential(
 
 
 def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, exponent: float = 1.0) -> Schedule:
-    """Down along half a cosine (Loshchilov and Hutter, 2016).
+    """A schedule that falls from `initial` to ``alpha * initial`` along half a cosine (Loshchilov and Hutter, 2016).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _cosine_decay(initial: float, steps: int, alpha: float, exponent: float, cou
 
 
 def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) -> Schedule:
-    """A value that is multiplied by a factor at each of some steps.
+    """A step-wise constant schedule: the value is multiplied by a factor at each of the given steps.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def _piecewise(initial: float, factors: tuple[tuple[int, float], ...], count: An
 
 
 def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
-    """Schedules one after the other; each counts from where it begins.
+    """Join schedules at step boundaries; each counts its steps from where it begins.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def _joined(schedules: tuple[Schedule, ...], boundaries: tuple[int, ...], count:
 def warmup_cosine_decay_schedule(
     initial: float, peak: float, warmup: int, steps: int, end: float = 0.0, exponent: float = 1.0
 ) -> Schedule:
-    """Up in a straight line, and down along half a cosine.
+    """Linear warmup from `initial` to `peak`, then cosine decay to `end`.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def warmup_cosine_decay_schedule(
 def one_cycle_schedule(
     steps: int, peak: float, share: float = 0.3, div_factor: float = 25.0, final_div_factor: float = 1e4
 ) -> Schedule:
-    """Up to a peak and down to next to nothing, along cosines (Smith and Topin, 2017).
+    """The one-cycle schedule: up to `peak` and down to almost 0, along cosines (Smith and Topin, 2017).
 
     Parameters
     ----------

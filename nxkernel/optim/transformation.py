@@ -1,4 +1,4 @@
-"""What a gradient transformation is: a pair of functions, chained with others, whose result is added to parameters."""
+"""The class Transformation of gradient transformations (`init` and `update`), their chains, and `apply_updates`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nxkernel.shapes import describe
 
 
 class _TransformationParts(NamedTuple):
-    """What a transformation does."""
+    """The functions of a transformation: its `init`, its `change`, whether it has a learning rate, its state's type."""
 
     init: Callable[[Any], Any]
     change: Callable[..., tuple[Any, Any]]
@@ -25,7 +25,7 @@ class _TransformationParts(NamedTuple):
 
 
 class Transformation:
-    """What changes gradients before they are added to parameters, such as an optimizer.
+    """A gradient transformation, such as an optimizer: a pair of functions, `init` and `update`.
 
     Both functions are numerical: they work on tensors, and inside of definitions. In a key a transformation counts by
     what it is made of, so that one that is made alike finds the programs of the one before.
@@ -62,7 +62,7 @@ class Transformation:
 
     @classmethod
     def made_by(cls, builder: Callable[..., Transformation], *args: Any, **options: Any) -> Transformation:
-        """What a function makes of hyperparameters; by these it counts in a key, and not by its identity."""
+        """What `builder` returns for these arguments; cache keys compare builder and arguments, not identity."""
         self = object.__new__(cls)
         self._set(functools.partial(builder, *args, **options))
         return self
@@ -82,11 +82,11 @@ class Transformation:
 
     @property
     def rated(self) -> bool:
-        """Whether a learning rate means something to it."""
+        """Whether `update` uses a learning rate that it is given."""
         return self._parts().rated
 
     def init(self, params: Any) -> Any:
-        """The state at first.
+        """The initial state for these parameters.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Transformation:
         return self._parts().init(params)
 
     def update(self, grads: Any, state: Any, params: Any = None, learning_rate: Any = None) -> tuple[Any, Any]:
-        """What to add to the parameters for these gradients, and the next state.
+        """The updates to add to the parameters for these gradients, and the next state.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Transformation:
 
 
 def transformation(builder: Callable[..., Transformation]) -> Callable[..., Transformation]:
-    """Make a function that makes a transformation one whose results count by what it is given."""
+    """Decorate a function that builds a transformation: equal arguments then give equal cache keys."""
     signature, told = inspect.signature(builder), explained(builder, "optim")
 
     @functools.wraps(builder)
@@ -170,7 +170,7 @@ def transformation(builder: Callable[..., Transformation]) -> Callable[..., Tran
 
 @transformation
 def chain(*transformations: Transformation) -> Transformation:
-    """One transformation after the other.
+    """Chain gradient transformations: each takes the updates of the one before.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def chain(*transformations: Transformation) -> Transformation:
 
 
 def check(what: str, value: Any) -> None:
-    """Refuse what is no transformation, and what makes one and was not called."""
+    """Refuse a value that is no transformation, such as ``optim.adam`` without its call."""
     if not isinstance(value, Transformation):
         hint = "Make one by a call, such as optim.adam(1e-3)." if callable(value) else "Such as optim.adam(1e-3)."
         raise NxTypeError(message(f"{what} is {describe(value)}.", hint))
@@ -234,12 +234,12 @@ def identity() -> Transformation:
 
 
 def stateless(params: Any) -> tuple[()]:
-    """The state of a transformation that remembers nothing."""
+    """The empty state of a transformation that keeps nothing between updates."""
     return ()
 
 
 def apply_updates(params: Any, updates: Any) -> Any:
-    """Parameters with updates added.
+    """The new parameters: the old ones plus the updates of an optimizer.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def apply_updates(params: Any, updates: Any) -> Any:
 
 
 def needed(params: Any, name: str) -> Any:
-    """Parameters that a transformation cannot do without."""
+    """The parameters, or an error where a transformation needs them and got none."""
     if params is None:
         raise NxTypeError(
             message(f"{name} needs the parameters.", "Give them to the update: update(grads, state, params).")

@@ -1,4 +1,4 @@
-"""The progress bar of a training: tqdm's, in the form that fits the place."""
+"""The progress bar of a training, by tqdm: as a widget in notebooks, as text in terminals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nxkernel.errors import NxValueError, message
 
 
 class Bar:
-    """How far a training is; nothing where no bar is wanted.
+    """A progress bar over the batches of a training; it does nothing if none is wanted.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class Bar:
         self._bar = tqdm(total=total, initial=done, unit="batch", dynamic_ncols=True)
 
     def describe(self, text: str) -> None:
-        """Say in which part the training is."""
+        """Show the name of the current part, such as the epoch."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
     def step(self, figures: dict[str, float] | None = None) -> None:
-        """Go on by one batch."""
+        """Advance the bar by one batch."""
         if self._bar is not None:
             if figures:
                 self._bar.set_postfix(figures, refresh=False)
@@ -53,7 +53,7 @@ class Bar:
             self._moved = True
 
     def end(self, figures: dict[str, float]) -> None:
-        """Nothing more will come, be it sooner than was thought; the speed is then that of all together."""
+        """End the bar where it is, also if training ended early; the speed shown is the mean over all batches."""
         if self._bar is not None:
             bar = self._bar
             began, count = bar.start_t, bar.n
@@ -64,7 +64,7 @@ class Bar:
             self._moved = True
 
     def close(self) -> None:
-        """The bar stays as it is; one that never went on is gone, so that an error of the first batch stands alone."""
+        """Close the bar as it is after an error; a bar that never advanced is removed."""
         if self._bar is not None:
             if not self._moved:
                 # Where the total is known, a bar of a notebook stays, and red.

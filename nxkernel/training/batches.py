@@ -1,4 +1,4 @@
-"""Data in batches: in another order each epoch, which only depends on the key and the number of the epoch."""
+"""Batches of data, shuffled in an order that depends only on the random key and the number of the epoch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nxkernel.tensor.tensor import Tensor
 
 
 class Batches:
-    """Pairs of inputs and targets, one epoch each time that it is iterated over; :func:`batches` makes it."""
+    """An iterable of batches ``(inputs, targets)``, one epoch for each iteration over it; made by :func:`batches`."""
 
     def __init__(self, x: Any, y: Any, size: int, key: Any, shuffle: bool, drop_last: bool) -> None:
         number_checks.count("batches", "size", size)
@@ -43,7 +43,7 @@ class Batches:
         return self.epoch(next(self._turns))
 
     def epoch(self, number: int) -> Iterator[tuple[Any, Any]]:
-        """The batches of one epoch, which are the same each time.
+        """The batches of the epoch with this number, the same each time for the same key.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Batches:
 
 
 def batches(x: Any, y: Any, size: int, *, key: Any = 0, shuffle: bool = True, drop_last: bool | None = None) -> Batches:
-    """Take inputs and targets apart into batches.
+    """Split inputs and targets into batches, shuffled anew each epoch if a key is given.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _columns(x: Any, y: Any) -> tuple[list[Any], list[np.ndarray], int]:
 
 
 def _listed(value: Any) -> Any:
-    """Lists of numbers are arrays."""
+    """Lists of numbers converted to arrays."""
     if isinstance(value, list) and value and all(is_leaf(one) and np.ndim(one) == 0 for one in value):
         return np.asarray(value)
     return value

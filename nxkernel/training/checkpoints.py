@@ -1,4 +1,4 @@
-"""Checkpoints: containers of tensors and notes in one safetensors file, refused where they are of another model."""
+"""Checkpoints: containers of tensors and notes saved to one safetensors file; those of another model are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VERSION = 1
 
 
 def save_checkpoint(path: str | os.PathLike, parts: Mapping[str, Any], notes: Mapping[str, Any] | None = None) -> None:
-    """Write containers of tensors, such as parameters and the state of an optimizer, and notes to a file.
+    """Save containers of tensors, such as parameters and optimizer state, with notes, to a checkpoint file.
 
     What was at that path is replaced when all is written and on the disk: a crash leaves the one or the other.
 
@@ -52,7 +52,7 @@ def save_checkpoint(path: str | os.PathLike, parts: Mapping[str, Any], notes: Ma
 def load_checkpoint(
     path: str | os.PathLike, like: Mapping[str, Any], *, optional: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what :func:`save_checkpoint` wrote.
+    """Load a checkpoint file that :func:`save_checkpoint` wrote.
 
     Parameters
     ----------

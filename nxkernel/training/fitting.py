@@ -1,4 +1,4 @@
-"""The loop around a step of training: epochs, validation, early stopping, checkpoints, and a bar that shows it."""
+"""The training loop (`fit`): epochs, validation, early stopping, checkpoints and a progress bar; and `evaluate`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Data = Iterable[tuple[Any, Any]] | Callable[[int], Iterable[tuple[Any, Any]]]
 
 @dataclasses.dataclass(frozen=True)
 class Fitted:
-    """How far a training came.
+    """The result of :func:`fit`: parameters, states, history, and how many epochs and steps were trained.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Fitted:
 
 @dataclasses.dataclass(frozen=True)
 class _Now:
-    """All that changes; replaced as a whole, so that an interrupt finds the one or the other."""
+    """What a step of training changes, replaced as a whole, so that an interrupt leaves no half of a step."""
 
     params: Any
     state: Any
@@ -94,7 +94,7 @@ def fit(
     checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: bool = False,
     progress: bool | None = None,
 ) -> Fitted:  # fmt: skip
-    """Train a model; one program is compiled for all steps.
+    """Train a model for some epochs; all steps share one compiled program.
 
     An interrupt ends it after the last whole step, and gives what there is by then; a checkpoint is written first.
 
@@ -189,7 +189,7 @@ def fit(
 
 
 class _TrainingRun:
-    """A training while it goes on."""
+    """A running training: its compiled functions, options, progress and history."""
 
     step: Definition
     evaluation: Definition
@@ -234,13 +234,13 @@ class _TrainingRun:
         return Fitted(params, state, model_state, now.history, now.epoch, now.step, stopped)
 
     def _given_up(self) -> str:
-        """Why no further epoch is worth it; empty while one is."""
+        """Why training stops now, as text; empty while it goes on."""
         if self.stopping is None or self.now.waited < self.stopping.patience:
             return ""
         return f"{self.stopping.monitor} got no better for {counted(self.now.waited, 'epoch')}"
 
     def _epoch(self, bar: Bar) -> None:
-        """One epoch, or what is left of it."""
+        """Train one epoch, or the rest of one that a checkpoint was written in."""
         skipped, found = self.now.batch, 0
         for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
             found += 1
@@ -323,14 +323,14 @@ class _TrainingRun:
         return parts if self.key is None else {**parts, "key": self.key}
 
     def save(self) -> None:
-        """Write all that is needed to go on."""
+        """Write a checkpoint from which training can resume."""
         parts = self._parts()
         if self.now.best is not None:
             parts["best"] = self.now.best
         save_checkpoint(self.checkpoint, parts, {name: getattr(self.now, name) for name in _NOTED})
 
     def resume(self) -> None:
-        """Go on from what was written."""
+        """Resume from a checkpoint."""
         like = {**self._parts(), "best": self.now.params}
         parts, notes = load_checkpoint(self.checkpoint, like, optional=["best"])
         if set(notes) != set(_NOTED):
@@ -345,7 +345,7 @@ def evaluate(
     model: Callable[..., Any], loss: Callable[[Any, Any], Any], params: Any, data: Any, *, metrics: Metrics = None,
     model_state: Any = (),
 ) -> dict[str, float]:  # fmt: skip
-    """Loss and metrics of a model over batches: means in which each example counts the same.
+    """Evaluate a model over batches: the mean loss and metrics, in which each example counts the same.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def _epoch_of(data: Any, number: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _check_checkpoint(path: Any, every: Any, resume: bool) -> None:
-    """Refuse what could only fail when an epoch is over."""
+    """Check arguments early that would otherwise fail only at the end of an epoch."""
     if path is None:
         if resume:
             raise NxTypeError("fit: resume=True goes on from a checkpoint; say where it is with checkpoint=")
@@ -418,7 +418,7 @@ def _check_checkpoint(path: Any, every: Any, resume: bool) -> None:
 
 
 def _is_pair(data: Any) -> bool:
-    """Whether it is one batch: a list of two is two batches."""
+    """Whether a value is one batch, a tuple of inputs and targets; a list of two is two batches."""
     return isinstance(data, tuple) and len(data) == 2
 
 
@@ -461,7 +461,7 @@ def _examples(batch: Any) -> int:
 
 
 def _tensors(value: Any, name: str) -> Any:
-    """A container with tensors as leaves, so that the first step is called like all others."""
+    """A container with its numbers and arrays converted to tensors, so that all steps have one cache key."""
     leaves: list[tuple[str, Any]] = []
     structure = containers.flatten(value, name, leaves, _refuse)
     return containers.rebuild(structure, iter([operand(leaf) for _, leaf in leaves]))

@@ -1,4 +1,4 @@
-"""A model, a loss and an optimizer as one compiled function, and the same without the optimizer for evaluation."""
+"""Training and evaluation steps: a model, a loss and an optimizer as one compiled function (`make_step`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_step(
     model: Callable[..., Any], loss: Callable[[Any, Any], Any], optimizer: Transformation, *, metrics: Metrics = None,
     stateful: bool = False,
 ) -> Definition:  # fmt: skip
-    """One step of training as a compiled function.
+    """Make a compiled training step: forward pass, loss, gradients and update of the parameters, for one batch.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def make_step(
 
 
 def check_optimizer(function: str, optimizer: Any) -> None:
-    """Refuse what is no optimizer, such as the name of one, or a function of :mod:`nxkernel.optim` that makes one."""
+    """Raise an error for what is no optimizer, such as the name of one, or ``optim.adam`` without its call."""
     if not isinstance(optimizer, Transformation):
         name = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", "")
         instead = f"Write optim.{name}(1e-3)." if name in optim.__all__ else "Such as optim.adam(1e-3)."
@@ -99,7 +99,7 @@ def step(
 def make_evaluation(
     model: Callable[..., Any], loss: Callable[[Any, Any], Any], *, metrics: Metrics = None, stateful: bool = False
 ) -> Definition:
-    """Loss and metrics of a model as a compiled function.
+    """Make a compiled function that gives the loss and metrics of a model for one batch.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def evaluation(
 
 
 class _Model:
-    """A model with what it takes by keyword passed on."""
+    """Call a model, with the keywords that its signature accepts."""
 
     def __init__(self, model: Callable[..., Any], stateful: bool, training: bool) -> None:
         if not callable(model):
@@ -208,12 +208,12 @@ def pair(batch: Any) -> tuple[Any, Any]:
 
 
 def _given(value: Any) -> Any:
-    """An argument, or None where an empty container holds its place."""
+    """An argument, or None where an empty container stands for it."""
     return None if isinstance(value, tuple) else value
 
 
 def _key(value: Any) -> Any:
-    """A key, also of a key and the number of the step."""
+    """The random key of a step: the key itself, or one folded with the number of the step."""
     return nx.random.fold_in(*value) if isinstance(value, tuple) and value else _given(value)
 
 

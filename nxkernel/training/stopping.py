@@ -1,4 +1,4 @@
-"""When a training that gets no better ends."""
+"""Early stopping: when a training whose metric no longer improves ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FALLING = ("loss", "error", "mae", "mse", "entropy", "divergence", "false_posit
 
 @dataclasses.dataclass(frozen=True)
 class EarlyStopping:
-    """End a training when a figure has not got better for some epochs.
+    """Early stopping: end a training when a metric has not improved for `patience` epochs.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class EarlyStopping:
         number_checks.at_least("EarlyStopping", "least", self.least, 0)
 
     def is_better(self, figure: float, than: float | None) -> bool:
-        """Whether a figure is better than the best before; NaN never is.
+        """Whether a value of the metric is better than the best before; NaN never is.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class EarlyStopping:
         return figure > than + self.least if self._rises() else figure < than - self.least
 
     def _rises(self) -> bool | None:
-        """Whether higher is better; None where nobody said so, and the name does not tell."""
+        """Whether higher is better; None if `mode` does not say so and the metric's name does not imply it."""
         if self.highest is not None:
             return self.highest
         name = self.monitor.removeprefix("validation_")
@@ -82,7 +82,7 @@ class EarlyStopping:
         return False if name.endswith(_FALLING) else None
 
     def check(self, names: list[str]) -> None:
-        """Refuse a figure that the history has not, and one of which nobody knows when it is better."""
+        """Raise an error if the metric is not in the history, or if it is unknown whether higher or lower is better."""
         if self.monitor not in names:
             raise NxValueError(
                 message(

@@ -1,4 +1,4 @@
-"""Transformations of some of the parameters, and of each part of them another one."""
+"""Transformations by parameter group: `masked`, `multi_transform` by label, and `set_to_zero` to freeze."""
 
 import numpy as np
 import pytest

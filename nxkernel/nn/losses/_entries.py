@@ -1,4 +1,4 @@
-"""What losses have in common: truth and predictions of one shape, entries, and what is made of them."""
+"""What losses share: checks of labels and predictions, and the reduction to a mean or sum."""
 
 from __future__ import annotations
 

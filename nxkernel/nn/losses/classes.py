@@ -1,4 +1,4 @@
-"""Losses of probabilities of classes: cross entropies and the Kullback-Leibler divergence."""
+"""Classification losses of probabilities: binary and categorical cross entropy, Kullback-Leibler divergence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["binary_cross_entropy", "categorical_cross_entropy", "kl_divergence",
 def binary_cross_entropy(
     y_true: Any, y_pred: Any, *, from_logits: bool = False, label_smoothing: float = 0.0, reduction: str = "mean"
 ) -> Any:
-    """``-y log(p) - (1 - y) log(1 - p)``, the mean over the last axis.
+    """Binary cross entropy: ``-y log(p) - (1 - y) log(1 - p)``, the mean over the last axis.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def categorical_cross_entropy(
     axis: int = -1,
     reduction: str = "mean",
 ) -> Any:
-    """``-sum(y log(p))`` over classes.
+    """Categorical cross entropy: ``-sum(y log(p))`` over classes, of one-hot or soft labels.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def categorical_cross_entropy(
 def sparse_categorical_cross_entropy(
     y_true: Any, y_pred: Any, *, from_logits: bool = False, reduction: str = "mean"
 ) -> Any:
-    """``-log(p)`` of the class that it is.
+    """Sparse categorical cross entropy: ``-log(p)`` of the true class, of integer labels.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sparse_categorical_cross_entropy(
 
 
 def kl_divergence(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """``sum(y_true * log(y_true / y_pred))`` over the last axis, of probabilities.
+    """The Kullback-Leibler divergence of probabilities: ``sum(y_true * log(y_true / y_pred))`` over the last axis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses of numbers and vectors: how far predictions are from the truth."""
+"""Regression losses: mean squared, absolute, Huber, log-cosh, Poisson, cosine similarity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["cosine_similarity", "huber", "log_cosh", "mean_absolute_error", "mea
 
 
 def mean_squared_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """``(y_true - y_pred) ** 2``, the mean over the last axis.
+    """Mean squared error: ``(y_true - y_pred) ** 2``, the mean over the last axis.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def mean_squared_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> 
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """``abs(y_true - y_pred)``, the mean over the last axis.
+    """Mean absolute error: ``abs(y_true - y_pred)``, the mean over the last axis.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") ->
 
 
 def huber(y_true: Any, y_pred: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
-    """Half the squared difference up to `delta`, and beyond it a straight line.
+    """Huber loss: half the squared difference up to `delta`, linear beyond.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def log_cosh(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
 
 
 def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str = "mean") -> Any:
-    """``y_pred - y_true * log(y_pred)``, the mean over the last axis, of counts and predicted rates.
+    """Poisson loss of counts and predicted rates: ``y_pred - y_true * log(y_pred)``, the mean over the last axis.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str =
 def cosine_similarity(
     y_true: Any, y_pred: Any, *, axis: int = -1, epsilon: float = 1e-8, reduction: str = "mean"
 ) -> Any:
-    """Minus the cosine of the angle between vectors: -1 where they point in the same direction.
+    """Cosine similarity, negated: -1 where the vectors point in the same direction, 1 where in opposite ones.
 
     Parameters
     ----------

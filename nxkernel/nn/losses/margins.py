@@ -1,4 +1,4 @@
-"""Losses of scores that are to differ by a margin."""
+"""Margin losses of scores: hinge, categorical hinge, soft margin, margin ranking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["categorical_hinge", "hinge", "margin_ranking", "soft_margin"]
 
 
 def hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """``max(1 - y_true * y_pred, 0)`` for a truth of -1 and 1, the mean over the last axis.
+    """Hinge loss: ``max(1 - y_true * y_pred, 0)`` for labels -1 and 1, the mean over the last axis.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
 
 
 def categorical_hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """By how much the best wrong class is less than 1 below the right one, of a one-hot truth.
+    """Categorical hinge loss: ``max(1 + highest wrong score - right score, 0)``, of one-hot labels.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def categorical_hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> A
 
 
 def soft_margin(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
-    """``log(1 + exp(-y_true * y_pred))`` for a truth of -1 and 1, the mean over the last axis.
+    """Soft margin loss: ``log(1 + exp(-y_true * y_pred))`` for labels -1 and 1, the mean over the last axis.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def soft_margin(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
 
 
 def margin_ranking(y_true: Any, first: Any, second: Any, *, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """``max(-y_true * (first - second) + margin, 0)``: 1 says that the first is to rank higher, -1 the second.
+    """Margin ranking loss: ``max(-y_true * (first - second) + margin, 0)``, label 1 or -1 for which ranks higher.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses of sequences whose places in time are not known."""
+"""Losses of sequences without a known alignment: connectionist temporal classification (CTC)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ctc"]
 def ctc(
     y_true: Any, y_pred: Any, *, lengths: Any = None, times: Any = None, blank: int = 0, reduction: str = "mean"
 ) -> Any:
-    """Connectionist temporal classification: minus the log likelihood of labels without known places in time.
+    """Connectionist temporal classification (CTC): minus the log likelihood of labels of unknown alignment.
 
     Parameters
     ----------
