@@ -118,12 +118,13 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-#: What a definition has as attributes; whatever else is there, a person wrote on it.
+#: The attributes of a definition, a module of a network and a transformation; whatever else is there, a person wrote
+#: on it.
 OF_DEFINITIONS = frozenset({
     "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
-    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_family", "_made_of", "_open", "_positional",
-    "_promoted", "_root", "_signature", "_static_by", "_survey", "compiler", "donated", "face", "fingerprint", "hooks",
-    "on_conflict", "static", "syntax",
+    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_definition", "_family", "_inputs", "_made",
+    "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_survey", "compiler",
+    "donated", "face", "fingerprint", "hooks", "on_conflict", "static", "syntax",
 })  # fmt: skip
 
 
