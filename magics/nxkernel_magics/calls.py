@@ -19,7 +19,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_lab.wording import count, duration
+from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import duration
 
 #: How wide lines of advice are.
 WIDTH = 88
@@ -163,9 +164,10 @@ class Witness:
         for event in misses:
             parts.append(f"traced {duration(event.trace_ms)}")
             if event.compiled:
-                parts.append(f"compiled {count(event.compiled, 'kernel')} {duration(event.lower_ms + event.native_ms)}")
+                took = duration(event.lower_ms + event.native_ms)
+                parts.append(f"compiled {counted(event.compiled, 'kernel')} {took}")
             words = ((event.reused - event.disk, "from memory"), (event.disk, "from disk"))
-            parts += [f"{count(number, 'kernel')} {where}" for number, where in words if number]
+            parts += [f"{counted(number, 'kernel')} {where}" for number, where in words if number]
             parts.extend(event.reason)
         if not misses and any(event.kind == "hit" for event in self.events):
             parts.append("answered from the cache")

@@ -18,8 +18,7 @@ from nxkernel.definitions.keys.default_options import current
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
-from nxkernel.messages.grammar import a
-from nxkernel_lab.wording import count
+from nxkernel.messages.grammar import a, counted
 from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import ParsedCall, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
@@ -187,7 +186,7 @@ def source(shell: InteractiveShell, line: str) -> None:
     if not view.kernels:
         raise UsageError(f"{view.signature} was compiled by {view.compiler}, which computes without kernels.")
     if not kernels:
-        raise UsageError(f"{view.signature} has {count(len(view.kernels), 'kernel')}, no kernel {asked.kernel}.")
+        raise UsageError(f"{view.signature} has {counted(len(view.kernels), 'kernel')}, no kernel {asked.kernel}.")
     form = FORMS[asked.form]
     for kernel in kernels:
         print(f"# {view.signature}: kernel {kernel.index + 1} · {kernel.title}, {form}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import scaled
 from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 
@@ -101,11 +102,8 @@ def _count_text(row: Row) -> str:
 
 
 def _bytes(count: int) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}" if unit != "bytes" else counted(count, "byte")
-        count /= 1000
-    return f"{count:.3g} GB"
+    value, prefix = scaled(count)
+    return f"{value:.3g} {prefix}B" if prefix else counted(count, "byte")
 
 
 def spec_text(value: Any) -> str:

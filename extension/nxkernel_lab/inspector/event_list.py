@@ -8,8 +8,9 @@ from typing import Any
 
 from nxkernel.definitions.observe.compilation_report import CacheInfo
 from nxkernel.definitions.observe.events import Event, is_of, stream
+from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import duration
 from nxkernel_lab.records.event_follower import Follower
-from nxkernel_lab.wording import count, duration
 
 #: How many rows are kept for display.
 ROWS = 100
@@ -130,6 +131,6 @@ def counts_line(info: CacheInfo) -> str:
     >>> counts_line(CacheInfo(hits=12, misses=2, compiled=1, memory=1, disk=0, entries=2))
     '12 calls answered from the cache, 2 traced · kernels: 1 compiled, 1 from memory, 0 from disk · 2 programs kept'
     """
-    calls = f"{count(info.hits, 'call')} answered from the cache, {info.misses} traced"
+    calls = f"{counted(info.hits, 'call')} answered from the cache, {info.misses} traced"
     kernels = f"kernels: {info.compiled} compiled, {info.memory} from memory, {info.disk} from disk"
-    return f"{calls} · {kernels} · {count(info.entries, 'program')} kept"
+    return f"{calls} · {kernels} · {counted(info.entries, 'program')} kept"

@@ -10,8 +10,8 @@ from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.definitions.calls import content_identity
+from nxkernel.messages.grammar import counted
 from nxkernel_lab.records import cache_contents
-from nxkernel_lab.wording import count
 
 #: So many times what was cleared can be put back.
 UNDONE = 8
@@ -86,15 +86,15 @@ class Clearing:
                 number, undo = content_identity.forget(function)
                 if not number:
                     return {"text": "There are no programs to forget.", "undo": 0}
-                text = f"Forgot {count(number, 'program')} of {function or 'all functions'}."
+                text = f"Forgot {counted(number, 'program')} of {function or 'all functions'}."
                 return {"text": text, "undo": self._keep(undo)}
             case Forget("memory"):
                 forgotten = code_store.forget() + object_code.forget()
                 return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
             case Forget("disk"):
-                return {"text": f"Removed {count(disk_cache.clear(), 'file')} from disk.", "undo": 0}
+                return {"text": f"Removed {counted(disk_cache.clear(), 'file')} from disk.", "undo": 0}
             case Undo(number) if number in self._kept:
-                return {"text": f"Put back {count(self._kept.pop(number)(), 'program')}.", "undo": 0}
+                return {"text": f"Put back {counted(self._kept.pop(number)(), 'program')}.", "undo": 0}
         return {"text": "That cannot be undone any more.", "undo": 0}
 
     def _keep(self, undo: Callable[[], int]) -> int:

@@ -11,8 +11,8 @@ from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.observe.events import KEPT, NO_CELL, Event, stream
 from nxkernel.definitions.observe.history import Sums, history
+from nxkernel.messages.grammar import counted
 from nxkernel_lab.records import cache_contents
-from nxkernel_lab.wording import count
 
 #: Of what form the data is; another number says that a page of another version cannot read it.
 VERSION = 1
@@ -142,7 +142,7 @@ def kind(event: Event) -> str:
 def what(event: Event) -> str:
     """What happened, in a word or two."""
     if event.kind == "hits":
-        return count(event.calls, "hit")
+        return counted(event.calls, "hit")
     return {"evict": "forgotten", "clear": "cleared", "error": "error"}.get(event.kind, event.verb)
 
 
@@ -195,8 +195,8 @@ def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     kept = sum(row["programs"] for row in held["functions"])
     named = [compiler, *(program.compiler for family in graph_cache.families() for program in family.programs())]
     device = ", ".join(dict.fromkeys(map(_device, named)))
-    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", count(found["hits"], "hit")]
-    words += [count(threads, "thread"), device]
+    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", counted(found["hits"], "hit")]
+    words += [counted(threads, "thread"), device]
     return {
         "compiler": compiler,
         "threads": threads,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel.definitions.observe.compilation_report import KernelView, Measurement
-from nxkernel_lab.wording import amount, duration
+from nxkernel.messages.quantities import amount, duration
 
 #: From this part of what the machine reaches on, that is what a kernel waits for.
 _HELD_BACK = 0.5

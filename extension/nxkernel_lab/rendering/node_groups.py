@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
+from nxkernel.messages.grammar import counted
 from nxkernel_lab.rendering.viewed_nodes import constants_of
-from nxkernel_lab.wording import count
 
 #: The ways to put nodes together.
 WAYS = ("kernels", "definitions", "modules", "nothing")
@@ -157,8 +157,8 @@ class _Builder:
         loop = node.label == "while"
         whole = f"{node.label} {node.id}"
         number = len(node.parts[1].outputs)
-        title = f"{count(number, 'value')} {'goes' if number == 1 else 'go'} round"
-        title = f"loop · {title}" if loop else f"choice of {count(number, 'value')}"
+        title = f"{counted(number, 'value')} {'goes' if number == 1 else 'go'} round"
+        title = f"loop · {title}" if loop else f"choice of {counted(number, 'value')}"
         kind = "loop" if loop else "choice"
         self.made.groups[whole] = Group(whole, kind, title, kind, -1, around, node.id)
         for part in node.parts:

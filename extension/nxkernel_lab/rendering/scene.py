@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
+from nxkernel.messages.grammar import counted
 from nxkernel_lab.rendering.nested_layout import Area, Box, Line, arrange
 from nxkernel_lab.rendering.node_groups import Group, Member, NodeGroups, grouped
 from nxkernel_lab.rendering.viewed_nodes import all_nodes, name_of
-from nxkernel_lab.wording import count
 
 #: A graph with more boxes than this opens with its groups folded.
 WHOLE = 120
@@ -195,7 +195,7 @@ def _folded(group: Group, inside: Sequence[Member]) -> dict[str, Any]:
         "kernel": group.kernel,
         "group": group.id,
         "label": _cut(group.label, _LABEL),
-        "sub": count(len(inside), "node"),
+        "sub": counted(len(inside), "node"),
         "look": "group",
         "kind": group.kind,
         "output": any(member.node.output for member in inside if "." not in member.node.id),

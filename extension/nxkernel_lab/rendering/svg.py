@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterator
 from html import escape
 from typing import Any
 
+from nxkernel.messages.grammar import counted
+from nxkernel_lab.readable_text import visible
 from nxkernel_lab.rendering.nested_layout import Line
 from nxkernel_lab.rendering.scene import Scene, Shape, scene_of
 from nxkernel_lab.rendering.viewed_nodes import all_nodes, view_of
-from nxkernel_lab.wording import count, visible
 
 #: The looks of kernels by kind: a name for the style sheet.
 KINDS = {
@@ -75,7 +76,8 @@ def to_svg(subject: Any, folded: Collection[str] | None = None, way: str = "kern
     view = view_of(subject)
     scene = scene_of(view, folded, way)
     width, height = scene.width + 2 * _MARGIN, scene.height + 2 * _MARGIN
-    title = f"The graph of {view.signature}: {count(len(view.nodes), 'node')} in {count(len(view.kernels), 'kernel')}"
+    nodes, kernels = counted(len(view.nodes), "node"), counted(len(view.kernels), "kernel")
+    title = f"The graph of {view.signature}: {nodes} in {kernels}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="nxg" role="img" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}">',

@@ -7,9 +7,11 @@ from typing import Any
 
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, Measurement, NodeView
 from nxkernel.graph.printing import column
+from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import amount, duration
+from nxkernel_lab.readable_text import visible
 from nxkernel_lab.rendering.kernel_speed import pace, whole
 from nxkernel_lab.rendering.viewed_nodes import constants_of, short, view_of
-from nxkernel_lab.wording import amount, count, duration, visible
 
 _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
 
@@ -74,7 +76,7 @@ def summary(view: CompilationView) -> str:
         f"trace {duration(view.trace_ms)}, lowering {duration(view.lower_ms)}, native code {duration(view.native_ms)}"
     )
     place = f" in {view.cell}" if view.cell else ""
-    return f"compiled by {view.compiler}{place} · {spent} · answered {count(view.calls, 'call')}"
+    return f"compiled by {view.compiler}{place} · {spent} · answered {counted(view.calls, 'call')}"
 
 
 def kernel_line(kernel: KernelView, times: bool = True, measured: Measurement | None = None) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import amount
+from nxkernel_lab.readable_text import clipped, visible
 from nxkernel_lab.timeline.text import event_what, told
-from nxkernel_lab.wording import amount, clipped, count, visible
 
 
 def timeline_table(data: Mapping[str, Any]) -> str:
@@ -32,7 +34,7 @@ def timeline_table(data: Mapping[str, Any]) -> str:
         (event["cell"] or event["where"], event["function"], event_what(event), "\n".join(told(event)))
         for event in data["events"]
     ]
-    earlier = f"; {count(data['left_out'], 'earlier event')} left out" if data["left_out"] else ""
+    earlier = f"; {counted(data['left_out'], 'earlier event')} left out" if data["left_out"] else ""
     caption = f"What was traced, and why{earlier}"
     sums = [
         (
@@ -41,8 +43,8 @@ def timeline_table(data: Mapping[str, Any]) -> str:
         )
         for row in data["functions"]
     ]
-    counted = table("Calls by function", ("function", "traced", "again", "answered from the cache", "errors"), sums)
-    return table(caption, ("cell", "function", "what", "why, and what avoids it"), rows) + (counted if sums else "")
+    calls = table("Calls by function", ("function", "traced", "again", "answered from the cache", "errors"), sums)
+    return table(caption, ("cell", "function", "what", "why, and what avoids it"), rows) + (calls if sums else "")
 
 
 def caches_table(held: Mapping[str, Any], function: str = "") -> str:

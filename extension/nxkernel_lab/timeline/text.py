@@ -6,7 +6,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nxkernel_lab.wording import ago, amount, clipped, count, duration, visible
+from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import ago, amount, duration
+from nxkernel_lab.readable_text import clipped, visible
 
 #: What the columns of costs are called, and where their numbers are.
 COSTS = {
@@ -37,7 +39,7 @@ def timeline_text(data: Mapping[str, Any], times: bool = True) -> str:
     events = data["events"]
     if not events:
         return "Nothing has been compiled yet: call a definition once."
-    lines = [f"{count(data['left_out'], 'earlier event')} left out"] if data["left_out"] else []
+    lines = [f"{counted(data['left_out'], 'earlier event')} left out"] if data["left_out"] else []
     for event in events:
         lines += event_lines(event, times)
     if times:
@@ -98,7 +100,7 @@ def spent(event: Mapping[str, Any]) -> str:
 def kernels(numbers: Mapping[str, int]) -> list[str]:
     """Where kernels came from, in words."""
     words = {"compiled": "compiled", "memory": "from memory", "disk": "from disk"}
-    return [f"{count(numbers[key], 'kernel')} {word}" for key, word in words.items() if numbers[key]]
+    return [f"{counted(numbers[key], 'kernel')} {word}" for key, word in words.items() if numbers[key]]
 
 
 def programs_text(held: Mapping[str, Any], function: str = "") -> str:
@@ -142,7 +144,7 @@ def caches_text(held: Mapping[str, Any], now: float) -> str:
     programs = sum(row["programs"] for row in held["functions"])
     return "\n".join(
         [
-            f"programs in memory: {programs} of {count(len(held['functions']), 'function')}",
+            f"programs in memory: {programs} of {counted(len(held['functions']), 'function')}",
             f"native code in memory: {memory_line(held['memory'], now)}",
             f"on disk: {disk_line(held['disk'], now)}",
         ]
@@ -153,7 +155,7 @@ def memory_line(memory: Mapping[str, Any], now: float) -> str:
     """The native code that is loaded, in one line."""
     if not memory["kernels"] + memory["programs"]:
         return "none"
-    held = f"{count(memory['kernels'], 'kernel')} and {count(memory['programs'], 'program')}"
+    held = f"{counted(memory['kernels'], 'kernel')} and {counted(memory['programs'], 'program')}"
     return f"{held}, {amount(memory['bytes'])}B of code, the first loaded {ago(now - memory['oldest'])}"
 
 
@@ -161,10 +163,10 @@ def disk_line(disk: Mapping[str, Any], now: float) -> str:
     """What is on disk, in one line."""
     if not disk["on"]:
         return "nothing is kept there (NXKERNEL_CACHE_DIR is off, or its folder cannot be used)"
-    parts = [f"{count(disk['kernels'], 'kernel')} {amount(disk['kernel_bytes'])}B"]
-    parts += [f"{count(disk['records'], 'program')} {amount(disk['record_bytes'])}B"] if disk["records"] else []
+    parts = [f"{counted(disk['kernels'], 'kernel')} {amount(disk['kernel_bytes'])}B"]
+    parts += [f"{counted(disk['records'], 'program')} {amount(disk['record_bytes'])}B"] if disk["records"] else []
     if disk["others"]:
-        parts.append(f"{count(disk['others'], 'file')} {amount(disk['other_bytes'])}B of other versions")
+        parts.append(f"{counted(disk['others'], 'file')} {amount(disk['other_bytes'])}B of other versions")
     parts += [] if disk["whole"] else ["and more files, which are not counted"]
     parts.append(f"limit {amount(disk['limit'])}B")
     if disk["oldest"]:

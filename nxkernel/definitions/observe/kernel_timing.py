@@ -18,6 +18,7 @@ from nxkernel.definitions.observe.compilation_report import KernelTime, Measurem
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Graph
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import amount
 
 #: Inputs of more bytes are not made for a measurement.
 MOST = 1 << 30
@@ -104,7 +105,7 @@ def _made_up(executable: Any) -> list[np.ndarray]:
         )
     size = sum(map(bytes_of, executable.graph.parameters))
     if size > MOST:
-        what = f"Its inputs are {size / 1e9:.1f} GB: no others are made up beside them."
+        what = f"Its inputs are {amount(size)}B: no others are made up beside them."
         raise NxValueError(message(what, _ON_A_CALL))
     return [_made(node) for node in executable.graph.parameters]
 

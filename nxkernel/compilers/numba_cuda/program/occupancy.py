@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.program.host_steps import Launched
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import amount
 
 
 def launches_told(executable: CudaExecutable) -> dict[int, str]:
@@ -45,7 +46,7 @@ def told(launched: Launched, device: Any) -> str:
     if resources:
         parts.append(counted(resources.registers, "register"))
     if shared:
-        parts.append(f"{shared / 1e3:.1f} kB shared" if shared >= 1000 else f"{shared} B shared")
+        parts.append(f"{amount(shared)}B shared")
     if resources and resources.spilled:
         parts.append(f"{resources.spilled} B a thread in memory, as registers ran out")
     if device.simulated:
