@@ -174,9 +174,24 @@ def test_the_library_does_without_notebooks():
     assert found == set()
 
 
-def test_files_that_it_names_are_there():
-    folders = [*SOURCES.values(), ROOT / "tests"]
-    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in folders for path in folder.rglob("*.*")}
-    named = set(re.findall(r"`([\w./-]+\.(?:py|js|txt))`", MAP))
-    lost = {name for name in named if not any(path.endswith(f"/{name}") for path in there)}
-    assert {name for name in lost if not (ROOT / name).is_file()} == set()
+@pytest.mark.parametrize("page", ["nxkernel/README.md", "docs/decisions.md"])
+def test_what_it_names_is_there_once(page):
+    """A file is named by as much of its path as tells it from others, but for those of tests and benchmarks."""
+    text = (ROOT / page).read_text()
+    parts = [*SOURCES.values(), ROOT / "docs", ROOT / "tests", ROOT / "benchmarks"]
+    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in parts for path in folder.rglob("*.*")}
+    folders = {f"/{path.relative_to(ROOT).as_posix()}/" for folder in parts for path in [folder, *folder.rglob("*/")]}
+    wrong = {}
+    for name in re.findall(r"`([\w./-]+\.(?:py|js|ts|txt))`", text):
+        matches = [path for path in there if path.endswith(f"/{name}")]
+        matches = [path for path in matches if not path.startswith(("/tests", "/benchmarks"))] or matches
+        if len(matches) != 1 and not (ROOT / name).is_file():
+            wrong[name] = matches
+    for name in re.findall(r"`([\w./-]+/)`", text):
+        if not any(folder.endswith(f"/{name.removeprefix('../')}") for folder in folders):
+            wrong[name] = []
+    assert wrong == {}
+
+
+def test_the_map_is_one_page():
+    assert len(MAP.splitlines()) <= 125
