@@ -181,7 +181,7 @@ class CompiledCell:
     --------
     >>> text = "total = 0.0\nfor i in range(len(x)):\n    total += x[i]\ntotal > 2"
     >>> variables = {"x": np.ones(4), "np": np}
-    >>> cell = Cell(ast.parse(text).body, "<example>", variables)
+    >>> cell = CompiledCell(ast.parse(text).body, "<example>", variables)
     >>> cell.finish(cell.definition(*cell.args, **cell.options)), variables["total"]
     (np.True_, np.float64(4.0))
     """

@@ -25,7 +25,7 @@ from nxkernel.definitions.keys.static_values import CONTAINERS, definition_of, i
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.arrays.array import BY_LAYOUT, Array, ArrayValue, Scalar
+from nxkernel.numpy.arrays.array import BY_LAYOUT, UNORDERED, Array, ArrayValue, Scalar
 from nxkernel.ops.machinery import dispatch
 from nxkernel.tensor.tensor import Tensor
 
@@ -84,9 +84,24 @@ class Face:
         """
         roots = set()
         for sources, seen in self.run.memory.get(BY_LAYOUT, ()):
-            if not seen or any(root.writes > before for root, before in seen):
+            if _matters(seen):
                 roots.update(sources)
+        for what, seen in self.run.memory.get(UNORDERED, ()):
+            if _matters(seen):
+                raise NxTypeError(
+                    message(
+                        f"{what} is seen in another shape, and it or that is assigned into: whether that is a view or "
+                        "a copy depends on the order of its elements, and only the running program knows which array "
+                        "it is.",
+                        "Begin with a copy of it, np.ascontiguousarray(x), or let all that it may be have one order.",
+                    )
+                )
         return frozenset(place for place, _, made in self._given if made.root in roots)
+
+
+def _matters(seen: Sequence[tuple[Any, int]]) -> bool:
+    """Whether something was assigned since an order was asked for, or the answer was another value."""
+    return not seen or any(root.writes > before for root, before in seen)
 
 
 class NumpyFace(Face):

@@ -7,7 +7,7 @@ read what is there now and write through. A :class:`Scalar` is what NumPy gives 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, at_line
 from nxkernel.numpy.arrays import casting, fancy_indexing, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import Root
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
@@ -177,6 +177,8 @@ class Scalar(ArrayValue):
 
 #: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
 BY_LAYOUT = "by layout"
+#: And what is so since arrays were taken to be in an order that only the running program knows; how often it was asked.
+UNORDERED, ORDERS_TOLD = "arrays without a known order", "how often an order was asked for"
 
 
 class Array(ArrayValue):
@@ -232,10 +234,35 @@ class Array(ArrayValue):
         if len(self.shape) < 2:
             return self
         self.root.strides = strides
-        for root in [one.root for one in inputs if isinstance(one, Array) and one.ndim > 1]:
+        self._follow([one for one in inputs if isinstance(one, Array) and one.ndim > 1])
+        return self
+
+    def laid_out_as_one_of(self, arrays: Sequence[Array]) -> None:
+        """Take over the order of elements of arrays of which this new one is any, as only the running program knows."""
+        arrays = [one for one in arrays if one.shape == self.shape]
+        if len(self.shape) < 2 or not arrays:
+            return
+        if not self.steps:
+            strides = [one.strides_in_memory for one in arrays]
+            self.root.strides = None if memory_order.is_contiguous(self.shape, strides[0]) else strides[0]
+            self.root.unordered = len({memory_order.between_elements(self.shape, each) for each in strides}) > 1
+        self._follow(arrays)
+
+    def _follow(self, arrays: Sequence[Array]) -> None:
+        """Remember from whose order of elements that of this array follows."""
+        for root in [one.root for one in arrays]:
+            self.root.unordered = self.root.unordered or root.unordered
             if root.cell.shared or root.follows:
                 self.root.follows |= {root} if root.cell.shared else root.follows
-        return self
+
+    def is_ordered_as(self, other: Array) -> bool:
+        """Whether all that is known of the order of its elements is known of another one's, too."""
+        if self.shape != other.shape or len(self.shape) < 2 or other.root.unordered:
+            return True
+        own, others = (memory_order.between_elements(one.shape, one.strides_in_memory) for one in (self, other))
+        follows = {self.root} if self.root.cell.shared else self.root.follows
+        beside = {other.root} if other.root.cell.shared else other.root.follows
+        return own == others and not self.root.unordered and follows <= beside
 
     @classmethod
     def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
@@ -340,11 +367,19 @@ class Array(ArrayValue):
 
     def told_by_layout(self, found: Array | None = None) -> None:
         """Remember that something is a view of this array or a copy, or another value, by the order of its elements."""
+        trace = tracing.current()
         sources = [self.root] if self.root.cell.shared else self.root.follows
+        if trace is None:
+            return
+        memory = trace.outermost.memory
+        memory[ORDERS_TOLD] = memory.get(ORDERS_TOLD, 0) + 1
+        places = [] if found is None else {self.root, found.root}
+        seen = [(root, root.writes) for root in places]
         if sources:
-            places = [] if found is None else {self.root, found.root}
-            told = sources, [(root, root.writes) for root in places]
-            tracing.current().outermost.memory.setdefault(BY_LAYOUT, []).append(told)
+            memory.setdefault(BY_LAYOUT, []).append((sources, seen))
+        if self.root.unordered:
+            what = f"an array {self.type}{text(self.shape)}{at_line(tracing.user_line())}"
+            memory.setdefault(UNORDERED, []).append((what, seen))
 
     def spread_to(self, shape: Shape) -> Array:
         """A read-only view that repeats elements."""
@@ -394,6 +429,12 @@ class Flat(Array):
     def __getitem__(self, key: Any) -> Any:
         found = get(self, key)
         return found.copy() if isinstance(found, Array) else found
+
+
+def orders_told() -> int:
+    """How often the order of elements was asked for in the trace that is active."""
+    trace = tracing.current()
+    return 0 if trace is None else trace.outermost.memory.get(ORDERS_TOLD, 0)
 
 
 def wrap(value: Operand, *inputs: Any) -> ArrayValue:

@@ -21,6 +21,11 @@ def c_order(shape: Shape) -> Shape:
     return tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
 
 
+def between_elements(shape: Shape, strides: Shape) -> tuple[int | None, ...]:
+    """Strides as far as they matter: those along axes of several elements."""
+    return tuple([stride if size > 1 else None for size, stride in zip(shape, strides, strict=True)])
+
+
 def is_contiguous(shape: Shape, strides: Shape | None, order: str = "C") -> bool:
     """Whether elements lie next to each other, in C order or in Fortran's.
 

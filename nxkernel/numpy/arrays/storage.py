@@ -26,12 +26,14 @@ class Root:
         How far apart elements are in NumPy, in elements, where that is not C order.
     """
 
-    __slots__ = ("aliases", "cell", "doubt", "follows", "shape", "strides", "type", "value", "writes")
+    __slots__ = ("aliases", "cell", "doubt", "follows", "shape", "strides", "type", "unordered", "value", "writes")
 
     def __init__(self, value: Operand, name: str = "", strides: tuple[int, ...] | None = None) -> None:
         self.strides = strides
         #: The caller's places from whose order of elements that of this one follows.
         self.follows: frozenset[Root] = _NONE
+        #: Whether only the running program knows in which order its elements are.
+        self.unordered = False
         self.shape, self.type = value.shape, value.type
         #: Makes the error for whoever writes there, where only the running program knows whose place it is.
         self.doubt: Callable[[], Exception] | None = None

@@ -97,7 +97,7 @@ def literal(number: complex, type_: Type) -> Value:
     >>> literal(-1, types.s32), literal(float("-inf"), types.bf16), literal(1, types.bool_)
     ('s32(-1)', 'f32(-inf)', 'True')
     >>> literal(2j, types.c64)
-    Pair(re='f32(0.0)', im='f32(2.0)')
+    ComplexText(re='f32(0.0)', im='f32(2.0)')
     """
     exact = number_of(number, type_)
     if type_.is_complex:

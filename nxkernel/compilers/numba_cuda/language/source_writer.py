@@ -30,7 +30,7 @@ class SourceWriter:
 
     Examples
     --------
-    >>> w = Writer()
+    >>> w = SourceWriter()
     >>> with w.block("while t < n:"):
     ...     x = w.let("a[t]")
     ...     w.line(f"b[t] = {x} + {x}")

@@ -288,6 +288,7 @@ class _Branch:
             if array is not None:
                 doubts = [side.root.doubt for side in sides if side is not None and side.root.doubt is not None]
                 array.root.doubt = doubts[0] if doubts else None
+                array_aliases.lie_as(array, sides)
                 sources = array_aliases.reached([side.root for side in sides if side is not None])
                 array_aliases.tie(array.root, sources, name, site, lambda: _whose(name, site), self._group())
 

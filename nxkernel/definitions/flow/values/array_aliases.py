@@ -16,7 +16,7 @@ from nxkernel.definitions.flow.values.mutable_arguments import own_copy
 from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays.array import Array
+from nxkernel.numpy.arrays.array import Array, orders_told
 from nxkernel.numpy.arrays.storage import Root
 from nxkernel.numpy.arrays.views import Index
 
@@ -178,6 +178,17 @@ def taken(root: Root, origin: Root) -> None:
     found.trusted = {found.group} if origin.aliases is None else {found.group, *origin.aliases.trusted}
 
 
+def lie_as(made: Any, others: Sequence[Any]) -> None:
+    """Have an array of a NumPy program the order of elements of those of which it is one."""
+    arrays = [other for other in others if isinstance(other, Array)]
+    if isinstance(made, Array):
+        made.laid_out_as_one_of(arrays)
+
+
+def _are_ordered_alike(one: Any, other: Any) -> bool:
+    return not (isinstance(one, Array) and isinstance(other, Array)) or one.is_ordered_as(other)
+
+
 def all_apart(arrays: Sequence[Any]) -> bool:
     """Whether no two arrays can have elements in common."""
     return all(_apart(one, other) for one, other in itertools.combinations(arrays, 2))
@@ -256,10 +267,14 @@ class LoopAliases:
         self._more: dict[str, dict[Root, None]] = {}
         #: Stands for the arrays that several variables are bound to, when they are.
         self._common: Root | None = None
+        #: For each variable the arrays that it has in a turn, and those that turns bound it to.
+        self._now: dict[str, Sequence[Any]] = {}
+        self._bound: dict[str, Sequence[Any]] = {}
+        self._orders = 0
 
     def snapshot(self) -> tuple:
         """Compares equal when nothing new was found."""
-        return (self._apart, tuple([(name, len(found)) for name, found in self._more.items()]))
+        return (self._apart, self._orders, tuple([(name, len(found)) for name, found in self._more.items()]))
 
     def begin(self, initial: Mapping[str, Sequence[Array]], home: frozenset[Root]) -> None:
         """Begin to trace a turn.
@@ -272,6 +287,7 @@ class LoopAliases:
             Those that get back what the turns write.
         """
         self._initial, self._home, self._read = initial, home, _count(_READ)
+        self._told = orders_told()
         arrays = [array for found in initial.values() for array in found]
         self._apart = self._apart and all_apart(arrays)
         group = object()
@@ -283,6 +299,10 @@ class LoopAliases:
         """Remember which arrays a variable may be, in a turn or after the loop."""
         if not arrays:
             return
+        self._now[name] = arrays
+        for place, array in enumerate(arrays):
+            ways = (self._initial[name], self._bound.get(name, ()))
+            lie_as(array, [way[place] for way in ways if len(way) == len(arrays)])
         sources = reached([array.root for array in self._initial[name]])
         sources = {**{root: root.writes for root in self._more.get(name, ())}, **sources}
         if self._common is not None:
@@ -306,8 +326,23 @@ class LoopAliases:
                 if root not in own and root not in more and outside.knows(root.cell):
                     more[root] = None
                     again = True
+        again = self._after_orders(results) or again
         if self._apart and not all_apart([array for arrays in results.values() for array in arrays]):
             self._apart, again = False, True
+        return again
+
+    def _after_orders(self, results: Mapping[str, Sequence[Any]]) -> bool:
+        """Look at the order of elements of what a turn bound the variables to, if it asked for that of any array."""
+        more = False
+        for name, arrays in results.items():
+            now = self._now.get(name, ())
+            more = more or (
+                len(now) == len(arrays)
+                and not all(_are_ordered_alike(array, own) for array, own in zip(arrays, now, strict=True))
+            )
+            self._bound[name] = arrays
+        again = more and orders_told() > self._told
+        self._orders += again
         return again
 
     def _whose(self, name: str) -> NxError:
