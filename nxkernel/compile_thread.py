@@ -1,4 +1,4 @@
-"""Work that an interrupt must not cut in two: the main thread has it done in another one, and waits.
+"""The compile thread: compilation runs there while the main thread waits, so that an interrupt cannot cut it in two.
 
 Python runs signal handlers in the main thread, after any call that returns there. One that raises between a lock and
 its release, LLVM's or that of Python's imports, or between claiming a name and giving it back, would leave every later

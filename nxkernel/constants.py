@@ -1,4 +1,4 @@
-"""Numbers with a name, as scalars of the type that is asked for.
+"""Named constants such as pi and infinity, as scalars of any type.
 
 Without a type, π, e, γ and i are plain numbers while a definition is traced, which take the type of what is beside
 them; otherwise they are scalars of f32 or c64.

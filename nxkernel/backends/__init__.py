@@ -1,4 +1,4 @@
-"""What primitives do to data. :data:`MEANING` has every primitive but ``parameter``."""
+"""The NumPy meaning of each primitive, in the table :data:`MEANING`, and the devices that data can lie on."""
 
 from nxkernel.backends import arrays, functions, graphs, libraries, numpy, threefry
 from nxkernel.backends.numpy import Meaning

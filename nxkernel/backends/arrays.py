@@ -1,4 +1,4 @@
-"""What primitives that move, order or accumulate elements do to NumPy arrays; rules as in :mod:`.numpy`.
+"""NumPy implementations of primitives that move, sort or accumulate elements; rules as in :mod:`.numpy`.
 
 Indices outside of an axis are clamped to it.
 """

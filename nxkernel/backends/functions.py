@@ -1,4 +1,4 @@
-"""What the functions of Numba that graphs call do to NumPy arrays."""
+"""NumPy implementations of calls of Numba functions in graphs."""
 
 from __future__ import annotations
 

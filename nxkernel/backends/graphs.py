@@ -1,4 +1,4 @@
-"""Graphs run node by node on arrays, and what the primitives mean whose parameters are graphs: loops and choices."""
+"""Running graphs node by node on NumPy arrays, including loops and branches."""
 
 from __future__ import annotations
 

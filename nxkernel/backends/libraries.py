@@ -1,5 +1,4 @@
-"""What Fourier transforms and linear algebra do to NumPy arrays: SciPy's and NumPy's compiled routines, whole batches
-at a time.
+"""Fourier transforms and linear algebra on NumPy arrays, by SciPy's and NumPy's routines, whole batches at a time.
 
 None of them raises: where there is no result (a matrix that is singular, not positive definite, or on which an
 iteration does not converge), the elements are NaN.

@@ -1,4 +1,4 @@
-"""What each primitive does to NumPy arrays: the table of meanings, one line a primitive wherever one line can tell it.
+"""The NumPy implementation of each primitive: the reference that compilers are tested against.
 
 ``MEANING[primitive](out, *arrays, **params)`` gives a C-ordered array of the type and shape of the spec ``out``. It may
 share memory with an operand, so nobody may write into operands or results.

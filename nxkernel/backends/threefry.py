@@ -1,4 +1,4 @@
-"""Random bits as NumPy computes them: the block function Threefry-2x32 with twenty rounds.
+"""The random bits of Threefry-2x32 (twenty rounds) in NumPy.
 
 After J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """

@@ -1,1 +1,1 @@
-"""Graph to something that runs: the evaluator, and the compilers for processors and for GPUs."""
+"""From a graph to an executable: the evaluator, and the compilers for CPUs and GPUs."""

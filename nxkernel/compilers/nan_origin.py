@@ -1,4 +1,4 @@
-"""Where a NaN comes from: a graph is run node by node, and followed from the result that has one to what made it."""
+"""The origin of a NaN: a graph is run node by node and searched for the first operation whose result has one."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
 
 
 def load_safetensors_metadata(source: Readable) -> dict[str, str]:
-    """Read the text that a safetensors file has about itself.
+    """Read the metadata of a safetensors file: a dict of texts.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ Value = Tensor | Expr
 
 
 def cholesky(tensor: Any) -> Value:
-    """The lower triangular factor of positive definite matrices: ``l @ adjoint(l)`` gives them back.
+    """The Cholesky factor of positive definite matrices: the lower triangular ``l`` with ``a = l @ adjoint(l)``.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def cholesky(tensor: Any) -> Value:
 
 
 def lu(tensor: Any) -> tuple[Value, Value, Value]:
-    """Factors of square matrices: a permutation, a lower and an upper triangle, whose product gives them back.
+    """LU decomposition of square matrices: a permutation, a lower and an upper triangular factor.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def lu(tensor: Any) -> tuple[Value, Value, Value]:
 
 
 def qr(tensor: Any, *, mode: str = "reduced", eps: float = 1e-10) -> tuple[Value, Value]:
-    """Factors of matrices: columns that are orthonormal, and an upper triangle.
+    """QR decomposition of matrices: orthonormal columns, and an upper triangular factor.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _as_if(found: Operand, ordered: Operand, known: Operand) -> Value:
 
 
 def svd(tensor: Any, *, full_matrices: bool = True, max_iter: int = 100, **options: Any) -> tuple[Value, Value, Value]:
-    """The singular values of matrices, and the bases that belong to them.
+    """The singular value decomposition of matrices.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _INFINITIES = {"inf": math.inf, "neg_inf": -math.inf}
 def norm(
     tensor: Any, *, ord: Any = None, axes: Sequence[int | str] | None = None, keep_axes: bool = False
 ) -> Tensor | Expr:
-    """The size of a vector or a matrix.
+    """The norm of a vector or matrix.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ _DETERMINANTS = {1: _of_one, 2: _of_two, 3: _of_three}
 
 
 def matrix_rank(a: Any, *, eps: float = 1e-7) -> Tensor | Expr:
-    """How many rows of a matrix are linearly independent.
+    """The rank of matrices: the number of linearly independent rows.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def adjoint(t: Any) -> Tensor | Expr:
 
 
 def matrix_power(tensor: Any, power: int) -> Tensor | Expr:
-    """Multiply square matrices with themselves.
+    """Raise square matrices to an integer power.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def _refuse_singular(a: Operand) -> None:
 
 
 def solve(a: Any, b: Any) -> Tensor | Expr:
-    """Solve equations: ``a @ x = b``.
+    """Solve linear equations ``a @ x = b``.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _pinv_of_vector(tensor: Operand, eps: float) -> Tensor | Expr:
 
 
 def least_squares(a: Any, b: Any, *, eps: float | None = None) -> Tensor | Expr:
-    """The vector that comes closest to solving ``a @ x = b``: of those with the least squared error the shortest.
+    """The least-squares solution of ``a @ x = b``; of several the one of least norm.
 
     Parameters
     ----------

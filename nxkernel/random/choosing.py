@@ -30,7 +30,7 @@ __all__ = ["choice", "shuffle"]
 def shuffle(
     key: Any, tensor: Any, *, axis: int | str = 0, independent: bool = False
 ) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """Put the parts of a tensor along an axis into random order.
+    """Shuffle a tensor along an axis.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _rounds(size: int) -> int:
 def choice(
     key: Any, tensor: Any, p: Any = None, *, samples: int = 1, axis: int | str | None = None, replace: bool = True
 ) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """Take elements, or parts along an axis, at random.
+    """Draw random elements, or slices along an axis, with or without replacement.
 
     Parameters
     ----------

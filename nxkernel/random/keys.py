@@ -76,7 +76,7 @@ def _joined(first: Operand, second: Operand) -> Operand:
 
 
 def split(key: Any, *, parts: int = 2) -> Tensor | Expr:
-    """Make several keys of one.
+    """Split a key into several independent ones.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def split(key: Any, *, parts: int = 2) -> Tensor | Expr:
 
 
 def fold_in(key: Any, data: Any) -> Tensor | Expr:
-    """Make a key of a key and an integer, such as the number of a step; tensors give a key for each element.
+    """Derive a key from a key and an integer, such as the number of a step; tensors give a key for each element.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What there is on this machine of what GPUs need, and an error that says what is missing."""
+"""Detecting a GPU: which driver and libraries are present, and an error that says what is missing."""
 
 from __future__ import annotations
 

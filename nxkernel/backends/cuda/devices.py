@@ -1,4 +1,4 @@
-"""The devices by number."""
+"""The table of devices by number."""
 
 from __future__ import annotations
 

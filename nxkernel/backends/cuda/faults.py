@@ -1,4 +1,4 @@
-"""What goes wrong on devices, told as Python's errors."""
+"""CUDA errors translated to Python exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that are loaded, and their arguments laid out for launches."""
+"""Loading kernels on a GPU, and packing their arguments for a launch."""
 
 from __future__ import annotations
 

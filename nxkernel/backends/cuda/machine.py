@@ -1,4 +1,4 @@
-"""What a device offers, whether it is a GPU or simulates one."""
+"""The interface of a device (memory, streams, launches), which a GPU and the simulator implement."""
 
 from __future__ import annotations
 

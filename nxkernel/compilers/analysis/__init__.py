@@ -1,1 +1,1 @@
-"""What is known of a graph before loops are made: index maps, single elements, ranges of integers, products, costs."""
+"""Analyses of a graph before scheduling: index maps, scalars, integer ranges, matrix products, operation costs."""

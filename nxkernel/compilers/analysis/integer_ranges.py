@@ -1,4 +1,4 @@
-"""What whole numbers may be: intervals of single integers, so that indices that stay inside are not clamped."""
+"""Range analysis of integers: intervals of scalar values, so that indices known to be in bounds are not clamped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices for a library: which operands it can read as they lie in memory, and with what strides."""
+"""Matrix products for BLAS: which operands it can read in place, and with what strides."""
 
 from __future__ import annotations
 

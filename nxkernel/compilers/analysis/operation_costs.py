@@ -1,4 +1,4 @@
-"""What operations cost: about how many simple instructions each takes for one element, by its name."""
+"""The cost of each primitive: about how many simple instructions it takes for one element."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Kernels as people read them: loop nests as source, operations as text, opaque operations in NumPy's words."""
+"""Kernels displayed as Python source: loop nests, operations, opaque operations."""

@@ -1,4 +1,4 @@
-"""A loop nest as Numba source: what the kernel does, in the words of somebody who would write it by hand.
+"""A loop nest displayed as Numba source: the kernel as somebody would write it by hand.
 
 It is for reading, and it runs. Arrays are flat, and sizes, strides and constants are arguments, as they are in the
 kernel; vectors, tiles and masks, what becomes of NaN and of zero divisors, and roundings to half width, are left out.

@@ -1,4 +1,4 @@
-"""Whole operations in NumPy's words: what a routine or a library computes, for those who read it."""
+"""Opaque operations (library calls, routines) as NumPy source, for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the instructions of a nest read in Python, and the small functions that such source needs beside NumPy's."""
+"""The operations of a loop nest as Python source, and the helper functions that such source needs beside NumPy."""
 
 from __future__ import annotations
 

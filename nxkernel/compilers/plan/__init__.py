@@ -1,1 +1,1 @@
-"""Where every value of a program lives in memory, and in which order its steps run."""
+"""Planning a program: its steps in order, the buffer of each value, in-place updates and aliasing."""

@@ -1,4 +1,4 @@
-"""Where values live while a program runs: outputs have arrays of their own, the rest shares a workspace."""
+"""Buffer assignment: outputs get arrays of their own, intermediate values share a workspace by lifetime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops whose turns have nothing to do with each other: what one turn writes, no other one reads or writes.
+"""Dependence analysis of loops: whether iterations are independent, so that they can run in parallel.
 
 Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
 turn ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one turn is to the next. Its

@@ -1,4 +1,4 @@
-"""The memory of a loop or a choice: what it needs besides its operands and results, and how buffers change places."""
+"""Loop-carried buffers: the memory of loops and branches beside operands and results, and how it is swapped."""
 
 from __future__ import annotations
 

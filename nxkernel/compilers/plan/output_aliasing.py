@@ -1,4 +1,4 @@
-"""Results that are computed where the caller wants them: in the memory of an argument that is assigned into."""
+"""Output aliasing: results computed directly in the memory of an argument that is assigned into."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Graph to graph, for loops: what nests say better with other primitives is rewritten."""
+"""Graph-to-graph rewrites before scheduling."""

@@ -1,4 +1,4 @@
-"""Arrays that loops take apart along their last axis have that axis first in memory while the loops run.
+"""Array layouts: arrays that loops index along their last axis are stored with that axis first while the loops run.
 
 ``a[:, j]`` goes through memory with a stride; where a loop reads and writes nothing of an array but such parts, and
 each of them many times, the array is turned before the loop, so that every part is consecutive, and turned back behind.

@@ -1,4 +1,4 @@
-"""How a nest is walked: which axes are outer and inner, which one vectors run along, and what is held in registers."""
+"""The roles of a nest's axes: outer, inner, vectorized, or held in registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a kernel's anchors to a canonical loop nest, and the sizes, strides and constants of one call of it."""
+"""Building a canonical loop nest from the materialized values of a kernel, with its sizes, strides and constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads at places that are known only when the program runs: dynamic slices and gathers, every index clamped."""
+"""Dynamic indices: reads of dynamic slices and gathers in a nest, each index clamped to its axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the same in every turn of a nest's inner loops is computed once a row, in the section before them."""
+"""Loop-invariant code motion: what is the same in all iterations of inner loops is computed once a row before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ranges of whole numbers say of the constants of a nest: which clamps never cut, and which are strides."""
+"""Removing index clamps of a nest that range analysis proves unnecessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels while they are put together: what each computes, over which axes, and which must have run before it."""
+"""Groups of values that fusion puts into one kernel: what each computes, over which axes, and its dependencies."""
 
 from __future__ import annotations
 

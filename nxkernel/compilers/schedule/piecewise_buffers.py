@@ -1,4 +1,4 @@
-"""Buffers that are written in pieces: concatenations, paddings, and updates at places known when the program runs."""
+"""Buffers written in pieces: concatenations, pads, and updates at dynamic indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums over a part of an axis: where what is summed is zero outside of a range, the loop runs over the range alone."""
+"""Tighter bounds of reductions: a sum whose terms are zero outside of a range loops over that range only."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def stop_grad(tensor: Any) -> Any:
 
 
 def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[Any]]) -> Any:
-    """A value with a gradient of your own.
+    """A value whose gradient you define yourself.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _check_takes_one(fun: Callable[..., Any]) -> None:
 
 
 def checkpoint(fun: Callable[..., Any]) -> Definition:
-    """A function of which gradients keep the arguments alone: what it computes is computed again when they need it.
+    """Gradient checkpointing: recompute intermediate values in the backward pass instead of keeping them.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def value_and_grad(
 
 
 def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: bool = False) -> Any:
-    """A function's gradient.
+    """The gradient of a function.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def _placeholder(spec: Spec) -> Expr:
 
 
 def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple]]:
-    """A function's value, and the function that takes its cotangent to those of the arguments.
+    """The vector-Jacobian product (reverse mode): a value, and the function from its cotangent to the arguments'.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _check_arguments(values: Sequence[Any], name: str) -> None:
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """A function's value, and how it changes when its arguments change.
+    """The Jacobian-vector product (forward mode): a function's value, and its change for a change of the arguments.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
-    """How every element of a function's value changes with every element of an argument.
+    """The Jacobian: the derivative of each element of a function's value by each element of an argument.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defin
 
 
 def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
-    """The second derivatives of a function's value by the elements of an argument.
+    """The Hessian: the second derivatives of a function's value by the elements of an argument.
 
     Parameters
     ----------

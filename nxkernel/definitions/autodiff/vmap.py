@@ -26,7 +26,7 @@ Axes = Any
 
 
 def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Definition:
-    """A function of one entry as a function of many, which lie along an axis of each argument.
+    """Vectorize a function of one entry: the new function takes many, along an axis of each argument.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _counters: ContextVar[tuple[list[str], ...]] = ContextVar("nxkernel_counters", d
 
 @contextmanager
 def no_compile() -> Iterator[None]:
-    """Make any call in the block that the graph cache cannot answer an error that says why it cannot.
+    """Raise an error for any call in the block that the graph cache has no program for, with the reason.
 
     Raises
     ------

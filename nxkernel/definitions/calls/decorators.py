@@ -385,7 +385,7 @@ def _settled(arguments: CallArguments) -> dict[str, Any]:
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives the traced expression of `function` instead of running it.
+    """A function that returns the traced expression of `function` instead of running it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class NanDebugging:
 
 
 def debug_nans(on: bool = True) -> NanDebugging:
-    """Make a NaN in what a compiled definition gives an error, which names the operation and the line that made it.
+    """Raise an error for a NaN in the result of a compiled definition, naming the operation and line that made it.
 
     It holds for the whole process: until the end of the block as ``with nx.debug_nans():``, else until
     ``nx.debug_nans(False)``. Programs stay as they are; one that gives a NaN is run again node by node, and in loops

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
-    """Bring tensors to a device or to the host; what they were on another device is given away.
+    """Move tensors to a device or to the host; their memory on another device is freed.
 
     A tensor that is there already stays what it is. Tensors on the host are nobody's to give away: they go on. Those
     on a device cannot be used any more when they have been brought elsewhere, and neither can tensors that share their
@@ -55,7 +55,7 @@ def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
 
 
 def backend_copy(container: Any, backend: str = device.HOST) -> Any:
-    """Copy tensors to a device or to the host; they stay as they are.
+    """Copy tensors to a device or to the host; the originals stay.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def backend_copy(container: Any, backend: str = device.HOST) -> Any:
 
 
 def backend_deallocate(container: Any) -> int:
-    """Give the memory of tensors on devices back, before Python would; using them is an error from then on.
+    """Free the memory of tensors on devices at once; using them afterwards is an error.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def backend_deallocate(container: Any) -> int:
 
 
 def backend_names() -> list[str]:
-    """Where tensors can be: on the host, and on each GPU that can be used.
+    """The names of the devices: the host, and each GPU that can be used.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def backend_names() -> list[str]:
 
 
 def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is") -> DeviceMemory:
-    """The memory of a device, and how much of it this process may take.
+    """The memory of a device in bytes: total, free, and this process's limit.
 
     Parameters
     ----------

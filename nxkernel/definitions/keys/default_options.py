@@ -51,7 +51,7 @@ class Before(dict):
 
 
 def default_options(**options: Any) -> Before:
-    """Set default options in this context (a thread, a task, a notebook); without arguments, only tell them.
+    """Set default options in this context (a thread, a task, a notebook); without arguments, only return them.
 
     As ``with default_options(...):`` they hold until the end of the block.
 

@@ -44,7 +44,7 @@ def leaves(container: Any) -> list[Any]:
 
 
 def map_leaves(function: Callable[..., Any], container: Any, *others: Any) -> Any:
-    """Call a function with each tensor of a container, and with those at the same place in others.
+    """Call a function with each tensor of a container, and with those at the same path in others.
 
     Parameters
     ----------

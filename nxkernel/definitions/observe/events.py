@@ -41,7 +41,7 @@ NO_CELL = NotebookCell()
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened.
+    """One event: a trace, a hit or miss of the graph cache, a compiled kernel, an error or an eviction.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Event:
 
     @property
     def verb(self) -> str:
-        """What became of the function, in a word or two."""
+        """What happened to the function, in a word or two, such as ``compiled``."""
         if self.kind == "miss":
             if self.compiled:
                 return "compiled again" if self.again else "compiled"
@@ -139,7 +139,7 @@ class Event:
         return _VERBS.get(self.kind, self.kind)
 
     def kernels(self) -> list[str]:
-        """How many kernels of a miss came from where, in words."""
+        """How many kernels were compiled, and how many came from memory or disk, as text."""
         counts = [(self.compiled, "compiled"), (self.reused - self.disk, "from memory"), (self.disk, "from disk")]
         return [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
 
@@ -245,7 +245,7 @@ stream = EventStream()
 
 
 def events(function: object = None, kind: str | None = None) -> list[Event]:
-    """What happened so far, oldest first.
+    """The events so far, oldest first: traces, cache hits and misses, compilations, errors, evictions.
 
     Parameters
     ----------

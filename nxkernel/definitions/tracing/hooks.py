@@ -17,7 +17,7 @@ from nxkernel.shapes import describe
 
 
 def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
-    """Give the value of a tensor, or of a container of tensors, to a function each time that the program has run.
+    """Call a host function with the value of a tensor, or of a container, each time that the compiled program has run.
 
     The function is the one given for the name by who compiles, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
     `fun`. Where there is none the hook is no part of the program. Functions are called in the thread of the call, in

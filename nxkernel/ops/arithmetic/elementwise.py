@@ -188,7 +188,7 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
 
 
 def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:
-    """One value in every element, in the shape and names of a tensor.
+    """A tensor with the shape and names of another one, and one value in every element.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def conv(
     kernel_permutation: Permutation = None,
     output_permutation: Permutation = None,
 ) -> Tensor | Expr:
-    """Move a kernel over the spatial axes of a batch and sum its products with what is under it.
+    """Convolution over the spatial axes of a batch (cross-correlation: the kernel is not flipped).
 
     The kernel is not flipped, as in all libraries for neural networks: this is a cross-correlation.
 

@@ -68,7 +68,7 @@ cumulative_min = _cumulative(
 
 
 def diff(tensor: Any, *, order: int = 1, axis: int | str = -1) -> Tensor | Expr:
-    """Subtract from each element the one before it.
+    """Differences along an axis: each element minus the one before it.
 
     Parameters
     ----------

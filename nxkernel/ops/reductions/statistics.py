@@ -119,7 +119,7 @@ def _without(found: Operand, tensor: Operand, place: int, axis: Any, keep_axis: 
 
 
 def covariance(tensor: Any, mean: Any = None, *, ddof: int = 0) -> Tensor | Expr:
-    """How the variables of some observations vary together.
+    """The covariance matrix of variables, given observations as rows.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, func
 
 
 def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Take elements, rows or whatever lies at some places of an axis.
+    """Take elements or slices at the given indices of an axis.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
 
 
 def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Take from each line along an axis the elements at that line's own indices.
+    """Take elements along an axis, at indices of their own for each line along it.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor
 
 
 def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Take elements, or what remains of other axes, at coordinates.
+    """Gather elements, or slices of the remaining axes, at coordinates.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _split_coordinates(indices: Operand) -> list[Operand]:
 
 
 def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Add to elements, or to what remains of other axes, at coordinates; what is there twice is added twice.
+    """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
 
 
 def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Replace elements, or what remains of other axes, at coordinates; of what is there twice the last stays.
+    """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last wins.
 
     Parameters
     ----------

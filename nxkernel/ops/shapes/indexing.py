@@ -26,7 +26,7 @@ __all__ = ["put_slice", "slice", "slice_along_axis", "split"]
 def slice(
     tensor: Any, start_indices: Sequence[Any], lengths: Sequence[int], *, strides: int | Sequence[int] = 1
 ) -> Tensor | Expr:
-    """Take a part given by where it starts and how long it is along each axis.
+    """Take a slice, given by its start and length along each axis.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def slice(
 
 
 def put_slice(tensor: Any, start_indices: Sequence[Any], slice: Any) -> Tensor | Expr:
-    """Overwrite a part given by where it starts.
+    """Overwrite a slice, given by its start along each axis.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _sliced(tensor: Operand, starts: Any, lengths: Any, strides: Any) -> Tensor 
 def slice_along_axis(
     tensor: Any, start_index: Any, length: int, *, axis: int | str = 0, strides: int = 1
 ) -> Tensor | Expr:
-    """Take a part along one axis, and all of the others.
+    """Take a slice along one axis, and all of the others.
 
     Parameters
     ----------

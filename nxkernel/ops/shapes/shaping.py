@@ -292,7 +292,7 @@ def tile(tensor: Any, repetitions: Sequence[int] | int) -> Tensor | Expr:
 
 
 def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Tensor | Expr:
-    """Put a value around and between the elements.
+    """Pad with a value before, after and between the elements of each axis.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def _padding(entry: Any) -> tuple[int, int, int]:
 
 
 def reverse(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Turn the order of elements around.
+    """Reverse the order of elements along axes.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def flat_size(tensor: Any) -> int:
 
 
 def axes(tensor: Any) -> list[int]:
-    """The places of all axes.
+    """The indices of all axes, in order.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def axis_size(tensor: Any, axis: int | str) -> int:
 
 
 def axis_index(tensor: Any, axis: int | str) -> int:
-    """The place of an axis given by its name or counted from the end.
+    """The index of an axis, given by its name or counted from the end.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the buffers of a nest are read and written: the table of a call, addresses, and vectors to and from memory."""
+"""Loads and stores of a kernel: buffer addresses from the argument table, scalars and vectors to and from memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as the 64-bit words in which kernels and programs read their constants."""
+"""Constants encoded as 64-bit words, as kernels and programs read them."""
 
 from __future__ import annotations
 

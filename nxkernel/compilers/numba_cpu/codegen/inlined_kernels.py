@@ -1,4 +1,4 @@
-"""Kernels that become part of a loop: their ranges are short, and what they read has often just been written."""
+"""Inlining of small kernels into the loop of the program that runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a loop nest to the LLVM IR of its kernel.
+"""Lowering a loop nest to the LLVM IR of its kernel.
 
 A kernel is ``void kernel(ptr args, ptr dims, ptr steps, ptr table)``, the form that Numba's thread pool calls: it runs
 the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers

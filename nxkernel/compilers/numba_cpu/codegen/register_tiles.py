@@ -1,4 +1,4 @@
-"""Nests whose results stay in registers: a tile of rows and vectors of them, while the reduced axes go by.
+"""Register tiling: a nest keeps a tile of results in registers while it loops over the reduced axes.
 
 What a row of a tile does not depend on is computed once for all of them, as is what a vector does not depend on: a
 product of matrices multiplies each vector that it loads by one number for each row.

@@ -1,4 +1,4 @@
-"""Nests that reduce their rows: several of them at a time, so that none waits for the sums of the one before.
+"""Row reductions: several rows at a time, so that their sums do not wait for each other.
 
 What rows share, as the vector in a product with a matrix, is read once for all of them. Each row is reduced in the
 order that it has by itself, so it does not matter which rows come together.

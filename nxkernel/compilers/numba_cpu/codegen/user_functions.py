@@ -1,4 +1,4 @@
-"""Functions that Numba compiled, called for the lanes of a vector: each becomes part of the kernels that call it.
+"""Calls of the user's Numba functions in kernels: inlined, and called once for each lane of a vector.
 
 For a function and a number of lanes there is one wrapper of vectors, a loop over the lanes that LLVM makes vector
 instructions of where the function allows it. Kernels declare the wrapper by a name that tells its content, and

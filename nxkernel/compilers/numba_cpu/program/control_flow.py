@@ -1,4 +1,4 @@
-"""Loops and choices of a program: their parts run on memory that changes places instead of being copied."""
+"""Code of loops and branches of a program: loop-carried buffers are swapped instead of copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A native program as it is called: its words, the arrays that it writes, and what is told of it."""
+"""The executable of a native program: its scalar parameters, output arrays, and description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interrupts: loops ask Python from time to time whether somebody wants them to stop."""
+"""Keyboard interrupts: native loops poll Python from time to time whether to stop."""
 
 from __future__ import annotations
 

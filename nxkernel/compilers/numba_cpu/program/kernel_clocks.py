@@ -1,4 +1,4 @@
-"""A program with a clock around each of its kernels, for those who want to know what takes its time.
+"""A program with a clock around each kernel, for measuring.
 
 It is written from the same plan as the program itself, and runs the same kernels on the same threads. Before and after
 each of them it reads the processor's counter and adds the difference to a word.

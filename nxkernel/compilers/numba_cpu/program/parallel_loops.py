@@ -1,4 +1,4 @@
-"""Loops with independent turns run on all threads: their body becomes a function that does a range of turns."""
+"""Parallel loops: the body of a loop with independent iterations becomes a function that runs a range of them."""
 
 from __future__ import annotations
 

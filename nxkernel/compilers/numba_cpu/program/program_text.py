@@ -1,4 +1,4 @@
-"""Writing a program: its text and words, and the function that is being written.
+"""The LLVM text of a program while it is written: its functions, lines and constant words.
 
 ``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
 words: the state of the thread pool, then for each step the address of its kernel, its offsets, sizes, strides and

@@ -1,4 +1,4 @@
-"""Single elements as instructions of a program: arithmetic, and elements read from arrays and written to them."""
+"""Scalars of a program as LLVM instructions: arithmetic, and elements read from and written to arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of many steps as a list in their words, which one loop goes through.
+"""Long programs as a list of steps in data, which one native loop interprets, instead of as code.
 
 Written out one after the other, the steps of a deep network are a function that takes LLVM longer than all kernels do.
 As a list they are words: the text of the program is the loop and the names of its kernels, the same for any number of

@@ -1,4 +1,4 @@
-"""The frame of a kernel that is no loop nest: its table of addresses and words, its steps, its vectors' masks."""
+"""The common frame of routine kernels: argument table, loop over steps, masks of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each primitive runs: the one place to ask, for the compiler before it begins and for people."""
+"""The table of how each primitive is lowered: loop nest, routine, library call or host call."""
 
 from __future__ import annotations
 

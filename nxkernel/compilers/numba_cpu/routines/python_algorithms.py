@@ -1,4 +1,4 @@
-"""What the kernels of whole operations do, in the words of Python, for people who look at them.
+"""The algorithms of routine kernels as Python source, for display.
 
 The kernels themselves are vectors and threads; these texts leave both out, and are not what is compiled.
 """

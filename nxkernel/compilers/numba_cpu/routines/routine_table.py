@@ -1,4 +1,4 @@
-"""Whole operations: primitives that are no loop nest over one space, and the kernels that run them.
+"""The table of routines: primitives that are no loop nest (sorts, scans), and the kernels that run them.
 
 Such a primitive reads its operands from memory and writes its results there, each in C order. Its routine is a
 sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape comes in words.

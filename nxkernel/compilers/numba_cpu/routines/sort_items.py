@@ -1,4 +1,4 @@
-"""Items: what is moved while sorting, a key and for indices the place that it came from."""
+"""Sort items: the key that is compared and, for argsort, the index that it came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys: unsigned integers that are in the order in which elements are sorted, and how they become elements again.
+"""Sort keys: elements mapped to unsigned integers of the same order, and back.
 
 Both zeros have one key, as have all NaN, which is that of a plain NaN; so the key of an element may be that of another
 one. Wherever that matters the elements themselves are put in place afterwards, see :func:`restore`.

@@ -1,4 +1,4 @@
-"""Sorting: which kernels run, on which items."""
+"""The plan of a sort: which kernels run, on which items."""
 
 from __future__ import annotations
 

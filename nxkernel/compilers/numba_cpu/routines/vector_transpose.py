@@ -1,4 +1,4 @@
-"""Squares of elements in registers, a vector a row, and how rows become columns."""
+"""Transposing a square of elements in vector registers."""
 
 from __future__ import annotations
 

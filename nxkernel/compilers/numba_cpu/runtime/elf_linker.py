@@ -1,4 +1,4 @@
-"""Object files of Linux on x86-64 to machine code in memory: what a dynamic linker does, for a few kilobytes.
+"""A small ELF linker: object files of Linux on x86-64 to machine code in memory.
 
 LLVM's own loaders give each object file mappings of its own, and end the process where a symbol is missing. Here its
 parts become one block of memory that programs share with others, and what is missing is an error.

@@ -1,4 +1,4 @@
-"""Memory for machine code: a few large mappings that many programs share, and that get back what is no longer used.
+"""An allocator of executable memory for machine code: a few large mappings that programs share.
 
 The system counts mappings, and LLVM ends the process that asks for more than it allows; two for each program would be
 65,530 after a day. Code is never moved. What is free in a slab is a list outside of it: code may be read and run, and

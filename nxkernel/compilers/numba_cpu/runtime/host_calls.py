@@ -1,4 +1,4 @@
-"""Programs that ask Python for something on their way: a library routine that has no address of its own.
+"""Callbacks from native programs into Python, for library routines that have no address.
 
 A native program runs without the interpreter lock; ``nxk_host`` takes it for one call. What goes wrong there is raised
 when the program has come back.

@@ -1,4 +1,4 @@
-"""Object code to functions: where it lies, and what keeps it there."""
+"""Loading object code as callable functions, and keeping it alive while it is used."""
 
 from __future__ import annotations
 

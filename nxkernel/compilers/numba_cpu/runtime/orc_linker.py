@@ -1,4 +1,4 @@
-"""Object files to machine code in memory by LLVM's own linker, on systems for which there is none of ours."""
+"""Linking object files by LLVM's ORC linker, on systems that our ELF linker does not support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory for what is between a program's steps: a program takes over what the last one has left.
+"""The workspace: memory for intermediate values, which one program takes over from the last.
 
 The system clears each new page when it is first written to, and the C library gives large memory back at once: for two
 arrays of a megabyte that took 0.8 ms a call.

@@ -1,1 +1,1 @@
-"""The processor that code is made for, and how it holds each type of element."""
+"""The target processor, and the LLVM type of each element type."""

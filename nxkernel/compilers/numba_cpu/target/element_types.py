@@ -1,4 +1,4 @@
-"""Which element of LLVM holds a value of each type: in a register, and in memory."""
+"""The LLVM type of each element type, in registers and in memory."""
 
 from __future__ import annotations
 

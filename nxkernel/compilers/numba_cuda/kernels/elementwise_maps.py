@@ -1,4 +1,4 @@
-"""Nests that reduce nothing: every element is a thread's, all axes are gone over as one."""
+"""Element-wise kernels: nests without reductions, one thread for each element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a loop nest to launches of kernels whose text knows no sizes."""
+"""From a loop nest to CUDA kernel source that is independent of sizes, and its launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a nest as text: what they load, compute and store at the indices of one or several lanes."""
+"""The passes of a nest as source text: loads, operations and stores at the indices of one or several lanes."""
 
 from __future__ import annotations
 

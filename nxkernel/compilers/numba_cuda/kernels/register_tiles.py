@@ -1,4 +1,4 @@
-"""Nests whose threads reduce several rows and columns at once, in registers: what is read serves several of them.
+"""Register tiling on a GPU: each thread reduces several rows and columns at once.
 
 What rows do not depend on is computed once for all of them, as is what columns do not depend on: of a product of
 matrices, each thread multiplies a few elements of one by a few of the other.

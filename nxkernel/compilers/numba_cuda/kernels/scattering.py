@@ -1,4 +1,4 @@
-"""Writes to computed places where the last of several elements is to stay, whatever order threads run in.
+"""Scatters to computed indices in which the last of several writes wins, whatever order threads run in.
 
 A first kernel finds for each place the last element that goes there: elements have numbers in the order of the nest,
 and the greatest is kept. A second one writes those that are the last ones of their places.

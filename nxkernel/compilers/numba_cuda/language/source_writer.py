@@ -1,4 +1,4 @@
-"""How the text of a kernel comes about: lines at their depth, and names for values in between."""
+"""A writer of kernel source: indented lines, and fresh names for intermediate values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops and choices that the host goes through: arrays change places instead of being copied, conditions are read back.
+"""Host-driven loops and branches: conditions are read back, loop-carried buffers swapped instead of copied.
 
 A condition that follows from numbers of the host is none that anything waits for.
 """

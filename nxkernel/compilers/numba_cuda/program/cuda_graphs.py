@@ -1,4 +1,4 @@
-"""CUDA graphs: a program that comes again with the same memory is launched as one."""
+"""CUDA graphs: a program that is called again with the same memory is launched as one graph."""
 
 from __future__ import annotations
 

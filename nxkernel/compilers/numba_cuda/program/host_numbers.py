@@ -1,4 +1,4 @@
-"""Which single numbers of a program are known without asking the device: counters above all, and what follows.
+"""Scalars of a program that the host knows without reading the device: counters, and what follows from them.
 
 They are computed on the host while the device works, so that loops which count wait for nothing.
 """

@@ -1,4 +1,4 @@
-"""What a program does on a device, step by step: launches, copies, library calls, and numbers of the host."""
+"""The steps of a program on a device: launches, copies, library calls and host scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of the kernels of a program: records for explanations and for the inspector."""
+"""Records of a program's kernels for explanations and for the inspector."""
 
 from __future__ import annotations
 

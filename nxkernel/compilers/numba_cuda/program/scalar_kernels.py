@@ -1,4 +1,4 @@
-"""Single numbers of a program: on the host where they are known, and else by a kernel of one thread for several."""
+"""Scalar computations of a program: on the host where operands are known, else in single-thread kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops and choices are single numbers and elements of arrays alone, so that one kernel can go through them."""
+"""Which loops and branches use only scalars and array elements, so that a single-thread kernel can run them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a kernel works on single numbers: its parameters, arithmetic, and elements that it reads and writes."""
+"""Source text of scalar computations in a kernel: parameters, arithmetic, elements read and written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over little memory: the kernels of a turn become one that a single block runs turn after turn.
+"""Single-block loops: all iterations of a loop over little memory run in one kernel of one block.
 
 Between kernels the threads of a block wait for each other, which takes a tenth of what a launch does, and nothing is
 read back to find out whether there is another turn.

@@ -1,4 +1,4 @@
-"""Loops and choices of single numbers and elements: one kernel goes through all of it, so that nothing is read back.
+"""Single-thread loops: loops and branches over scalars and elements run in one kernel, so that nothing is read back.
 
 Where the turns of a loop do not depend on each other, each thread of the kernel takes some of them; else it has one.
 """

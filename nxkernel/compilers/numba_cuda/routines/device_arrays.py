@@ -1,4 +1,4 @@
-"""Arrays of a device as those who compute with them know arrays: NumPy's in the simulator, CuPy's on a GPU."""
+"""Device arrays as array objects that libraries take: CuPy's on a GPU, NumPy's in the simulator."""
 
 from __future__ import annotations
 

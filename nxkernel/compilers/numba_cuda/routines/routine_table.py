@@ -1,4 +1,4 @@
-"""Whole operations: primitives that are no loop nest over one space, and what runs them.
+"""The table of routines: primitives that are no loop nest (sorts, scans, library calls), and what runs them.
 
 Such a primitive reads its operands from memory and writes its results there, each in C order. Either kernels of our
 own do that, or one of NVIDIA's libraries by way of CuPy. On a simulated device, where there is no library, the meaning

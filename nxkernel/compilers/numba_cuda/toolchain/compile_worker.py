@@ -1,4 +1,4 @@
-"""A process that compiles kernels for another one: a line of JSON comes in for each, and one goes out.
+"""A worker process that compiles kernels: a line of JSON in and one out for each.
 
 It says that it is ready when Numba is imported and has compiled something, so that nobody waits for that.
 """

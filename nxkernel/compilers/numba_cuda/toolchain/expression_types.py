@@ -1,4 +1,4 @@
-"""What the expressions in a kernel's text are in LLVM, and of which of Numba's types."""
+"""The types of expressions in kernel source: their LLVM type and Numba's type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that compile kernels beside this one, started when there is enough to do and kept for some time.
+"""A pool of worker processes that compile kernels in parallel.
 
 A worker takes a second until it has imported Numba, in which this process compiles thirty kernels: it gets nothing to
 do before it says that it is ready.

@@ -1,4 +1,4 @@
-"""Versions of an array that a region updates: whether all of them can be in one memory, column by column."""
+"""Whether all versions of an array that a region updates can share one buffer, column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which axes of values are columns' own: the rules by which planes and arrays of a region of a graph hang together.
+"""Which axis of each value in a region is the column axis: propagation rules by primitive.
 
 A region works on columns side by side. Each of its values has a *form*: for each axis None, or which of the indices of
 a column runs along it and where the first column is.

@@ -1,4 +1,4 @@
-"""What one column of a region does, or some side by side: its nodes on numbers and rows, not planes and arrays."""
+"""The body of an interchanged loop: the region's nodes for one column, or for a vector of columns."""
 
 from __future__ import annotations
 

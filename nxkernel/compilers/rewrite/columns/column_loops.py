@@ -1,4 +1,4 @@
-"""A region of planes as loops over its columns: which arrays they make, and the loops around what a column does."""
+"""Building the loops over columns of a region, and the arrays that they produce."""
 
 from __future__ import annotations
 

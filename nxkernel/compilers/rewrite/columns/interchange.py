@@ -1,4 +1,4 @@
-"""Loops over planes turned inside out: an outer loop over columns, in which each column goes through the inner loops.
+"""Loop interchange: loops over planes become an outer loop over columns with the loops inside.
 
 A loop that works on ``a[:, :, k]`` for one ``k`` after another strides through memory, and has every plane in memory
 in between. Column by column, the same is done by numbers in registers and by rows that stay in the cache.

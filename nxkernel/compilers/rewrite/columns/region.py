@@ -1,4 +1,4 @@
-"""Regions of a graph that work on columns side by side: loops over planes, and what belongs to them around."""
+"""Finding regions of a graph whose columns are independent: loops over planes, and the nodes around them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _site() -> SyntaxSite:
 
 
 def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    """Call one of two functions, by a scalar that may be known only when the program runs.
+    """Branch in the compiled program: call one of two functions, by a scalar that may be known only when it runs.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any]
 
 
 def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
-    """Call a function on its own result again, as long as a condition holds.
+    """A while loop in the compiled program: call a function on its own result as long as a condition holds.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial:
 
 
 def fori(start: Any, stop: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
-    """Call a function with each whole number of a range and its own last result.
+    """A counted loop in the compiled program: call a function with each integer of a range and its own last result.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
-    """Go through the rows of tensors with a state, and stack what each step gives.
+    """Loop over the rows of tensors with a carried state, and stack the outputs of the steps.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _with_row(room: Any, place: Any, row: Any) -> Any:
 
 
 def unroll(iterable: Any) -> Unrolled:
-    """Have a `for` over something written out while the definition is traced, turn by turn.
+    """Unroll a `for` loop while the definition is traced, iteration by iteration.
 
     In each turn the item is a Python value, so it can be a shape or an axis, and lists can be filled; the compiled
     program grows with the number of turns.

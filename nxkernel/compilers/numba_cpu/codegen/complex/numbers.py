@@ -1,4 +1,4 @@
-"""Vectors of lanes as the numbers that functions of complex numbers are written with."""
+"""A complex number type over LLVM vectors, with Python operators, in which complex functions are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sines, cosines and tangents of angles of any size, one at a time, for float64.
+"""Payne-Hanek argument reduction: sines, cosines and tangents of float64 angles of any size, one at a time.
 
 An angle is ``m 2^e`` with a whole number m. Of ``2/π`` three words of 64 bits matter: those before stand for whole
 turns, and those behind for less than the result can show (Payne and Hanek 1983). What is left of their product with m,
