@@ -1,4 +1,4 @@
-"""Dicts: what they are besides the values of their items, and how one is made of others."""
+"""Dict metadata: key order, class and default factory, kept when dicts are flattened and rebuilt."""
 
 from __future__ import annotations
 

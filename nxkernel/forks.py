@@ -1,4 +1,4 @@
-"""What a child that was forked begins anew, and what a fork waits for; every lock of the package is made here.
+"""Fork safety: locks that a fork waits for, and state that a forked child resets.
 
 Of all threads only the one that forks goes on in the child. A lock that another one held would stay locked there for
 ever, a queue would have nobody who serves it, and what was half done, in LLVM or in an import, would stay half done. So

@@ -1,4 +1,4 @@
-"""Functions that Numba compiled, as parts of graphs: what they take and give, and what makes two of them the same.
+"""Numba functions as parts of graphs: their signatures and results, and when two of them are equal.
 
 A function of single numbers is known by its machine-independent code, constants that it captured and functions that it
 calls included, so that the same text in a new cell or process is the same function. A function of arrays is a box that

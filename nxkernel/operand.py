@@ -1,4 +1,4 @@
-"""What tensors and traced values have in common: a spec, and Python's refusals and answers that follow from it alone.
+"""The base class of tensors and traced values: type, shape and names, and the Python protocols that need no data.
 
 The functions of :mod:`nxkernel.ops` whose first argument is a tensor become methods and operators of this class when
 the package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of operand answer the same calls.

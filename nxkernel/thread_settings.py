@@ -1,4 +1,4 @@
-"""What holds in a thread for a while, such as rules of types, and is what it was before however the while ends.
+"""Thread-local settings, such as the type promotion rules, set for a block and restored at its end.
 
 An interrupt may strike where ``__exit__`` begins, before it has done anything. So whoever begins something for a person
 takes a copy of all that holds, and puts it back when an exception comes out (:func:`settled`).

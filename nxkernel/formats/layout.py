@@ -1,4 +1,4 @@
-"""How a header tells of a tensor: its shape, the bytes that it takes, the names of its axes; checked when read."""
+"""Tensor headers in files: shape, byte size and axis names, validated when read."""
 
 from __future__ import annotations
 

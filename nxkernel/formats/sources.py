@@ -1,4 +1,4 @@
-"""Where bytes come from and go to: files, streams and bytes, with errors that name them, and files written whole."""
+"""Reading and writing files, streams and bytes, with errors that name them; files are written atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph computes, as bytes: equal for graphs of equal nodes, in whatever process they were traced."""
+"""The content of a graph as bytes, equal for equal graphs in any process: the key of the disk cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between which values whole numbers lie: intervals of nodes from those of their operands, with the limits of types."""
+"""Interval arithmetic of integer nodes: bounds from those of the operands and the limits of types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that tell something about a matrix: norms, determinants, ranks."""
+"""Norms, determinants and ranks of matrices."""
 
 from __future__ import annotations
 

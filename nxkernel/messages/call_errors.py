@@ -1,4 +1,4 @@
-"""How the vocabulary is called: what Python says of arguments that do not fit, told in the words of the vocabulary.
+"""Errors of wrong calls of public functions: Python's TypeErrors rewritten with the signature and a hint.
 
 The functions that people call are wrapped where they are exported; inside the package they are called as they are. A
 wrapper does nothing but to catch the error of a call that Python could not even begin.

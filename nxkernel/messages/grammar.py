@@ -1,4 +1,4 @@
-"""Words that follow from other words: articles and plurals."""
+"""English grammar of messages: articles and plurals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vocabulary: what people call, one module a family."""
+"""The public functions on tensors (`nx.sum`, `nx.dot`, …), one module a family."""
 
 from nxkernel.messages.call_errors import explain
 from nxkernel.ops import methods as methods  # installs operators and methods

@@ -1,4 +1,4 @@
-"""What samplers share: how their options are read, and floats out of random bits."""
+"""Shared by samplers: reading options, and floats from random bits."""
 
 from __future__ import annotations
 

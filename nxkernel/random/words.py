@@ -1,4 +1,4 @@
-"""Random words: which block of Threefry stands at each place of a stream, and which of its two words.
+"""The stream of random words: which Threefry block, and which of its two words, each element uses.
 
 A stream of n words numbers its places; the block of counter ``(i, i + n/2)`` gives the words of both places. So every
 word is an element-wise expression of its place, and a sampler is one loop over its result. The streams are those of

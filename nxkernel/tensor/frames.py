@@ -1,4 +1,4 @@
-"""pandas' columns and tables as arrays of numbers; what is no number is refused with what to write instead."""
+"""pandas Series and DataFrames as arrays of numbers; other columns are refused with what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other libraries' arrays as NumPy's: what a tensor cannot hold is refused, so that nothing is lost silently."""
+"""Converting other libraries' arrays to NumPy's; what a tensor cannot hold is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tensors reach other libraries and come from them: NumPy's array protocols, DLPack, plain Python."""
+"""Interoperability of tensors with other libraries: NumPy's array protocols, DLPack, buffers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loops and choices carry: what nobody asks for, what never changes and what is the same twice is left out.
+"""Simplifying the carried values of loops and branches: unused, invariant and duplicate ones are removed.
 
 Gradients of gradients keep values of turns that another gradient keeps already, and count turns beside the counter that
 is there; both are found by their values, from turn to turn.

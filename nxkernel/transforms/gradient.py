@@ -1,4 +1,4 @@
-"""Gradients: beside the graph of a loss, the graph of what it gains with each of its inputs.
+"""Reverse-mode gradients: from the graph of a loss to the graph of its gradients.
 
 What each primitive contributes is said in :mod:`nxkernel.transforms.adjoints`; how a graph is gone through backwards in
 :mod:`~nxkernel.transforms.adjoints.walk`.

@@ -1,4 +1,4 @@
-"""The trace that transforms record new nodes in, beside the one that a person's function is traced in."""
+"""The trace in which graph transforms record new nodes, apart from the trace of the user's function."""
 
 from __future__ import annotations
 

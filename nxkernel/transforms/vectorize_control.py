@@ -1,4 +1,4 @@
-"""Loops and choices of many entries at once, of which each would go its own way.
+"""Vectorizing loops and branches whose condition differs between entries.
 
 * A choice by a condition that all entries share stays a choice. Where they differ, both sides are computed and each
   entry selects.

@@ -1,4 +1,4 @@
-"""Walking a graph so that it computes many entries at once: what stands for each node, and whether entries differ."""
+"""The walk of vectorization: for each node its value for all entries, and whether it differs between them."""
 
 from __future__ import annotations
 

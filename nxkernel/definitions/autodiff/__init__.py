@@ -1,1 +1,1 @@
-"""Gradients, linear derivatives and vmap: definitions that are made of a person's function."""
+"""Automatic differentiation and vmap: grad, jvp, vjp, jacobian, hessian, custom gradients, vectorized functions."""

@@ -1,4 +1,4 @@
-"""Gradients that people say themselves: none, those of a function of theirs, or those of a second run."""
+"""Custom gradients: `stop_grad`, `custom_grad`, and gradient checkpointing (`checkpoint`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that functions are differentiated by: how they come into a function, and gradients back to people."""
+"""The variables that a function is differentiated by: traced as parameters; their gradients as containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients as people ask for them: of functions, and of values while a definition is traced."""
+"""`grad` and `value_and_grad`, of functions and inside of definitions."""
 
 from __future__ import annotations
 

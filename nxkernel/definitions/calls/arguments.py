@@ -1,4 +1,4 @@
-"""The arguments of one call, taken apart, with the key that they make."""
+"""The arguments of one call, flattened into leaves, with the cache key that they make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about compilation: none may happen in a block, or just so many."""
+"""Compilation guards: `no_compile` and `assert_compiles`, which limit compilations in a block."""
 
 from __future__ import annotations
 

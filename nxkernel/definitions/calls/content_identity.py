@@ -1,4 +1,4 @@
-"""Functions by what is in the cache, whether or not anybody has a name for them, such as the step of a training."""
+"""Content identity: definitions that are equal by code and captures share cache entries, such as training steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions that people call to define, compile and look at numerical definitions."""
+"""The public functions `defn`, `jit`, `compile`, `deftransform`, `debug_expr` and `print_expr`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a program that has just been made."""
+"""Building the event of a compilation: trace and compile times, kernels, notes and reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain answers to "why did this compile again?", and programs as data for display."""
+"""Explanations of calls: why one compiled again (`why`), and programs as data for display."""
 
 from __future__ import annotations
 

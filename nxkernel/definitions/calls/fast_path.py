@@ -1,4 +1,4 @@
-"""The path of a call that was made before: a flat tuple of types and shapes, one lookup, one native call."""
+"""The fast path of a repeated call: a flat tuple of types and shapes, one lookup, one native call."""
 
 from __future__ import annotations
 

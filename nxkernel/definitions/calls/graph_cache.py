@@ -1,4 +1,4 @@
-"""The graph cache: programs by function and key, and what became of those that it no longer has."""
+"""The graph cache: compiled programs by function and key, with eviction, and a record of evicted keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two keys differ, in the person's own words: for each change the innermost thing, and both of its values."""
+"""The differences of two cache keys as text: for each the innermost path, the old and the new value."""
 
 from __future__ import annotations
 

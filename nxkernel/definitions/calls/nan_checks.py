@@ -1,4 +1,4 @@
-"""``debug_nans``: a NaN in what a compiled definition gives is an error that names the line that made it."""
+"""``debug_nans``: an error for a NaN in a compiled definition's result, naming the line that made it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions in other processes: by name where they are found under one, else by their function."""
+"""Pickling definitions: by name where they can be imported, else by their function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person could change so that a program is found: a sentence or two that fit the case, or nothing."""
+"""Advice on how to avoid a recompilation, by what changed in the cache key."""
 
 from __future__ import annotations
 

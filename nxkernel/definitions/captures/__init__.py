@@ -1,1 +1,1 @@
-"""What a function reads besides its arguments: found, compared at each call, and never stale."""
+"""Captures: what a function reads besides its arguments, found in its code and compared at each call."""

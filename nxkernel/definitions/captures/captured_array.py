@@ -1,4 +1,4 @@
-"""An array or tensor that a function reads from outside: what it was, and whether another value is like it."""
+"""A captured array or tensor: its type and shape for the cache key, and whether another value matches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions, classes and modules of Python and its packages look at more than their arguments.
+"""Impure functions of Python and installed packages: those that read more than their arguments (time, random, files).
 
 Files, the environment, clocks, the current directory: what they give may be another thing at the next call, and there
 is nothing that could be compared. Of Python's own there is a closed list of those that do not look around; those of

@@ -1,4 +1,4 @@
-"""How names and attributes are looked up, and which function or object answers for them."""
+"""Resolving names and attributes as Python does: which function, descriptor or object answers for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects hold that are no functions and none of a class in Python, so that a change of it is seen.
+"""The contents of objects that are not functions (containers, iterators, C types), so that changes are noticed.
 
 The list is closed: another kind may keep what nobody can compare, such as the position in a file, and is read anew at
 each call.

@@ -1,4 +1,4 @@
-"""Stand-ins: while a function is traced, each array that it captures is a traced value in the function's eyes.
+"""Placeholders: while a function is traced, each array that it captures is replaced by a traced value.
 
 The function itself would hand NumPy the array that a name is bound to, and what NumPy makes of it would stay in the
 program for good. So a copy of the function runs instead, in which names, attributes and members of containers lead to

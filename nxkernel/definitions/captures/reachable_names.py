@@ -1,4 +1,4 @@
-"""What of all that a survey met a function can get at: by the names in the code that it runs, not in all that is there.
+"""Which parts of a snapshot a function can reach, by the names in the code that it runs.
 
 An object that is handed on has methods that nobody calls, and attributes that nobody reads. They are compared like all
 others, which costs little; but a method that reads a file, or an attribute that is a lock, has its function traced at

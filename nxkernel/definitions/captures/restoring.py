@@ -1,4 +1,4 @@
-"""What a trace for the sake of an answer leaves as it was: all that a survey met is put back afterwards."""
+"""Undoing a trace that was made only for an explanation: captured objects are restored to their snapshot."""
 
 from __future__ import annotations
 

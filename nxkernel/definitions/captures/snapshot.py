@@ -1,4 +1,4 @@
-"""What a function reads besides its arguments, as it is now: the survey that a call is looked up by.
+"""The snapshot of a function's captures: what it reads besides its arguments, as part of the cache key.
 
 Arrays and tensors become implicit arguments, whose values are read at every call. Numbers, text, containers, objects,
 functions and modules of the user's count by their contents, which are compared at every call. What cannot be compared

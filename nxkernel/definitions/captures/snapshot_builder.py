@@ -1,4 +1,4 @@
-"""How a survey is made: from a function to all that it reads, and all that these functions and objects hold."""
+"""Building a snapshot: walking from a function to all that it reads, and to what those objects hold."""
 
 from __future__ import annotations
 

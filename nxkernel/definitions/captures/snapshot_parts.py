@@ -1,4 +1,4 @@
-"""What a survey collects: what to compare at each call, parts of its key, arrays, and what has to be read anew."""
+"""What a snapshot collects: values to compare at each call, parts of the key, arrays, values to read anew."""
 
 from __future__ import annotations
 

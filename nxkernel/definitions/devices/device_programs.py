@@ -1,4 +1,4 @@
-"""Programs on devices: which compiler makes them, what they are given, and what becomes of donated arguments."""
+"""Programs on devices: choosing the compiler, transferring arguments, donating their memory."""
 
 from __future__ import annotations
 

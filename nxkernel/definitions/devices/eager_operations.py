@@ -1,4 +1,4 @@
-"""Primitives on tensors of a device: each is a program of one operation, kept by what it was made for."""
+"""Eager operations on device tensors: each primitive is a cached program of one operation."""
 
 from __future__ import annotations
 

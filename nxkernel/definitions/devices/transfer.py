@@ -1,4 +1,4 @@
-"""Where tensors are: bringing them to a device, to the host, and giving their memory back."""
+"""Transfers of tensors between devices and the host, and freeing their memory."""
 
 from __future__ import annotations
 

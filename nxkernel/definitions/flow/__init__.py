@@ -1,1 +1,1 @@
-"""What control flow, assignment and builtins in definitions do while they are traced."""
+"""The runtime of rewritten definitions: control flow, operators, assignment and builtins on traced values."""

@@ -1,4 +1,4 @@
-"""Where a construct stands in the user's code, and how errors show it."""
+"""The source location of a construct in the user's code, and how errors show it."""
 
 from __future__ import annotations
 

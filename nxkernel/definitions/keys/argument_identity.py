@@ -1,4 +1,4 @@
-"""What is one object: whether code may tell it, and which arguments of a call are an earlier one or a captured one.
+"""Argument identity: which arguments of a call are one object with another argument or a captured array.
 
 A call of a function that cannot tell pays nothing for that. Where one can, what is one object is part of the key.
 """

@@ -1,4 +1,4 @@
-"""What code reads from outside: the dotted names that it loads, as its bytecode has them."""
+"""The global and attribute names that code reads, from its bytecode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a definition is made of: the name, the place and the parameters of a function, method, partial or object."""
+"""Callables that definitions are made of (functions, methods, partials, objects): name, location and signature."""
 
 from __future__ import annotations
 

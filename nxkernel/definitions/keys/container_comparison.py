@@ -1,4 +1,4 @@
-"""Containers side by side: their leaves in rows, and the first place where two of them are not built alike."""
+"""Comparing containers: their leaves side by side, and the first path where their structures differ."""
 
 from __future__ import annotations
 

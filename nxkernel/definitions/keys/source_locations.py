@@ -1,4 +1,4 @@
-"""Where code stands, as the person who wrote it would say: the cell or file, the line, and its text."""
+"""Source locations of user code for messages: cell or file, line number, and the line's text."""
 
 from __future__ import annotations
 

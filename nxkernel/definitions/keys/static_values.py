@@ -1,4 +1,4 @@
-"""What a static value is: as part of a key, for people, and whose code it is: the user's or an installed package's."""
+"""Static values: as part of a cache key, as text, and whether their code is the user's or a package's."""
 
 from __future__ import annotations
 

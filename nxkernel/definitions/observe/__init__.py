@@ -1,1 +1,1 @@
-"""What is told of compilation: events, reports, graphs at each stage, times of kernels."""
+"""Observing compilation: events, history, reports, graphs at each stage, kernel times."""

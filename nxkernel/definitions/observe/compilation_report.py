@@ -1,4 +1,4 @@
-"""One compilation as data for display: what widgets, magics and text views read. Nothing here computes."""
+"""The report of one compilation as plain data, which widgets, magics and text views read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream of what happens: one immutable record for each trace, hit, miss, kernel, error and eviction.
+"""The event log: one immutable record for each trace, hit, miss, kernel, error and eviction.
 
 Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
 somebody listens; those of a cell become one record at its end

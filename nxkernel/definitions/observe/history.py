@@ -1,4 +1,4 @@
-"""What happened so far, summed up for each function and each cell: counts, and what the time went into."""
+"""Event history summed up by function and by cell: counts, and where the time went."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that compute one node in turn, such as the passes of a sort: one kernel for people, with one number."""
+"""Groups of launches that compute one node together, such as the passes of a sort, numbered as one kernel."""
 
 from __future__ import annotations
 

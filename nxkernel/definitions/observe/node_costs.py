@@ -1,4 +1,4 @@
-"""What a node of a graph would read, write and compute if it ran by itself: the figures beside it where it is shown."""
+"""The cost of a graph node by itself (bytes read and written, operations), for display beside it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Values that a program hands out beside its results: to hooks, and to print."""
+"""Side outputs of a program: values for hooks and for printing."""

@@ -1,4 +1,4 @@
-"""Who gets the values that hooks ask for: looked up while a definition is traced, called when its program has run."""
+"""Delivery of hook values: callbacks are found at trace time and called after the program has run."""
 
 from __future__ import annotations
 

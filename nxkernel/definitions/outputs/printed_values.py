@@ -1,4 +1,4 @@
-"""What is said when a program has run: calls of ``print`` and its like, text with values in it, and labelled values."""
+"""Printing values after a program has run: calls of ``print``, formatted text, and labelled values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the thread of a stream shares with those who send and receive: two queues, and how it ended."""
+"""The channel between a stream's thread and its callers: two bounded queues, and how the stream ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's control flow and assignments as calls: from a function to its twin that a runtime carries out.
+"""Source rewriting: Python's control flow and assignments become calls of a runtime that can trace them.
 
 The twin has the same signature, globals, closure, file and lines; its blocks are functions that it hands to a runtime:
 

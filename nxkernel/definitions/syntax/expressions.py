@@ -1,4 +1,4 @@
-"""Expressions: calls, indexing, choices and logic go through the runtime; the order of evaluation stays Python's."""
+"""Rewriting expressions: calls, indexing, conditionals and logic become runtime calls in Python's evaluation order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that each turn of a loop appends one thing to, as in ``xs.append(x)``, and that nobody looks at meanwhile."""
+"""Finding lists that each iteration of a loop appends one item to and that are not read in the loop."""
 
 from __future__ import annotations
 

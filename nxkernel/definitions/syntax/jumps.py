@@ -1,4 +1,4 @@
-"""Jumps away: `break`, `continue` and `return` become flags and nested choices, so that each block has one way out.
+"""Rewriting `break`, `continue` and `return` into flags and nested branches, so that each block has one exit.
 
 What follows an `if` of which one side leaves moves into the other side. A loop that is left has a flag, which ends it.
 After this, a `return` is the last statement of a function, or of both sides of an `if` that is.

@@ -1,4 +1,4 @@
-"""Liveness: which variables are read later, so that loops and choices hand over those and no others."""
+"""Liveness analysis: which variables are read later, so that loops and branches pass on only those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function's syntax tree takes from around it: its class, its first parameter; and what it does without."""
+"""Preparing a function's syntax tree: ``__class__`` and zero-argument ``super``, decorators and annotations removed."""
 
 from __future__ import annotations
 

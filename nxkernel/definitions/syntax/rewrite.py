@@ -1,4 +1,4 @@
-"""Statements: blocks become functions that take and return the variables that live on, and the runtime calls them."""
+"""Rewriting statements: blocks become functions that take and return live variables, called by the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables that a loop with an `else` gives a value on every way: before each `break`, and in the `else`."""
+"""Definite assignment in loops with `else`: variables set before each `break` and in the `else`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the language of definitions has not: each construct, where it stands, and what to write instead."""
+"""Unsupported syntax: an error for each construct, with its location and what to write instead."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Running a function once on symbolic values: the graph, the rules of types that hold, and side effects."""
+"""Tracing: running a function once on symbolic values to record its graph, its side effects and hooks."""

@@ -1,4 +1,4 @@
-"""The two faces of a definition: Nx's, where values never change, and NumPy's, where arrays are assigned into.
+"""The two dialects of a definition: Nx's, with immutable values, and NumPy's, with arrays that are assigned into.
 
 Whose rules hold is seen from the code of the definition: one that names NumPy and nothing of nxkernel is a NumPy
 program. One that names neither is one where NumPy is at hand and nxkernel is not, or where it assigns into arrays.

@@ -1,4 +1,4 @@
-"""``hook`` and ``print_value``: what is done with values of a compiled program, each time that it has run."""
+"""``hook`` and ``print_value``: callbacks on values of a compiled program, each time that it has run."""
 
 from __future__ import annotations
 

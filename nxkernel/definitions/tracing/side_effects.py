@@ -1,4 +1,4 @@
-"""What a trace stores in Python's own objects: undone when it is traced again, and refused where it has no data.
+"""Side effects of a trace on Python objects: undone before a retrace, refused where they would store traced values.
 
 A trace runs once for many calls. Numbers and texts that it stores are compared before the next call; a traced value in
 an attribute, a dict or a global name would be none of the numbers that NumPy would have stored there.

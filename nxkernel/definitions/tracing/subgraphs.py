@@ -1,4 +1,4 @@
-"""Functions that are traced into a graph of their own, and graphs that are put into the trace that is active."""
+"""Subgraphs: tracing a function into its own graph, and inlining a graph into the active trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runtime of definitions: what the calls that :mod:`nxkernel.definitions.syntax` makes of a person's code go to."""
+"""The runtime object whose methods code rewritten by :mod:`nxkernel.definitions.syntax` calls."""
 
 from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.definitions.flow.control.loops import for_, while_

@@ -1,4 +1,4 @@
-"""Running a function once on parameters instead of tensors: the result is a graph."""
+"""Tracing a function: it runs once on symbolic parameters, and the result is a graph."""
 
 from __future__ import annotations
 

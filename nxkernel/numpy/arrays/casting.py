@@ -1,4 +1,4 @@
-"""Conversions by NumPy's rules: what is not 0 is true, what a narrow integer type does not hold wraps around.
+"""Type conversions by NumPy's rules: nonzero is true, integers wrap around in narrower types.
 
 What a float means that no integer of 32 or 64 bits is near depends on the processor in NumPy. It is what x86-64 gives:
 the smallest integer, for NaN and infinities, too.

@@ -1,4 +1,4 @@
-"""What a mask picks as the beginning of an axis: its elements one after the other, as many as the program finds."""
+"""Compacting masked elements: moved to the front of an axis, with a count that the program computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of traced length that go together: what lengths they broadcast to, and from where each element is read.
+"""Broadcasting of slices with traced lengths: the common length, and the index that each element is read from.
 
 Lengths that are equal whatever the program is given leave parts where they are, or move them as a whole. Of others one
 may be 1 when the program runs: the one element of such a part is then read for all.

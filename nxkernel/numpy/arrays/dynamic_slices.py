@@ -1,4 +1,4 @@
-"""Parts of arrays whose length only the running program knows: ``x[i:j]`` with traced bounds.
+"""Dynamic slices: ``x[i:j]`` with traced bounds, whose length only the running program knows.
 
 Such a part is kept as the whole axis with the place where the part begins and its length: element-wise functions
 compute all of the axis, reductions and assignments look only at what is inside. Parts that begin at equal places stay

@@ -1,4 +1,4 @@
-"""Elements at indices in arrays, several of which broadcast together, by NumPy's rules."""
+"""Fancy indexing by NumPy's rules: elements at arrays of indices that broadcast together."""
 
 from __future__ import annotations
 

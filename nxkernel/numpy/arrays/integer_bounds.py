@@ -1,4 +1,4 @@
-"""What is known of whole numbers while tracing: between which bounds they lie, and which of them are equal."""
+"""Bounds of traced integers known while tracing, and which of them are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order NumPy has the elements of an array in memory, on which depends what is a view of it and what a copy.
+"""Memory order (C, Fortran, strided) of NumPy's arrays, which decides whether a reshape is a view or a copy.
 
 Values of a program have no such order: what a compiler does with them is its own affair. An array remembers the
 strides that NumPy's has, in elements, wherever they are not those of C order; for those of the caller's, C order is

@@ -1,4 +1,4 @@
-"""Places in memory that NumPy's arrays show: cells of the trace that is active, or tensors where none is."""
+"""The storage that arrays are views of: a mutable cell of the active trace, or a tensor outside of one."""
 
 from __future__ import annotations
 

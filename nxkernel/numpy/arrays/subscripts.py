@@ -1,4 +1,4 @@
-"""What stands between the brackets in ``x[...]``, by NumPy's rules; numbers may be known or traced."""
+"""Parsing subscripts ``x[...]`` by NumPy's rules: integers, slices, masks, index arrays, None, Ellipsis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing elements as NumPy does: by conditions, by indices, and between bounds."""
+"""NumPy's selection of elements: where, nonzero, select, clip, take, put; rounding, parts and predicates of numbers."""
 
 from __future__ import annotations
 

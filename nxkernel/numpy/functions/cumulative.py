@@ -1,4 +1,4 @@
-"""Running sums of NumPy's, differences, and sums of samples."""
+"""NumPy's cumulative sums and products, differences, gradient and trapezoid rule."""
 
 from __future__ import annotations
 

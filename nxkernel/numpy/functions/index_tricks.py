@@ -1,4 +1,4 @@
-"""What NumPy offers around indices: grids of them, counting through them, and arrays written between brackets."""
+"""NumPy's index tricks: ``ix_``, ``r_`` and ``c_``, ``ndenumerate``, ``unravel_index``, ``apply_along_axis``, sliding windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of NumPy's: of vectors and matrices, over any axes, and as Einstein wrote them."""
+"""NumPy's products: dot, matmul, tensordot, einsum, outer, inner, kron, cross."""
 
 from __future__ import annotations
 

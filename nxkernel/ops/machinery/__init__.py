@@ -1,1 +1,1 @@
-"""How a function of the vocabulary meets its operands: dispatch, vectorized axes, batching rules."""
+"""The machinery of public functions: dispatch to eager or traced execution, vectorized axes, batching rules."""

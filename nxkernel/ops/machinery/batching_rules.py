@@ -1,4 +1,4 @@
-"""What each primitive does to many entries at once: a rule turns parameters for one entry into those for all.
+"""Batching rules: how each primitive's parameters change when it computes many entries at once.
 
 Entries lie along leading axes. An operand that has these axes is *mapped*; one that has not is the same for every
 entry. A rule gives the result with the leading axes in front, in terms of primitives.

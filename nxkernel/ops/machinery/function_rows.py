@@ -1,4 +1,4 @@
-"""How a row becomes an element-wise function: its body is one dispatch, its documentation one layout."""
+"""Generating element-wise public functions, with signature and documentation, from rows of a table."""
 
 from __future__ import annotations
 

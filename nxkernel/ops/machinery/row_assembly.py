@@ -1,4 +1,4 @@
-"""Rows that were taken from tensors one by one and are put together again."""
+"""Recognizing rows that were taken from one tensor and are stacked again, so that no copy is made."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Many elements become one, or one each of several: sums, windows, products, transforms."""
+"""Reductions, windows, matrix products, convolutions, cumulative operations, Fourier transforms, statistics."""

@@ -1,4 +1,4 @@
-"""Functions that a person writes for single elements: mapped over a tensor, or folding many elements into one."""
+"""`map`, `reduce` and `window_reduce` with the user's own function of scalars."""
 
 from __future__ import annotations
 

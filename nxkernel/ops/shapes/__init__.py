@@ -1,1 +1,1 @@
-"""Elements moved, taken, put, sorted and padded."""
+"""Shapes and indexing: reshaping, slicing, gathering, scattering, sorting, padding, diagonals."""

@@ -1,4 +1,4 @@
-"""Tensors in parts, and at a glance: batches along the first axis, and heat maps."""
+"""Batches along the first axis (`to_batched`), and heat maps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the gradient of each primitive is: one module a family, one table."""
+"""Reverse-mode differentiation: the table of gradient rules and the walk back through a graph."""
 
 from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.rules import (

@@ -1,4 +1,4 @@
-"""Ways on which nothing is differentiable: those through operations that give whole numbers."""
+"""Paths of a graph that no gradient flows through, since an operation on them gives integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of one array put to several places: it is padded once, and the places are views of that.
+"""Sums of shifted copies of one array: padded once, with each copy a view of the padded array.
 
 Neighbours that a stencil reads give such sums. A padded array is memory of its own, a view of one is not.
 """

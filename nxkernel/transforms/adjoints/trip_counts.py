@@ -1,4 +1,4 @@
-"""How often a loop turns: what its condition and its body say of it."""
+"""Trip counts: how many iterations a loop has, as far as its condition and body imply it."""
 
 from __future__ import annotations
 

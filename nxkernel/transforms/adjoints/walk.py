@@ -1,4 +1,4 @@
-"""Going back through a graph: from the cotangents of its outputs to those of its inputs."""
+"""The backward pass: from the cotangents of a graph's outputs to those of its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of the caller's that change their variables in a loop, as in ``a, b = b, a``.
+"""Buffer swaps in loops, as in ``a, b = b, a``, of arrays that the caller passed and that are assigned into.
 
 The state of a loop has what is in the array of each variable. In which of the caller's arrays that is, which the caller
 sees at the end, is counted along.

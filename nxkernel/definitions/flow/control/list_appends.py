@@ -1,4 +1,4 @@
-"""What a loop appends to lists, as in ``xs.append(x)``: arrays of the program, of which the lists get the rows."""
+"""List appends in loops, as in ``xs.append(x)``: stacked into arrays, whose rows the lists get afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop that runs with the program can go over: numbers and rows that only the running program knows."""
+"""Iterables of loops in the compiled program: ranges, rows of arrays, zip and enumerate of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variables of a loop as the state of a loop of the compiled program."""
+"""Loop state: the variables of a Python loop as the carried state of a loop in the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that would run once, when a definition is traced, though the person means them for each call or turn."""
+"""Calls that would run only once, at trace time, though meant for each call or iteration: refused."""
 
 from __future__ import annotations
 

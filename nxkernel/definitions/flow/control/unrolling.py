@@ -1,4 +1,4 @@
-"""Loops that are written out while they are traced: why, how far, and what is said about it."""
+"""Loop unrolling at trace time: when, how far, and the warnings about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that is traced in any case, although the running program may never come to it."""
+"""Code in branches that is traced although the program may never run it: errors in it become conditional."""
 
 from __future__ import annotations
 

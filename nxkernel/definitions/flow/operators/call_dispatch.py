@@ -1,4 +1,4 @@
-"""Which function is called where a definition calls one: twins of builtins, and the user's functions rewritten."""
+"""Dispatch of calls in definitions: to traced versions of builtins, or to the user's functions rewritten."""
 
 from __future__ import annotations
 

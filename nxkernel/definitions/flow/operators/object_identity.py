@@ -1,4 +1,4 @@
-"""``is``, and what else asks whether two values are one object, in definitions."""
+"""``is``, ``id`` and other questions of object identity in definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions say: ``print``, warnings and logging, errors, and the text that they are given.
+"""``print``, warnings, logging and raised errors in definitions, with traced values in their text.
 
 What is said belongs to the run of a program, not to its trace: each call of the definition says it, a branch where it
 is taken, and text that has values of the program in it is made when these are there. An error is raised while the

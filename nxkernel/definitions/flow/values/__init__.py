@@ -1,1 +1,1 @@
-"""Variables and arrays that traced code assigns to, and what of them the program changes."""
+"""Variables, arrays and objects that traced code assigns to, and which of their changes the program makes."""

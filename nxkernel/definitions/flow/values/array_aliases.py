@@ -1,4 +1,4 @@
-"""Arrays that a choice or a loop made of others: they have the contents of one of them, and are no view of it.
+"""Array aliasing after branches and loops: arrays that equal one of several others without being a view of it.
 
 Which array ``b`` is after ``b = x if k > 0 else y`` only the running program knows. It has its contents; but what is
 assigned into `b` does not arrive in `x` or `y`, nor what is assigned into those in `b`. While nobody looks, that is the

@@ -1,4 +1,4 @@
-"""Arguments that a definition by the rules of Nx assigns into: what the caller's array has at the end is counted along.
+"""Mutable arguments: NumPy arrays that a definition assigns into, whose final contents are extra outputs.
 
 Values never change in such a definition, but for these: an argument is a plain traced value until something is assigned
 into it. Then the function is traced again, with a :class:`MutableArgument` in the place of that argument.

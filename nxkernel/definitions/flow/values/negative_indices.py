@@ -1,4 +1,4 @@
-"""Indices below zero that only the running program knows: whose rule holds, by the text of the definition alone.
+"""Negative dynamic indices: whether they count from the end (NumPy) or clamp (Nx), by the definition's source.
 
 A definition whose text names nxkernel has Nx's rule: such an index is clamped to its axis. Any other one has Python's:
 it counts from the end, whatever else the definition does.

@@ -1,4 +1,4 @@
-"""What a body changes in Python's own objects while it is traced: noticed, and undone."""
+"""Changes of Python objects (lists, dicts, attributes) while a body is traced: detected and undone."""
 
 from __future__ import annotations
 

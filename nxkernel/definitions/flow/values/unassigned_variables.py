@@ -1,4 +1,4 @@
-"""Variables that have no value: whatever is done with one is an error that says why it has none."""
+"""Unassigned variables: any use is an error that says why the variable has no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables taken apart into what the running program changes and what stays as it is, and put together again."""
+"""Splitting variables into leaves that the program computes and parts that stay static, and rebuilding them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of loops and choices: a loop is run again from its end, with what its turns left behind."""
+"""Gradients of loops and branches: a loop runs backwards over the values that its iterations saved."""
 
 from __future__ import annotations
 

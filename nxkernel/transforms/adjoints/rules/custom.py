@@ -1,4 +1,4 @@
-"""Gradients that people say themselves: none at all, or what a function of theirs gives."""
+"""Gradients of `stop_grad`, `custom_grad` and `checkpoint`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of folds with a function of two: those of the loop that does the same for all results at once."""
+"""Gradients of `reduce` and `window_reduce` with a user's function, as those of an equivalent loop."""
 
 from __future__ import annotations
 
