@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.work import PEERS
+from benchmarks.measuring.work import PEERS
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -60,8 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.gpu:
         return on_gpu(chosen)
 
-    from benchmarks import machine, suite
-    from benchmarks.work import Settings
+    from benchmarks.measuring import machine, suite
+    from benchmarks.measuring.work import Settings
 
     settings = Settings(with_xla_chain=chosen.with_xla_chain)
     if chosen.quick:
@@ -76,20 +76,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 def on_gpu(chosen: argparse.Namespace) -> int:
     """Run the command for the GPU; 1 where there is none."""
-    from benchmarks import gpu
-    from benchmarks.work import GPU_PEERS, Settings
+    from benchmarks.gpu import command
+    from benchmarks.measuring.work import GPU_PEERS, Settings
 
-    missing = gpu.unavailable()
+    missing = command.unavailable()
     if missing and not chosen.small:
         print(f"No GPU to measure on: {missing}", file=sys.stderr)
         return 1
-    works = gpu.chosen(chosen.only, chosen.small)
+    works = command.chosen(chosen.only, chosen.small)
     if not works:
         raise SystemExit(f"no work on a GPU matches {chosen.only!r}.")
     settings = Settings(seconds=0.5, rounds=5, repeats=3)
     if chosen.quick:
         settings = Settings(seconds=0.1, rounds=2, repeats=1)
-    found = gpu.run(
+    found = command.run(
         works,
         settings,
         lambda line: print(line, file=sys.stderr, flush=True),
@@ -104,7 +104,7 @@ def on_gpu(chosen: argparse.Namespace) -> int:
 
 def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], peers: Sequence[str]) -> None:
     """Print the table, and write what was asked for."""
-    from benchmarks import picture, table
+    from benchmarks.measuring import picture, table
 
     if chosen.gpu:
         print("\n".join(f"{name}: {value}" for name, value in described.items()), end="\n\n")
@@ -123,7 +123,7 @@ def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], 
 
 def report(outcomes: list, described: dict[str, str], peers: Sequence[str] = PEERS) -> str:
     """The page that is kept: the machine, the table, the count of goals."""
-    from benchmarks import table
+    from benchmarks.measuring import table
 
     lines = [f"* {name}: {value}" for name, value in described.items()]
     rows = table.as_markdown(outcomes, peers)
@@ -132,7 +132,7 @@ def report(outcomes: list, described: dict[str, str], peers: Sequence[str] = PEE
 
 def quoted(page: str, name: str, outcomes: list, peers: Sequence[str] = PEERS) -> str:
     """A page with a result put between the comments that ask for it: of the works that are there, and all that miss."""
-    from benchmarks import table
+    from benchmarks.measuring import table
 
     begin = rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n)"
     place = re.compile(begin + r"(.*?)(<!-- end of table -->)", re.DOTALL)

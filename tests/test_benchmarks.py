@@ -14,21 +14,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
-from benchmarks import (  # noqa: E402
-    children,
-    loops,
-    loops_in_jax,
-    loops_in_numba,
-    loops_in_numpy,
-    picture,
-    process_memory,
-    programs,
-    suite,
-    table,
-    timing,
-)
 from benchmarks.__main__ import quoted, report  # noqa: E402
-from benchmarks.work import BETTER, Goal, Outcome, Settings, Work  # noqa: E402
+from benchmarks.measuring import children, picture, process_memory, suite, table, timing  # noqa: E402
+from benchmarks.measuring.work import BETTER, Goal, Outcome, Settings, Work  # noqa: E402
+from benchmarks.peers import loops_in_jax, loops_in_numba, loops_in_numpy  # noqa: E402
+from benchmarks.works import loops, programs  # noqa: E402
 
 QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
 

@@ -17,16 +17,19 @@ from nxkernel.backends.cuda import availability
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
-from benchmarks import gpu, gpu_programs, gpu_timing, gpu_works, reductions, table  # noqa: E402
-from benchmarks.gpu_libraries import Library, environment  # noqa: E402
-from benchmarks.work import BETTER, COPY, GPU_PEERS, SUBJECT, Goal, Outcome, Settings, Work  # noqa: E402
+from benchmarks.gpu import command, programs, timing  # noqa: E402
+from benchmarks.gpu import works as gpu_works  # noqa: E402
+from benchmarks.gpu.libraries import Library, environment  # noqa: E402
+from benchmarks.measuring import table  # noqa: E402
+from benchmarks.measuring.work import BETTER, COPY, GPU_PEERS, SUBJECT, Goal, Outcome, Settings, Work  # noqa: E402
+from benchmarks.works import reductions  # noqa: E402
 
 QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
 SMALL = {
-    **gpu_programs.bandwidth_bound(6, 20),
-    **gpu_programs.rows(6, 20),
-    **gpu_programs.products(8, 8),
-    **gpu_programs.loops((6,), 5, 2),
+    **programs.bandwidth_bound(6, 20),
+    **programs.rows(6, 20),
+    **programs.products(8, 8),
+    **programs.loops((6,), 5, 2),
 }
 
 
@@ -38,7 +41,7 @@ def plain(name, compiled=lambda function, **options: lambda *given: function(*gi
 @pytest.fixture
 def numpy_as_jax(monkeypatch):
     """Programs of JAX, whether it is installed or not, over NumPy."""
-    monkeypatch.setattr(gpu_programs.libraries, "jax", lambda: types.SimpleNamespace(numpy=np))
+    monkeypatch.setattr(programs.libraries, "jax", lambda: types.SimpleNamespace(numpy=np))
 
 
 class TestPrograms:
@@ -65,7 +68,7 @@ class TestPrograms:
         gpu_works.same(library.arrays(result), program.expected(arguments), max(program.tolerance, 1e-6))
 
     def test_moved_bytes_are_those_that_have_to_be(self):
-        moved = {name: program.moved for name, program in gpu_programs.bandwidth_bound(1024, 1024).items()}
+        moved = {name: program.moved for name, program in programs.bandwidth_bound(1024, 1024).items()}
         mebibyte = 2**20
         assert moved == {
             "exp(x) * x + 1, 1 M": 8 * mebibyte,
@@ -82,20 +85,20 @@ class TestPrograms:
 class TestWorks:
     @pytest.mark.parametrize("small", [False, True])
     def test_names_tell_works_apart(self, small):
-        names = [work.name for work in gpu.chosen(None, small)]
+        names = [work.name for work in command.chosen(None, small)]
         assert len(set(names)) == len(names) == (23 if not small else 20)
 
     def test_goals(self):
-        goals = {work.name: work.goals for work in gpu.chosen(None, small=False)}
+        goals = {work.name: work.goals for work in command.chosen(None, small=False)}
         assert goals["sum, 256 M"] == (Goal(1.11, COPY),)
         assert goals["softmax of the rows, 65,536 × 4,096"] == (Goal(1.0, BETTER),)
-        assert [work.name for work in gpu.chosen("^call on", small=True)] == [
+        assert [work.name for work in command.chosen("^call on", small=True)] == [
             "call on 3 elements, the last of many waited for",
             "call on 3 elements, each waited for",
         ]
 
     def test_a_throughput_is_compared_with_a_copy(self, numpy_as_jax):
-        program = gpu_programs.Program(
+        program = programs.Program(
             lambda x: x + 1, lambda xp, x: x + 1, lambda x: x + 1, lambda random: (np.ones(5, np.float32),), moved=40
         )
         ground = gpu_works.Ground((plain("JAX"), plain(SUBJECT)), bandwidth=1e6)
@@ -116,8 +119,8 @@ class TestWorks:
 
         ground = gpu_works.Ground((plain("JAX", compiled), plain(SUBJECT)))
         work = next(work for work in gpu_works.works(gpu_works.Ground((), small=True)) if work.name.startswith("sum, "))
-        program = gpu_programs.bandwidth_bound(2, 3)["sum, 6"]
-        program = gpu_programs.Program(np.sum, program.with_arrays, np.sum, program.inputs)
+        program = programs.bandwidth_bound(2, 3)["sum, 6"]
+        program = programs.Program(np.sum, program.with_arrays, np.sum, program.inputs)
         (row,) = gpu_works._throughput(ground, program, work, QUICK)
         assert list(row.figures) == [SUBJECT]
         assert row.note == "JAX failed: ValueError: no such thing"
@@ -128,7 +131,7 @@ class TestWorks:
 
         ground = gpu_works.Ground((plain(SUBJECT, compiled),))
         work = Work("w", (), None)
-        program = gpu_programs.Program(np.sum, lambda xp, x: xp.sum(x), np.sum, lambda random: (np.ones(3),))
+        program = programs.Program(np.sum, lambda xp, x: xp.sum(x), np.sum, lambda random: (np.ones(3),))
         (row,) = gpu_works._throughput(ground, program, work, QUICK)
         assert row.figures == {}
         assert row.note.startswith("nxkernel failed: AssertionError: ")
@@ -169,12 +172,12 @@ class TestSame:
 class TestTiming:
     def test_many_calls_are_waited_for_once(self):
         told = []
-        seconds = gpu_timing.seconds_a_call(lambda: told.append("call"), lambda result: told.append("wait"), 3)
+        seconds = timing.seconds_a_call(lambda: told.append("call"), lambda result: told.append("wait"), 3)
         assert told == ["call", "call", "call", "wait"]
         assert 0 <= seconds < 1
 
     def test_waiting_counts(self):
-        assert gpu_timing.seconds_a_call(lambda: None, lambda result: time.sleep(0.02), 2) >= 0.01
+        assert timing.seconds_a_call(lambda: None, lambda result: time.sleep(0.02), 2) >= 0.01
 
     def test_a_contender_that_fails_later_is_left_out(self):
         calls = []
@@ -185,7 +188,7 @@ class TestTiming:
                 raise RuntimeError("out of memory")
             time.sleep(0.04)
 
-        best, failed = gpu_timing.interleaved(
+        best, failed = timing.interleaved(
             {"a": (worse, lambda result: None), "b": (lambda: None, lambda result: None)}, QUICK
         )
         assert set(best) == {"b"}
@@ -194,13 +197,13 @@ class TestTiming:
 
 class TestProcesses:
     def rows(self, *lines):
-        works = gpu.chosen("^call on", small=True)
-        found, told, left = gpu.Found(), [], list(works)
-        gpu._follow(iter(lines), left, found, told.append)
+        works = command.chosen("^call on", small=True)
+        found, told, left = command.Found(), [], list(works)
+        command._follow(iter(lines), left, found, told.append)
         return works, found, told, left
 
     def test_rows_are_taken(self):
-        works = gpu.chosen("^call on", small=True)
+        works = command.chosen("^call on", small=True)
         row = {"work": works[0].name, "figures": {"JAX": 1.0}, "goals": [{"limit": 2.0, "against": "JAX"}]}
         row |= {"unit": "s", "note": "x"}
         _, found, told, left = self.rows(
@@ -221,8 +224,8 @@ class TestProcesses:
         assert (found.outcomes, told, len(left)) == ([], ["its process ended with status 1: no memory"], 2)
 
     def test_no_work_begins_after_the_end(self):
-        works = gpu.chosen("^call on", small=True)
-        found = gpu.run(works, QUICK, print, gpu=False, small=True, seconds=0.0)
+        works = command.chosen("^call on", small=True)
+        found = command.run(works, QUICK, print, gpu=False, small=True, seconds=0.0)
         assert [row.note for row in found.outcomes] == ["left out: 0 minutes are over"] * 2
 
     def test_who_keeps_processes_from_coming_up_is_left_out(self, monkeypatch):
@@ -232,9 +235,9 @@ class TestProcesses:
             tasks.append((task["peers"], task["first"]))
             yield {"end": "its process ended with status -6: it said nothing"}
 
-        monkeypatch.setattr(gpu, "_lines", lines)
-        works = gpu.chosen("^call on", small=True)
-        found = gpu.run(works, QUICK, lambda line: None, gpu=False, small=True, seconds=10.0)
+        monkeypatch.setattr(command, "_lines", lines)
+        works = command.chosen("^call on", small=True)
+        found = command.run(works, QUICK, lambda line: None, gpu=False, small=True, seconds=10.0)
         assert tasks == [(("JAX", "torch.compile"), True), (("JAX",), True), ((), True)]
         assert [row.note for row in found.outcomes] == ["no process comes up to measure it"] * 2
 
@@ -299,10 +302,10 @@ class TestCommand:
 
 
 LARGE = {
-    **gpu_programs.bandwidth_bound(515, 1001),
-    **gpu_programs.rows(515, 1001),
-    **gpu_programs.products(130, 260),
-    **gpu_programs.loops((100, 300), 200, 5),
+    **programs.bandwidth_bound(515, 1001),
+    **programs.rows(515, 1001),
+    **programs.products(130, 260),
+    **programs.loops((100, 300), 200, 5),
 }
 
 

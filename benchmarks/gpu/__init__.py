@@ -1,0 +1,1 @@
+"""The GPU's table: its works, programs, contenders and clock, and the process that measures."""

@@ -1,0 +1,1 @@
+"""How works are measured and told: clocks, processes, memory, the machine, tables and pictures."""

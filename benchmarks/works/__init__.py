@@ -1,0 +1,1 @@
+"""What is measured: one module a family of works, each with its programs and its goal."""
