@@ -62,6 +62,33 @@ class Primitive:
 TABLE: dict[str, Primitive] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class ElementaryFunction:
+    """What backends and explanations need to know of a function of one number, besides its name.
+
+    Parameters
+    ----------
+    cost : int
+        About how many simple instructions it takes for one element.
+    complex : bool
+        Whether it takes complex numbers, too.
+    python : str
+        How it reads in Python for a real number: ``{0}`` is the text of its operand, ``{x}`` the same held together by
+        brackets. Empty where :mod:`math` has it by its name.
+    libdevice : str
+        NVIDIA's name for it. ``"-"`` where GPUs need code of our own; empty where it is this name.
+    """
+
+    cost: int
+    complex: bool = True
+    python: str = ""
+    libdevice: str = ""
+
+
+#: The elementary functions by name.
+ELEMENTARY: dict[str, ElementaryFunction] = {}
+
+
 def primitive(name: str, family: str, rule: Rule) -> Primitive:
     """Add a row to the table."""
     if name in TABLE:
@@ -124,6 +151,12 @@ def _elementwise(rule: Rule, names: str) -> list[Primitive]:
     return [primitive(name, "elementwise", rule) for name in names.split()]
 
 
+def _function(name: str, cost: int, **facts: Any) -> Primitive:
+    """Add an elementary function: see :class:`ElementaryFunction`."""
+    ELEMENTARY[name] = ElementaryFunction(cost, **facts)
+    return primitive(name, "elementwise", _same)
+
+
 add, subtract, divide, remainder, quotient, atan2, maximum, minimum = _elementwise(
     _same, "add subtract divide remainder quotient atan2 max min"
 )
@@ -146,10 +179,17 @@ bitwise_not, population_count, count_leading_zeros = _elementwise(
     _same, "bitwise_not population_count count_leading_zeros"
 )
 (absolute, real, imag, phase) = _elementwise(_real, "abs real imag phase")
-exp, expm1, log, log1p, log2, log10, sigmoid = _elementwise(_same, "exp expm1 log log1p log2 log10 sigmoid")
-sin, cos, tan, asin, acos, atan = _elementwise(_same, "sin cos tan asin acos atan")
-sinh, cosh, tanh, asinh, acosh, atanh = _elementwise(_same, "sinh cosh tanh asinh acosh atanh")
-sqrt, rsqrt, cbrt, erf, erfc, erf_inv = _elementwise(_same, "sqrt rsqrt cbrt erf erfc erf_inv")
+exp, expm1 = _function("exp", 10), _function("expm1", 10)
+log, log1p, log2, log10 = [_function(name, 10) for name in ("log", "log1p", "log2", "log10")]
+sigmoid = _function("sigmoid", 10, python="1 / (1 + math.exp(-{x}))", libdevice="-")
+sin, cos, tan = _function("sin", 10), _function("cos", 10), _function("tan", 20)
+asin, acos, atan = _function("asin", 20), _function("acos", 20), _function("atan", 20)
+sinh, cosh, tanh = _function("sinh", 20), _function("cosh", 20), _function("tanh", 10)
+asinh, acosh, atanh = _function("asinh", 20), _function("acosh", 20), _function("atanh", 20)
+sqrt, rsqrt = _function("sqrt", 5), _function("rsqrt", 5, python="1 / math.sqrt({0})")
+cbrt = _function("cbrt", 30, python="np.cbrt({0})")
+erf, erfc = _function("erf", 10, complex=False), _function("erfc", 30, complex=False)
+erf_inv = _function("erf_inv", 30, complex=False, python="erf_inv({0})", libdevice="erfinv")
 select = primitive("select", "elementwise", _select)
 as_type = primitive("as_type", "elementwise", _as_type)
 bitcast = primitive("bitcast", "elementwise", _as_type)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_FUNCTIONS = "exp expm1 log log1p log2 log10 sigmoid sin cos tanh erf"
-_LONGER = "tan asin acos atan sinh cosh asinh acosh atanh"
-_LONGEST = "pow atan2 remainder cbrt erfc erf_inv"
+from nxkernel.primitives import ELEMENTARY
+
 _OF_FUNCTION = 10
 #: Of those that take more than one.
 COSTS = {
-    **dict.fromkeys(_FUNCTIONS.split(" "), _OF_FUNCTION),
-    **dict.fromkeys(_LONGER.split(" "), 20),
-    **dict.fromkeys(_LONGEST.split(" "), 30),
-    **dict.fromkeys(["divide", "sqrt", "rsqrt", "quotient"], 5),
+    **{name: function.cost for name, function in ELEMENTARY.items()},
+    **dict.fromkeys(["pow", "atan2", "remainder"], 30),
+    **dict.fromkeys(["divide", "quotient"], 5),
     "threefry2x32": 80,
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from nxkernel import types
 from nxkernel.backends.threefry import PARITY, ROTATIONS
 from nxkernel.compilers.schedule.loop_nest import Op
+from nxkernel.primitives import ELEMENTARY
 from nxkernel.types import Type
 
 _INFIX = {
@@ -16,10 +17,7 @@ _INFIX = {
     "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">",
     "less": "<", "greater_equal": ">=", "less_equal": "<=",
 }  # fmt: skip
-_MATH = (
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "tanh", "asinh", "acosh", "atanh", "sqrt", "erf", "erfc", "atan2",
-)  # fmt: skip
+_MATH = ("atan2", *(name for name, function in ELEMENTARY.items() if not function.python))
 _COMPLEX_NAMES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
 }  # fmt: skip
@@ -36,8 +34,6 @@ _CALLS: dict[str, str] = {
     "round_half_even": "np.rint({0})",
     "is_nan": "np.isnan({0})",
     "is_infinity": "np.isinf({0})",
-    "rsqrt": "1 / math.sqrt({0})",
-    "cbrt": "np.cbrt({0})",
     "remainder": "math.fmod({0}, {1})",
     "quotient": "quotient({0}, {1})",
     "real": "{0}",
@@ -45,7 +41,6 @@ _CALLS: dict[str, str] = {
     "after": "{0}",
     "conjugate": "{0}",
     "phase": "math.atan2(0, {0})",
-    "erf_inv": "erf_inv({0})",
     "complex": "complex({0}, {1})",
     "population_count": "population_count({0}, {bits})",
     "count_leading_zeros": "leading_zeros({0}, {bits})",
@@ -56,7 +51,6 @@ _FORMS: dict[str, str] = {
     "negate": "-{0}",
     "bitwise_not": "~{0}",
     "imag": "0 * {0}",
-    "sigmoid": "1 / (1 + math.exp(-{0}))",
 }
 _SIGNED_FORMS = {"remainder": "{0} - quotient({0}, {1}) * {1}"}
 _UNSIGNED_FORMS = {"quotient": "{0} // {1}", "remainder": "{0} % {1}"}
@@ -127,6 +121,8 @@ def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) ->
         forms |= _UNSIGNED_FORMS if op.type.kind == "u" else _SIGNED_FORMS
     if name in forms:
         return forms[name].format(*parts)
+    if name in ELEMENTARY:
+        return ELEMENTARY[name].python.format(*given, x=parts[0])
     return _CALLS[name].format(*given, bits=type_.bits, extra=op.extra)
 
 

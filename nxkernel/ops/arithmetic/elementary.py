@@ -23,9 +23,9 @@ __all__ = [
 _FLOATING = "Integers become f32, other types stay."
 
 
-def _row(primitive: Primitive, what: str, example: str, result: str, *, complex: bool = True) -> Any:
+def _row(primitive: Primitive, what: str, example: str, result: str) -> Any:
     name = primitive.name
-    rule = to_floating if complex else ordered(name, to_floating)
+    rule = to_floating if p.ELEMENTARY[name].complex else ordered(name, to_floating)
     return function_rows.unary(name, primitive, rule, what, _FLOATING, f"nx.{name}({example}).to_list()", result)
 
 
@@ -53,9 +53,9 @@ atanh = _row(p.atanh, "The inverse of the hyperbolic tangent.", "[0, 1]", "[0.0,
 sqrt = _row(p.sqrt, "The square root.", "[4, -1]", "[2.0, nan]")
 rsqrt = _row(p.rsqrt, "One over the square root.", "[4, 0]", "[0.5, inf]")
 cbrt = _row(p.cbrt, "The cube root.", "[8, -8]", "[2.0, -2.0]")
-erf = _row(p.erf, "The error function.", "[0, np.inf]", "[0.0, 1.0]", complex=False)
-erfc = _row(p.erfc, "One minus the error function.", "[0, np.inf]", "[1.0, 0.0]", complex=False)
-erf_inv = _row(p.erf_inv, "The inverse of the error function.", "[0, 1]", "[0.0, inf]", complex=False)
+erf = _row(p.erf, "The error function.", "[0, np.inf]", "[0.0, 1.0]")
+erfc = _row(p.erfc, "One minus the error function.", "[0, np.inf]", "[1.0, 0.0]")
+erf_inv = _row(p.erf_inv, "The inverse of the error function.", "[0, 1]", "[0.0, inf]")
 
 
 def log(tensor: Any, base: Any = None) -> Tensor | Expr:

@@ -37,12 +37,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from nxkernel.primitives import ELEMENTARY
+
 #: Functions of one float that the tables have by these names, which are those of primitives where there is one.
-FUNCTIONS = frozenset([
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "erf", "erfc", "erf_inv", "sigmoid", "floor", "ceil",
-    "trunc", "round_away", "round_even", "is_infinite", "phase",
-])  # fmt: skip
+FUNCTIONS = frozenset([*ELEMENTARY, "floor", "ceil", "trunc", "round_away", "round_even", "is_infinite", "phase"])
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from numba.cuda.extending import intrinsic
 
 from nxkernel.backends.threefry import PARITY, ROTATIONS
 from nxkernel.compilers.numba_cuda.toolchain import memory_intrinsics
+from nxkernel.primitives import ELEMENTARY
 
 Codegen = Callable[[ir.IRBuilder, list[Any], list[Any]], Any]
 TABLE: dict[str, Any] = {"inf": math.inf, "nan": math.nan, **memory_intrinsics.TABLE}
@@ -376,14 +377,8 @@ def _sign_of(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
 
 # Functions of floats ---------------------------------------------------------------------------------------------
 
-_LIBDEVICE = {
-    name: name
-    for name in (
-        "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-        "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "erf", "erfc", "floor", "ceil", "trunc",
-    )
-}  # fmt: skip
-_LIBDEVICE |= {"erf_inv": "erfinv", "round_away": "round", "round_even": "rint"}
+_LIBDEVICE = {name: row.libdevice or name for name, row in ELEMENTARY.items() if row.libdevice != "-"}
+_LIBDEVICE |= {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round_away": "round", "round_even": "rint"}
 
 for _name, _function in _LIBDEVICE.items():
 

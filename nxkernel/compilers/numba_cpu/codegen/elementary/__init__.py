@@ -1,7 +1,8 @@
 """Elementary functions as LLVM IR on any number of lanes, within 2 units in the last place.
 
-`FUNCTIONS` says which there are; `define` puts one into a module. They are free of branches (but for rare operands), so
-that they stay in vector registers, and every lane computes the same bits whatever the number of lanes.
+`FUNCTIONS` has what the modules here list in their ``__all__``; `define` puts one into a module. They are free of
+branches (but for rare operands), so that they stay in vector registers, and every lane computes the same bits whatever
+the number of lanes.
 """
 
 from __future__ import annotations
@@ -23,40 +24,9 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, suffix, vector
 
 _WRITTEN: dict[str, Callable[..., Lanes]] = {
-    "exp": exponential.exp,
-    "exp2": exponential.exp2,
-    "expm1": exponential.expm1,
-    "sigmoid": exponential.sigmoid,
-    "sinh": exponential.sinh,
-    "cosh": exponential.cosh,
-    "tanh": exponential.tanh,
-    "log": logarithm.log,
-    "log1p": logarithm.log1p,
-    "log2": logarithm.log2,
-    "log10": logarithm.log10,
-    "asinh": logarithm.asinh,
-    "acosh": logarithm.acosh,
-    "atanh": logarithm.atanh,
-    "sin": trigonometric.sin,
-    "cos": trigonometric.cos,
-    "tan": trigonometric.tan,
-    "asin": inverse.asin,
-    "acos": inverse.acos,
-    "atan": inverse.atan,
-    "atan2": inverse.atan2,
-    "pow": powers.pow,
-    "sqrt": powers.sqrt,
-    "rsqrt": powers.rsqrt,
-    "cbrt": powers.cbrt,
-    "erf": special.erf,
-    "erfc": special.erfc,
-    "erf_inv": special.erf_inv,
-    "floor": rounding.floor,
-    "ceil": rounding.ceil,
-    "trunc": rounding.trunc,
-    "rint": rounding.rint,
-    "round": rounding.round,
-    "fmod": rounding.fmod,
+    name: getattr(module, name)
+    for module in (exponential, logarithm, trigonometric, inverse, powers, special, rounding)
+    for name in module.__all__
 }
 
 

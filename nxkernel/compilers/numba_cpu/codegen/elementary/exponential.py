@@ -18,6 +18,8 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
     where,
 )
 
+__all__ = ["cosh", "exp", "exp2", "expm1", "sigmoid", "sinh", "tanh"]
+
 #: (e^r - 1 - r) / r².
 _EXPONENTIAL = {
     "float": (0.4999999701976776, 0.16666537523269653, 0.04166772589087486, 0.008367246948182583, 0.001384109491482377),

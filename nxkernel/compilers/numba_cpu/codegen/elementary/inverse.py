@@ -10,6 +10,8 @@ import math
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, fast_two_sum, fma, polynomial, where
 from nxkernel.compilers.numba_cpu.codegen.elementary.trigonometric import HALF_PI
 
+__all__ = ["acos", "asin", "atan", "atan2"]
+
 #: (atan(t) - t) / t³ for |t| <= sqrt(2) - 1, of t².
 _ARCTANGENT = {
     "float": (

@@ -20,6 +20,8 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
 )
 from nxkernel.compilers.numba_cpu.codegen.elementary.exponential import LN2
 
+__all__ = ["acosh", "asinh", "atanh", "log", "log1p", "log2", "log10"]
+
 #: (log(1 + f) - f + f²/2) / f³.
 _OF_F = (
     0.3333331346511841,

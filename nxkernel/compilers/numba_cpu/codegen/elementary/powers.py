@@ -15,6 +15,8 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
 from nxkernel.compilers.numba_cpu.codegen.elementary.exponential import LN2, bounded, reduce, scale
 from nxkernel.compilers.numba_cpu.codegen.elementary.logarithm import split
 
+__all__ = ["cbrt", "pow", "rsqrt", "sqrt"]
+
 #: (2 artanh(s) - 2s - 2/3 s³) / s⁵, of s²: minimax, made for this module by Remez' exchange algorithm.
 _ARTANH = {
     "float": (0.40000152587890625, 0.28547078371047974, 0.23420140147209167),

@@ -6,6 +6,8 @@ import math
 
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, by_lane, fma, where
 
+__all__ = ["ceil", "floor", "fmod", "rint", "round", "trunc"]
+
 
 def floor(x: Lanes) -> Lanes:
     """The greatest integer not above."""

@@ -19,6 +19,8 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
 from nxkernel.compilers.numba_cpu.codegen.elementary.exponential import bounded, expm1_negative, reduce, scale
 from nxkernel.compilers.numba_cpu.codegen.elementary.logarithm import log
 
+__all__ = ["erf", "erf_inv", "erfc"]
+
 #: log(erfc(x)) / x for 0 <= x < 6 (4 in float32), where the error of erf counts; the first is the sum of two numbers.
 _LOG_ERFC = {
     "float": (

@@ -23,6 +23,8 @@ from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
 )
 from nxkernel.compilers.numba_cpu.codegen.elementary.small_angles import PEAK, sine, tangents
 
+__all__ = ["cos", "sin", "tan"]
+
 #: π/2 as the sum of three numbers of the format.
 HALF_PI = {
     "float": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
