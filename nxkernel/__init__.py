@@ -7,6 +7,7 @@ from typing import Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
 from nxkernel import constants, linalg, random, types
+from nxkernel.compilers import registry
 from nxkernel.definitions import *  # noqa: F403
 from nxkernel.definitions import __all__ as _definitions
 from nxkernel.formats import *  # noqa: F403
@@ -40,16 +41,15 @@ def __dir__() -> list[str]:
 
 def get_threads() -> int:
     """How many threads a kernel runs on at most."""
-    from nxkernel.compilers.numba_cpu.runtime import thread_count
-
-    return thread_count.get_threads()
+    return registry.get(registry.BUILT_IN).get_threads()
 
 
 def set_threads(count: int) -> None:
     """Run kernels on at most `count` threads from now on; results are the same bits for any number."""
-    from nxkernel.compilers.numba_cpu.runtime import thread_count
-
-    thread_count.set_threads(count)
+    registry.get(registry.BUILT_IN).set_threads(count)
+    for compiler in registry.made():
+        if compiler.name != registry.BUILT_IN:
+            compiler.set_threads(count)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -64,9 +64,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _import_compiler() -> None:
-    from nxkernel.compilers.numba_cpu import compiler  # noqa: F401
-    from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
-    from nxkernel.compilers.numba_cpu.program import graph_compilation  # noqa: F401
+    registry.get(registry.BUILT_IN).warm_up()
 
 
 def unload_ipython_extension(shell: Any) -> None:

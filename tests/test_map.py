@@ -164,6 +164,18 @@ def test_few_imports_wait():
     assert len(waiting) <= WAITING
 
 
+def test_nothing_outside_compilers_imports_one_by_name():
+    kinds = [f"nxkernel.compilers.{kind}" for kind in ("evaluator", "numba_cpu", "numba_cuda")]
+    found = {
+        (name, module)
+        for name, imported in all_imports().items()
+        for module, _ in imported
+        for kind in kinds
+        if f"{module}.".startswith(f"{kind}.") and not f"{name}.".startswith(f"{kind}.")
+    }
+    assert found == set()
+
+
 def test_the_library_does_without_notebooks():
     found = {
         (name, module)

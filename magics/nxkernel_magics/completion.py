@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
 from nxkernel.definitions.tracing.dialects import FACES
 from nxkernel_magics.names import compiled, definitions, namespace
@@ -81,7 +81,7 @@ def _after_flag(flag: str) -> list[str]:
 
 def _compilers() -> list[str]:
     """What may be named as a compiler."""
-    return sorted([AUTO, *interface.names()])
+    return sorted([AUTO, *registry.names()])
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:

@@ -7,28 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from nxkernel.backends.graphs import GraphWalk
-from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.interface import Clock, Compiler, Executable, KernelRecord
+from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Graph
 
 
-class Evaluator:
+class Evaluator(Compiler):
     """The compiler that compiles nothing."""
 
     name = "evaluator"
+    without_kernels = "by the evaluator", "evaluator computes node by node"
 
     def compile(self, graph: Graph) -> Evaluated:
         """An executable that walks `graph` at each call."""
         return Evaluated(graph)
 
 
-class Evaluated:
+class Evaluated(Executable):
     """A graph that is walked when it is run."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.kernels: list[KernelRecord] = []
-        self.own: KernelRecord | None = None
-        self.lower_ms = self.native_ms = 0.0
         self._walk = GraphWalk(graph)
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -38,6 +38,15 @@ class Evaluated:
         for place, number in self.graph.updates:
             np.copyto(arrays[place], made[number])
         return made
+
+    def clock(self) -> Clock:
+        """Refuse: what it computes node by node says nothing of compiled programs."""
+        raise NxValueError(
+            message(
+                "It has no kernels to measure: the evaluator computes node by node.",
+                'With compiler="numba_cpu" or "numba_cuda" it has.',
+            )
+        )
 
 
 def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:

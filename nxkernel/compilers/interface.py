@@ -1,17 +1,23 @@
-"""What a compiler is: it takes a graph and gives something that can be called on arrays."""
+"""What a compiler is: it takes a graph and gives something that can be called on arrays.
+
+Whoever writes one makes classes of :class:`Compiler` and :class:`Executable`, and needs to write the methods without a
+default only. :mod:`nxkernel.compilers.registry` finds it by its name.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+import functools
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from nxkernel import compile_thread
-from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order
+from nxkernel.primitives import while_
 
 
 @dataclass(slots=True)
@@ -70,101 +76,254 @@ class Timed:
     kernels: dict[int, tuple[float, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class CodeInMemory:
+    """Code that a compiler has loaded.
+
+    Parameters
+    ----------
+    kind : str
+        ``"kernel"``, ``"program"``, or ``"shared"`` for what all programs call.
+    size : int
+        Bytes of object code.
+    loaded : float
+        When, in seconds since the epoch.
+    """
+
+    kind: str
+    size: int
+    loaded: float
+
+
+class Clock(Protocol):
+    """Runs an executable again and again, and measures it."""
+
+    #: What measured times are of, as the end of a sentence.
+    note: str
+
+    def placed(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs of a run as it wants them, such as on a device; what is copied here is in no time."""
+        ...
+
+    def run(self, arrays: Sequence[Any]) -> Timed:
+        """What a run on such inputs takes, and each kernel in it; no array is changed but those that are updated."""
+        ...
+
+    def machine(self) -> tuple[float, float]:
+        """Bytes a second that the hardware copies, and operations in a product of f32; 0 where nobody knows."""
+        ...
+
+
 class Executable(Protocol):
-    """A compiled graph."""
+    """A compiled graph.
+
+    Attributes
+    ----------
+    graph : Graph
+        What was compiled.
+    kernels : list of KernelRecord
+        What is told of its kernels, in the order in which they first run; none where there is nothing to tell.
+    own : KernelRecord or None
+        The native code of its loops and choices, which is no kernel's; None where it has none.
+    lower_ms, native_ms : float
+        Milliseconds for deciding what to run, and for getting native code.
+    device : Device or None
+        Where a program of devices runs unless an argument is on another one (:mod:`nxkernel.backends.cuda.machine`).
+    single : ((int, ...), numpy.dtype) or None
+        Shape and dtype of the one array that `launch` fills, where calls may go by that.
+    """
 
     graph: Graph
     kernels: list[KernelRecord]
-    #: The native code of its loops and choices, which is no kernel's; None where it has none.
-    own: KernelRecord | None
-    lower_ms: float
-    native_ms: float
+    own: KernelRecord | None = None
+    lower_ms: float = 0.0
+    native_ms: float = 0.0
+    device: Any = None
+    single: tuple[tuple[int, ...], np.dtype] | None = None
 
-    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs for one array a parameter, each of the parameter's dtype and shape."""
-        ...
+    @abstractmethod
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The outputs for one array a parameter, each of the parameter's dtype and shape.
+
+        Parameters
+        ----------
+        arrays : sequence of numpy.ndarray
+            For programs of devices also DeviceArray. None is changed but what `graph.updates` names: for each pair in
+            it the parameter of the first number gets the output of the second one.
+
+        Returns
+        -------
+        list
+            For each output an array of its dtype and shape that shares no memory with `arrays`; what is in a parameter
+            that changes may be that array itself.
+        """
+
+    def launch(self, *arrays: np.ndarray) -> bool:
+        """Run on arrays as they are and fill the last one, whose shape and dtype `single` tells.
+
+        Called where `single` is not None only.
+
+        Returns
+        -------
+        bool
+            False where an array is not contiguous and aligned, and nothing has been done: :meth:`run` copes with it.
+        """
+        raise NotImplementedError
+
+    def in_place(self) -> frozenset[tuple[int, int]]:
+        """The updates of the graph whose output is computed in the memory of its parameter, and not copied there."""
+        return frozenset()
+
+    def open_loop(self) -> Expr | None:
+        """A loop that ends by the values that it computes with: made-up inputs say nothing of what it takes."""
+        return next(_loops(self.graph), None)
+
+    def clock(self) -> Clock:
+        """What measures it; by itself it is measured as a whole.
+
+        Raises
+        ------
+        NxValueError
+            Where there is nothing to measure, with the reason and what to do.
+        """
+        return WholeClock(self)
+
+    def launches(self) -> dict[int, str]:
+        """By the index of a kernel how it is launched on a GPU and how it fills it, in a line; none where none is."""
+        return {}
 
 
+@runtime_checkable
 class Compiler(Protocol):
-    """Turns graphs into executables."""
+    """Turns graphs into executables.
+
+    Attributes
+    ----------
+    name : str
+        By which options name it.
+    on_devices : bool
+        Whether its programs take and give arrays of devices, and not only NumPy's.
+    without_kernels : (str, str)
+        What is told in the place of the kernels of a program that has none: in a few words, and in a sentence.
+    """
 
     name: str
+    on_devices: bool = False
+    without_kernels: tuple[str, str] = ("no kernels", "the compiler tells of none")
 
+    @abstractmethod
     def compile(self, graph: Graph) -> Executable:
-        """An executable for a graph that has been simplified."""
-        ...
+        """An executable for a graph that has been simplified.
+
+        Raises
+        ------
+        CompilationError
+            For what it has no code for, with the user's line; what else is raised is told as it is.
+        """
+
+    def foresee(self, graph: Graph) -> list[KernelRecord]:
+        """The kernels that compiling a graph would need; their origin is where the code of each would come from.
+
+        What has compiled nothing yet is asked, too: `why` tells of a call that has not been made. None by itself.
+        """
+        return []
+
+    def for_device(self, number: int) -> Compiler | None:
+        """The compiler of this kind for a device by its number, named ``name:number``; None where there are none."""
+        return None
+
+    def warm_up(self) -> None:
+        """Import what compiling needs: called in the background before somebody compiles."""
+
+    def processors(self) -> int:
+        """How many processors its kernels could run on."""
+        return 1
+
+    def get_threads(self) -> int:
+        """How many threads a kernel runs on at most."""
+        return 1
+
+    def set_threads(self, count: int) -> None:
+        """Run kernels on at most `count` threads from now on; nothing to do where they run on one.
+
+        Raises
+        ------
+        NxValueError
+            For a count that there cannot be.
+        """
+
+    def code_in_memory(self) -> list[CodeInMemory]:
+        """The native code that it has loaded."""
+        return []
+
+    def forget_code(self) -> int:
+        """Drop native code from memory, but for what is in use, and tell how many pieces that was."""
+        return 0
+
+    def code_version(self) -> Iterable[bytes]:
+        """What its files in the disk cache depend on besides their names: processor, tools, and its own sources."""
+        return ()
 
 
-_REGISTRY: dict[str, Callable[[], Compiler]] = {}
-_MADE: dict[str, Compiler] = {}
+class WholeClock:
+    """Measures an executable as a whole, on NumPy's arrays; its kernel, where it has one only, takes all of that.
+
+    Parameters
+    ----------
+    executable : Executable
+    """
+
+    note = "which caches may hold"
+
+    def __init__(self, executable: Executable) -> None:
+        self._executable = executable
+
+    def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Contiguous and aligned arrays."""
+        return contiguous(arrays)
+
+    def run(self, arrays: Sequence[np.ndarray]) -> Timed:
+        """See :meth:`Clock.run`."""
+        begin = time.perf_counter()
+        self._executable.run(arrays)
+        seconds = time.perf_counter() - begin
+        return Timed(seconds, {0: (seconds, 1)} if len(self._executable.kernels) == 1 else {})
+
+    def machine(self) -> tuple[float, float]:
+        """See :func:`host_machine`."""
+        return host_machine()
 
 
-def register(name: str, make: Callable[[], Compiler]) -> None:
-    """Make a compiler known by name; `make` runs when it is first asked for, so that nothing is imported before."""
-    _REGISTRY[name] = make
+def _loops(graph: Graph) -> Iterator[Expr]:
+    for node in post_order(graph.outputs):
+        if node.primitive is while_:
+            yield node
+        for part in node.params.values():
+            if isinstance(part, Graph):
+                yield from _loops(part)
 
 
-def names() -> list[str]:
-    """The compilers that there are."""
-    return sorted(_REGISTRY)
+def contiguous(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Arrays as native code reads them, of which those that already are stay what they are."""
+    return [np.require(each, requirements=["C", "A"]) for each in arrays]
 
 
-def get(name: str) -> Compiler:
-    """A compiler by its name; ``"numba_cuda:1"`` is that for the second GPU."""
-    compiler = _MADE.get(name)
-    if compiler is None:
-        device = _DEVICE.fullmatch(name) if isinstance(name, str) else None
-        if device is None and name not in _REGISTRY:
-            raise _unknown(name)
-        compiler = _MADE[name] = _REGISTRY[name]() if device is None else _numba_cuda(int(device[1]))
-    return compiler
+@functools.cache
+def host_machine() -> tuple[float, float]:
+    """What this machine reaches: bytes a second to and from memory, and operations a second in a product of f32.
+
+    Measured once, in some 50 ms.
+    """
+    source = np.ones(1 << 23, np.float32)
+    target = np.empty_like(source)
+    copied = min(_seconds(lambda: np.copyto(target, source)) for _ in range(4))
+    side = 768
+    left = np.ones((side, side), np.float32)
+    multiplied = min(_seconds(lambda: left @ left) for _ in range(4))
+    return 2 * source.nbytes / copied, 2 * side**3 / multiplied
 
 
-#: The GPU compiler for a device that is not the first one.
-_DEVICE = re.compile(r"numba_cuda:(\d+)")
-#: What other libraries call what a compiler makes programs for.
-_MEANT = {
-    "numba_cuda": re.compile(r"(?:cuda|gpu|nvidia|cupy|ptx|numba[-_ ]?gpu)(:\d+)?", re.IGNORECASE),
-    "numba_cpu": re.compile(r"cpu|host|numba|llvm|native|jit|xla|exla", re.IGNORECASE),
-    "evaluator": re.compile(r"numpy|python|eager|binary|none", re.IGNORECASE),
-}
-
-
-def _unknown(name: object) -> NxValueError:
-    # Imported here, as only a misspelt name needs it.
-    from difflib import get_close_matches
-
-    lines, text = [], str(name)
-    meant = [(known, found) for known, form in _MEANT.items() if (found := form.fullmatch(text))]
-    near = [known + (found[1] or "" if found.re.groups else "") for known, found in meant]
-    near = near or get_close_matches(text.lower(), ["auto", *names()], n=1)
-    if near:
-        lines.append(f"Did you mean {near[0]!r}?")
-    there = ", ".join(map(repr, ["auto", *names()]))
-    lines.append(f"The compilers are {there}, and 'numba_cuda:1' for a second GPU.")
-    return NxValueError(message(f"there is no compiler {name!r}.", *lines))
-
-
-def _evaluator() -> Compiler:
-    compile_thread.load("nxkernel.compilers.evaluator")
-    from nxkernel.compilers.evaluator import Evaluator
-
-    return Evaluator()
-
-
-def _numba_cpu() -> Compiler:
-    compile_thread.load("nxkernel.compilers.numba_cpu.compiler")
-    from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
-
-    return NumbaCpu()
-
-
-def _numba_cuda(which: int = 0) -> Compiler:
-    from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
-
-    return NumbaCuda(which)
-
-
-register("evaluator", _evaluator)
-register("numba_cpu", _numba_cpu)
-register("numba_cuda", _numba_cuda)
+def _seconds(function: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin

@@ -8,11 +8,11 @@ import nxkernel as nx
 from compiling import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 
 
 def run(function, *arrays):
-    return interface.get("evaluator").compile(graph_of(function, *arrays)).run(list(arrays))
+    return registry.get("evaluator").compile(graph_of(function, *arrays)).run(list(arrays))
 
 
 def test_outputs_in_their_order():
@@ -58,5 +58,5 @@ def test_values_are_dropped_after_their_last_use(monkeypatch):
 
 
 def test_there_is_nothing_to_compile():
-    executable = interface.get("evaluator").compile(graph_of(lambda x: x + 1, spec("f32", 3)))
+    executable = registry.get("evaluator").compile(graph_of(lambda x: x + 1, spec("f32", 3)))
     assert (executable.kernels, executable.lower_ms, executable.native_ms) == ([], 0.0, 0.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fuzzing import make_small, patient, repeat
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.program.graph_compilation import HostCall, Whole
 from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of
 from nxkernel.compilers.numba_cpu.runtime import thread_count
@@ -30,13 +30,13 @@ def check(primitive, draw):
     case = CASES[primitive](choose)
     around = Surroundings(choose, case)
     graph, arrays = around.graph, around.arrays
-    expected = interface.get("evaluator").compile(graph).run(arrays)
+    expected = registry.get("evaluator").compile(graph).run(arrays)
     simple = simplify(graph)
     assert [output.spec for output in simple.outputs] == [output.spec for output in graph.outputs]
     with pytest.MonkeyPatch.context() as patch:
         if choose.chance(50):
             make_small(patch.setattr)
-        executable = interface.get("numba_cpu").compile(simple)
+        executable = registry.get("numba_cpu").compile(simple)
         before = [array.tobytes() for array in arrays]
         found = on_threads(executable, arrays)
     assert [array.tobytes() for array in arrays] == before

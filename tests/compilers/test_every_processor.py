@@ -81,7 +81,7 @@ FOR_AARCH64 = """
     from llvmlite import binding as llvm
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    from nxkernel.compilers import interface
+    from nxkernel.compilers import registry
     from nxkernel.compilers.numba_cpu.codegen import object_code
     from nxkernel.compilers.numba_cpu.runtime import thread_pool, code_store
     from nxkernel.compilers.numba_cpu.target import target_processor
@@ -93,7 +93,7 @@ FOR_AARCH64 = """
         return compile_object(text, **options)
     with mock.patch.object(object_code, "compile_object", kept):
         for _, case in itertools.islice(cases({first}, 1), {first} % 3, None, 3):
-            interface.get("numba_cpu").compile(graph_of(case)[0])
+            registry.get("numba_cpu").compile(graph_of(case)[0])
     with mock.patch.object(platform, "machine", lambda: "aarch64"):
         texts.append((thread_pool._text().replace("@SYMBOL", "@nxk_pool"), {{}}))
     target = llvm.Target.from_triple("aarch64-unknown-linux-gnu")

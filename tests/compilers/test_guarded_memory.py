@@ -11,7 +11,7 @@ import pytest
 from guarded_cases import faults
 from guarded_memory import guarded, guarded_copy, guards
 from nxkernel import primitives as p
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from random_graphs.working import Run
 from random_primitives import CASES
 from stressing import many
@@ -37,7 +37,7 @@ import numpy as np
 from compiling import inputs, make
 from guarded_memory import guards
 from nxkernel import primitives as p, types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.graph.expr import Graph, constant
 piecewise_buffers._margins = lambda node, inner: [((0, 0), (1, 16))]
@@ -45,7 +45,7 @@ x = np.ones((3, 16), np.float32)
 (parameter,) = inputs(x)
 node = make(p.pad, parameter, constant(0, types.f32), config=((1, -4, 0), (0, 0, 0)))
 with guards():
-    interface.get("numba_cpu").compile(Graph("f", [parameter], [node], list)).run([x])
+    registry.get("numba_cpu").compile(Graph("f", [parameter], [node], list)).run([x])
 """
 
 
@@ -121,7 +121,7 @@ def compile_product_of_sums():
 
         x = np.linspace(0.5, 1.5, 37)
         graph = graph_of(lambda a: ops.cumulative_sum(a) @ ops.cumulative_sum(a * a), x)
-        return interface.get("numba_cpu").compile(graph), [x], np.cumsum(x) @ np.cumsum(x * x)
+        return registry.get("numba_cpu").compile(graph), [x], np.cumsum(x) @ np.cumsum(x * x)
 
     return build
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzing import make_small, patient, repeat
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.transforms.simplify import simplify
 from random_primitives import Drawn
 from random_programs import Program, compare_results
@@ -20,9 +20,9 @@ def programs(draw):
 def check(program):
     """Run a program both ways and compare."""
     graph = program.graph
-    expected = interface.get("evaluator").compile(graph).run(program.arrays)
+    expected = registry.get("evaluator").compile(graph).run(program.arrays)
     before = [array.tobytes() for array in program.arrays]
-    found = interface.get("numba_cpu").compile(simplify(graph)).run(program.arrays)
+    found = registry.get("numba_cpu").compile(simplify(graph)).run(program.arrays)
     assert [array.tobytes() for array in program.arrays] == before
     assert not any(np.shares_memory(got, array) for got in found for array in program.arrays)
     compare_results(program, found, expected)

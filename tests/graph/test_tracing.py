@@ -7,7 +7,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel import primitives as p
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import TracedValueError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, parameter
@@ -29,7 +29,7 @@ def names(graph):
 
 def run(graph, *numbers):
     """What the evaluator makes of a body."""
-    (found,) = interface.get("evaluator").compile(graph).run([np.float32(number) for number in numbers])
+    (found,) = registry.get("evaluator").compile(graph).run([np.float32(number) for number in numbers])
     return float(found)
 
 
@@ -148,7 +148,7 @@ def test_arrays_of_numpys_are_captured_by_bodies():
     graph, captured = traced(lambda x, acc: acc + x * nx.sum(array))
     assert len(captured) == 1
     assert captured[0].to_list() == [1.0, 2.0]
-    (found,) = interface.get("evaluator").compile(graph).run([np.float32(2), np.float32(10), array])
+    (found,) = registry.get("evaluator").compile(graph).run([np.float32(2), np.float32(10), array])
     assert float(found) == 16
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.compilers.schedule.build_nest import BoundNest
@@ -39,7 +39,7 @@ def graph_of(function, *specs):
 
 def compiled(function, *specs):
     """The executable of numba_cpu for a function of such specs, or arrays."""
-    return interface.get("numba_cpu").compile(simplify(graph_of(function, *specs)))
+    return registry.get("numba_cpu").compile(simplify(graph_of(function, *specs)))
 
 
 def planned(function, *specs):
@@ -51,8 +51,8 @@ def agree(function, *arrays, rtol=0.0, atol=0.0):
     """Run a function on arrays with numba_cpu and with the evaluator; compare, and give what numba_cpu gave."""
     arrays = [np.asarray(array) for array in arrays]
     graph = graph_of(function, *arrays)
-    expected = interface.get("evaluator").compile(graph).run(arrays)
-    found = interface.get("numba_cpu").compile(simplify(graph)).run(arrays)
+    expected = registry.get("evaluator").compile(graph).run(arrays)
+    found = registry.get("numba_cpu").compile(simplify(graph)).run(arrays)
     for output, want, got in zip(graph.outputs, expected, found, strict=True):
         assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
         if output.type.is_integer:
@@ -69,7 +69,7 @@ def both(primitive, *arrays, **params):
     parameters = inputs(*arrays)
     node = make(primitive, *parameters, **params)
     graph = Graph("one", parameters, [node], list)
-    (found,) = interface.get("numba_cpu").compile(graph).run(arrays)
+    (found,) = registry.get("numba_cpu").compile(graph).run(arrays)
     return found, MEANING[primitive](node.spec, *arrays, **params)
 
 

@@ -6,7 +6,7 @@ import nxkernel as nx
 from compiling import graph_of
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.ops.machinery.dispatch import apply, convert
 from nxkernel.transforms.gradient import gradients
 from nxkernel.transforms.simplify import simplify
@@ -108,7 +108,7 @@ def slopes(function, arrays, weights, compiler="numba_cpu"):
     """The gradients by all arrays of floats."""
     given = [*arrays, *(weight for weight in weights if weight is not None)]
     graph = graph_of(gradient_of(function, len(arrays)), *given)
-    return interface.get(compiler).compile(simplify(graph)).run(given) if graph.outputs else []
+    return registry.get(compiler).compile(simplify(graph)).run(given) if graph.outputs else []
 
 
 def close_to_wide(function, *arrays, type_="f32", rtol=1e-4):
@@ -146,7 +146,7 @@ def _like(generator, array):
 
 
 def _evaluator(graph):
-    return interface.get("evaluator").compile(graph).run
+    return registry.get("evaluator").compile(graph).run
 
 
 def _weights(function, arrays):

@@ -15,7 +15,7 @@ import numpy as np
 
 from compiling import inputs
 from nxkernel import primitives as p
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.graph.expr import Graph
 from nxkernel.primitives import Type
 from random_graphs.choices import Choices
@@ -75,7 +75,7 @@ def cases(primitive, shapes):
 
 def check(guards, graph, arrays):
     """Run a graph between pages at its end, and at its beginning: the same bits come out."""
-    compiled = interface.get("numba_cpu").compile(graph)
+    compiled = registry.get("numba_cpu").compile(graph)
     found = []
     for guards.at_end in (True, False):
         found.append([result.tobytes() for result in compiled.run(arrays)])

@@ -6,7 +6,7 @@ import numpy as np
 
 from compiling import graph_of
 from nxkernel.backends.cuda.devices import device, use_simulator
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.analysis import operation_costs
 from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
@@ -104,7 +104,7 @@ def agree_on_device(function, *arrays, rtol=0.0, atol=0.0, machine=None, limits=
     graph = graph_of(function, *arrays)
     seen = []
     found = run_nests(graph, arrays, machine, limits, seen)
-    expected = interface.get("evaluator").compile(graph).run(arrays)
+    expected = registry.get("evaluator").compile(graph).run(arrays)
     for output, want, got in zip(graph.outputs, expected, found, strict=True):
         assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
         if output.type.is_integer:

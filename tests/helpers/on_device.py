@@ -3,7 +3,7 @@
 import numpy as np
 
 from compiling import graph_of
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
 from nxkernel.transforms.simplify import simplify
@@ -13,7 +13,7 @@ __all__ = ["agree", "compiled", "done", "plan_of"]
 
 def compiled(function, *specs):
     """The executable of numba_cuda for a function of such specs, or arrays."""
-    return interface.get("numba_cuda").compile(simplify(graph_of(function, *specs)))
+    return registry.get("numba_cuda").compile(simplify(graph_of(function, *specs)))
 
 
 def plan_of(function, *specs):
@@ -25,8 +25,8 @@ def agree(function, *arrays, rtol=0.0, times=1):
     """Run a function on arrays with numba_cuda and with the evaluator; compare, and give the executable."""
     arrays = [np.asarray(array) for array in arrays]
     graph = graph_of(function, *arrays)
-    expected = interface.get("evaluator").compile(graph).run(arrays)
-    executable = interface.get("numba_cuda").compile(simplify(graph))
+    expected = registry.get("evaluator").compile(graph).run(arrays)
+    executable = registry.get("numba_cuda").compile(simplify(graph))
     for _ in range(times):
         found = [result.host() for result in executable.run(arrays)]
         for output, want, got in zip(graph.outputs, expected, found, strict=True):

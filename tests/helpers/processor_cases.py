@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from guarded_cases import graph_of
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.primitives import Type
 from random_graphs.choices import Choices
 from random_primitives import CASES
@@ -46,7 +46,7 @@ def cases(first, count):
 def results(case):
     """What a program of one primitive gives."""
     graph, arrays = graph_of(case)
-    return interface.get("numba_cpu").compile(graph).run(arrays)
+    return registry.get("numba_cpu").compile(graph).run(arrays)
 
 
 def main(path, first, count):

@@ -11,7 +11,7 @@ import random_primitives
 from fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program import executable
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.compilers.rewrite import loop_nest_rewrites
@@ -66,7 +66,7 @@ class Simulation:
 
     def compile(self, graph):
         """The executable of a graph."""
-        return interface.get("numba_cuda").compile(simplify(graph))
+        return registry.get("numba_cuda").compile(simplify(graph))
 
     def run(self, program, arrays):
         """The results, on the host."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.primitives import Spec
 from nxkernel.transforms.vectorize import vectorize
 
@@ -18,7 +18,7 @@ def entries_of(array):
 
 
 def results(graph, arrays):
-    return interface.get("evaluator").compile(graph).run([np.array(array, order="C") for array in arrays])
+    return registry.get("evaluator").compile(graph).run([np.array(array, order="C") for array in arrays])
 
 
 def check(graph, arrays, mapped):

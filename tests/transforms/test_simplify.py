@@ -10,7 +10,7 @@ import nxkernel as nx
 from compiling import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.graph.expr import constant
 from nxkernel.graph.printing import print_graph
 from nxkernel.shapes import unnamed
@@ -171,7 +171,7 @@ def test_numbers_are_folded_in_their_own_type(type_):
     graph = graph_of(function, x)
     folded = simplify(graph)
     assert folded.outputs[0].operands[1].primitive is p.constant
-    run = interface.get("evaluator").compile
+    run = registry.get("evaluator").compile
     np.testing.assert_array_equal(run(folded).run([x])[0], run(graph).run([x])[0])
 
 

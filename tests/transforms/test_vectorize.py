@@ -7,7 +7,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import graph_of, spec
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import NxTypeError
 from nxkernel.transforms.simplify import simplify
 from nxkernel.transforms.vectorize import vectorize
@@ -42,7 +42,7 @@ def test_outputs_have_the_axis_where_that_is_wanted():
 
 def test_no_entries():
     made = vectorize(graph_of(lambda x: nx.sum(x), ROW), 0, [True])
-    (found,) = interface.get("evaluator").compile(made.graph).run([np.empty((0, 3), np.float32)])
+    (found,) = registry.get("evaluator").compile(made.graph).run([np.empty((0, 3), np.float32)])
     assert found.shape == (0,)
 
 
@@ -52,7 +52,7 @@ def test_twice():
     outer = vectorize(inner, 2, [True, False])
     x, y = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(12, dtype=np.float32).reshape(4, 3)
     for compiler in ("evaluator", "numba_cpu"):
-        (found,) = interface.get(compiler).compile(simplify(outer.graph)).run([x, y])
+        (found,) = registry.get(compiler).compile(simplify(outer.graph)).run([x, y])
         np.testing.assert_allclose(found, x @ y.T, rtol=1e-6)
 
 
@@ -65,7 +65,7 @@ def test_arguments_that_are_assigned_into():
     made = vectorize(assigned(ROW, ROW), 2, [True, False]).graph
     assert made.updates == ((0, 0),)
     x, y = np.zeros((2, 3), np.float32), np.ones(3, np.float32)
-    interface.get("evaluator").compile(made).run([x, y])
+    registry.get("evaluator").compile(made).run([x, y])
     np.testing.assert_array_equal(x, np.ones((2, 3)))
 
 

@@ -11,6 +11,7 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
+from nxkernel.compilers import registry
 from nxkernel.definitions.calls.explanations import compared
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
 from nxkernel_lab.inspector.event_list import Feed
@@ -335,4 +336,4 @@ def _origin(view: CompilationView) -> tuple:
 
 
 def _choice(view: CompilationView) -> str:
-    return view.signature + (f" · {view.compiler}" if view.compiler != "numba_cpu" else "")
+    return view.signature + (f" · {view.compiler}" if view.compiler != registry.BUILT_IN else "")

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
-from nxkernel.compilers.numba_cpu.runtime import code_store
-from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.definitions.calls import content_identity
 from nxkernel.messages.grammar import counted
 from nxkernel_lab.records import cache_contents
@@ -89,7 +88,7 @@ class Clearing:
                 text = f"Forgot {counted(number, 'program')} of {function or 'all functions'}."
                 return {"text": text, "undo": self._keep(undo)}
             case Forget("memory"):
-                forgotten = code_store.forget() + object_code.forget()
+                forgotten = sum(compiler.forget_code() for compiler in registry.made())
                 return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
             case Forget("disk"):
                 return {"text": f"Removed {counted(disk_cache.clear(), 'file')} from disk.", "undo": 0}

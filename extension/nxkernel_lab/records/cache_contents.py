@@ -7,9 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
-from nxkernel.compilers.numba_cpu.runtime import code_store, thread_count
-from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.definitions.calls import graph_cache
 from nxkernel_lab.records.event_follower import Pace
 
@@ -67,7 +66,8 @@ def contents() -> dict[str, Any]:
           are more; ``oldest`` and ``latest``: when a file was used.
         * ``processors``: how many this process may use.
     """
-    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": thread_count.available()}
+    processors = registry.get(registry.BUILT_IN).processors()
+    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": processors}
 
 
 def functions() -> list[dict[str, Any]]:
@@ -104,15 +104,12 @@ def _label(family: graph_cache.Family, programs: list[graph_cache.CachedProgram]
 
 def memory() -> dict[str, Any]:
     """Native code that is loaded; see :func:`contents`."""
-    own, on_device = code_store.loaded(), object_code.in_memory()
-    found = [*own.values(), *on_device.values()]
-    times = [when for _, when in found]
-    programs = sum(disk_cache.is_program(name) for name in own)
+    found = [code for compiler in registry.made() for code in compiler.code_in_memory()]
+    times, kinds = [code.loaded for code in found], Counter(code.kind for code in found)
     return {
-        # What all programs call, such as the pool of threads, is none of theirs.
-        "kernels": sum(map(disk_cache.is_kernel, own)) + len(on_device),
-        "programs": programs,
-        "bytes": sum(size for size, _ in found),
+        "kernels": kinds["kernel"],
+        "programs": kinds["program"],
+        "bytes": sum(code.size for code in found),
         "oldest": min(times, default=0.0),
         "latest": max(times, default=0.0),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nxkernel.compilers import registry
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, Measurement, NodeView
 from nxkernel.graph.printing import column
 from nxkernel.messages.grammar import counted
@@ -123,9 +124,7 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
     """
     view = view_of(subject)
     if not view.kernels:
-        if view.compiler == "evaluator":
-            return ["  no kernels: evaluator computes node by node"]
-        return ["  no kernels: all that it computes is in the loops and choices of the program"]
+        return [f"  no kernels: {registry.get(view.compiler).without_kernels[1]}"]
     return [f"  {kernel_line(kernel, times, view.measurement)}" for kernel in view.kernels]
 
 

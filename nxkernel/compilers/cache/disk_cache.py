@@ -15,7 +15,6 @@ import contextlib
 import functools
 import hashlib
 import hmac
-import importlib.util
 import os
 import re
 import struct
@@ -25,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nxkernel import compile_thread, forks
+from nxkernel import forks
 from nxkernel.compilers.cache import file_trust, user_key
 from nxkernel.compilers.cache.file_trust import Folder, UntrustedError
 from nxkernel.errors import CacheWarning, message
@@ -379,31 +378,15 @@ def _refuse(error: UntrustedError, root: str) -> None:
 
 @functools.cache
 def _fingerprint() -> str:
-    """The processor, the versions and our own sources that decide what object code means.
+    """The version, the sources of the cache, and what decides what object code of the compiler that is built in means.
 
     Between two releases sources change and the version does not: by the version alone old code would be loaded.
-    Numba's version is read from its file: importing Numba, or the machinery that knows the versions of distributions,
-    would take longer than loading every kernel.
     """
-    import llvmlite
-
     import nxkernel
-    from nxkernel.compilers import numba_cpu
-    from nxkernel.compilers.numba_cpu.target import target_processor
+    from nxkernel.compilers import registry
 
-    numba = importlib.util.find_spec("numba")
-    version = Path(numba.origin).with_name("_version.py")
-    parts = [
-        compile_thread.do(target_processor.processor).encode(),
-        llvmlite.__version__.encode(),
-        nxkernel.__version__.encode(),
-    ]
-    if version.exists():
-        parts.append(version.read_bytes())
-    folder = Path(numba_cpu.__file__).parent
-    beside = [folder.with_name("rewrite") / name for name in ("complex_functions.py", "graph_notation.py")]
-    beside.append(folder.with_name("schedule") / "loop_nest.py")
-    parts += [path.read_bytes() for path in [Path(__file__), *beside, *sorted(folder.rglob("*.py"))]]
+    version = registry.get(registry.BUILT_IN).code_version()
+    parts = [nxkernel.__version__.encode(), Path(__file__).read_bytes(), *version]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 

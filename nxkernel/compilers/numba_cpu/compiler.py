@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterable
 
 from nxkernel import compile_thread
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cpu.program import saved_programs
 from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native, NativeProgram
-from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call
+from nxkernel.compilers.numba_cpu.runtime import (
+    code_store,
+    code_version,
+    host_calls,
+    library_routines,
+    native_call,
+    thread_count,
+)
 from nxkernel.graph.expr import Graph
 
 # What makes plans is imported where a plan is made: a process that finds its programs on disk starts sooner.
 
 
-class NumbaCpu:
+class NumbaCpu(Compiler):
     """Compiles graphs for the processor at hand."""
 
     name = "numba_cpu"
+    without_kernels = "loops and choices alone", "all that it computes is in the loops and choices of the program"
 
     def compile(self, graph: Graph) -> CpuExecutable:
         """A native program for a graph that has been simplified."""
@@ -45,6 +56,45 @@ class NumbaCpu:
         done = time.perf_counter()
         spent = 1e3 * (lowered - begin), 1e3 * (done - lowered)
         return CpuExecutable(graph, text, layout, code, kernels, *spent, lambda: laid)
+
+    def foresee(self, graph: Graph) -> list[KernelRecord]:
+        """Its kernels, and at the end its loops and choices, where it has some."""
+        from nxkernel.compilers.numba_cpu.program import graph_compilation
+
+        return graph_compilation.foresee(graph)
+
+    def warm_up(self) -> None:
+        """Import what takes a tenth of a second, which would fall to the first call."""
+        from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
+        from nxkernel.compilers.numba_cpu.program import graph_compilation  # noqa: F401
+
+    def processors(self) -> int:
+        """How many processors this process may use."""
+        return thread_count.available()
+
+    def get_threads(self) -> int:
+        """See :func:`nxkernel.get_threads`."""
+        return thread_count.get_threads()
+
+    def set_threads(self, count: int) -> None:
+        """See :func:`nxkernel.set_threads`."""
+        thread_count.set_threads(count)
+
+    def code_in_memory(self) -> list[CodeInMemory]:
+        """Its kernels, its programs, and what all of these call, such as the pool of threads."""
+        return [CodeInMemory(_kind(name), *each) for name, each in code_store.loaded().items()]
+
+    def forget_code(self) -> int:
+        """Have later programs start from disk again."""
+        return code_store.forget()
+
+    def code_version(self) -> Iterable[bytes]:
+        """The processor, the versions and our own sources that decide what object code means."""
+        return code_version.parts()
+
+
+def _kind(name: str) -> str:
+    return "kernel" if disk_cache.is_kernel(name) else "program" if disk_cache.is_program(name) else "shared"
 
 
 def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:

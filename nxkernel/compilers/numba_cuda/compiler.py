@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
+from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.graph.expr import Graph
 
 
-class NumbaCuda:
+class NumbaCuda(Compiler):
     """Compiles graphs for the GPUs at hand.
 
     Parameters
@@ -17,6 +19,9 @@ class NumbaCuda:
     which : int
         The device that programs run on unless an argument is on another one.
     """
+
+    on_devices = True
+    without_kernels = "loops and choices alone", "all that it computes is in the loops and choices of the program"
 
     def __init__(self, which: int = 0) -> None:
         self.which = which
@@ -44,3 +49,19 @@ class NumbaCuda:
         executable = CudaExecutable(graph, plan, on)
         executable.lower_ms += planned
         return executable
+
+    def foresee(self, graph: Graph) -> list[KernelRecord]:
+        """Its kernels on the first device."""
+        return graph_compilation.foresee(graph)
+
+    def for_device(self, number: int) -> NumbaCuda:
+        """The same for a device by its number."""
+        return NumbaCuda(number)
+
+    def code_in_memory(self) -> list[CodeInMemory]:
+        """Machine code of kernels, which programs of the host call."""
+        return [CodeInMemory("kernel", *each) for each in object_code.in_memory().values()]
+
+    def forget_code(self) -> int:
+        """Have later programs start from disk again."""
+        return object_code.forget()

@@ -6,18 +6,17 @@ import functools
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from nxkernel import primitives as p
+from nxkernel.compilers import registry
 from nxkernel.compilers.display import opaque_operations
-from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, Family
 from nxkernel.definitions.calls.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
-from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys.static_values import is_code
 from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, node_sources
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
@@ -192,12 +191,8 @@ def miss(function: str, told: Case, graph: Graph | None, compiler: str, notes: t
         Of the trace.
     """
     kernels: list[KernelRecord] = []
-    if compiler != "evaluator" and graph is not None:
-        if device_programs.is_for_devices(compiler):
-            from nxkernel.compilers.numba_cuda.program.graph_compilation import foresee
-        else:
-            from nxkernel.compilers.numba_cpu.program.graph_compilation import foresee
-        kernels = launch_groups.joined(foresee(graph))[0]
+    if graph is not None:
+        kernels = launch_groups.joined(registry.get(compiler).foresee(graph))[0]
     shown = tuple((kernel.title, kernel.origin) for kernel in kernels)
     last = _history(told.closest) if told.closest is not None else ""
     notes = (*notes, *other_loops(told, kernels))
@@ -273,14 +268,10 @@ def _vectorized(program: CachedProgram, graph: Graph) -> dict[Expr, str]:
     return found
 
 
-def _launched(executable: Any, places: Sequence[int]) -> dict[int, str]:
+def _launched(executable: Executable, places: Sequence[int]) -> dict[int, str]:
     """Of each kernel for people how a GPU launches it; of one that stands for several how the first."""
-    if not hasattr(executable, "device"):
-        return {}
-    from nxkernel.compilers.numba_cuda.program.occupancy import launches_told
-
     found: dict[int, str] = {}
-    for number, told in sorted(launches_told(executable).items()):
+    for number, told in sorted(executable.launches().items()):
         found.setdefault(places[number], told)
     return found
 

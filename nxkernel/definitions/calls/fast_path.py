@@ -217,7 +217,7 @@ class Shortcut:
         #: What has memory of its own that is none of the program's arrays.
         self._beside = [_array_of(value) for _, value in arguments.beside]
         plain: tuple | None = None
-        single = getattr(program.executable, "single", None)
+        single = program.executable.single
         if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
             plain = (*single, program.specs[0], program.executable.launch)
         #: Whether there is more to be looked at than what most calls have.

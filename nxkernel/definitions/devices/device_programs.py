@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.interface import Executable
 from nxkernel.definitions.keys import default_options
 from nxkernel.errors import NxValueError, message
@@ -20,9 +20,6 @@ from nxkernel.tensor.device import DeviceArray, DeviceTensor
 
 if TYPE_CHECKING:
     from nxkernel.backends.cuda.machine import Device
-
-#: The compiler of programs that run on devices.
-COMPILER = "numba_cuda"
 
 
 def compiler_of(named: str | None, values: Sequence[Any]) -> str:
@@ -39,17 +36,17 @@ def compiler_of(named: str | None, values: Sequence[Any]) -> str:
     if name is not None and name != default_options.AUTO:
         return name
     if any(type(value) is DeviceTensor for value in values):
-        return COMPILER
+        return registry.ON_DEVICES
     if name == default_options.AUTO:
         from nxkernel.backends.cuda import availability
 
-        return COMPILER if availability.is_available() else default_options.BUILT_IN
-    return default_options.BUILT_IN
+        return registry.ON_DEVICES if availability.is_available() else registry.BUILT_IN
+    return registry.BUILT_IN
 
 
 def is_for_devices(compiler: str) -> bool:
     """Whether a compiler's programs take and give arrays of devices."""
-    return compiler.partition(":")[0] == COMPILER
+    return registry.get(compiler).on_devices
 
 
 def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
@@ -107,15 +104,13 @@ def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_a
     OnDevice or None
         What calls it, where it runs on a device.
     """
+    make = registry.get(compiler).compile
     if not is_for_devices(compiler):
-        return interface.get(compiler).compile(graph), None
-    make = interface.get(compiler).compile
+        return make(graph), None
     sharing = donated(graph, given_away)
     executable = make(sharing)
-    made = executable.plan.outputs
     # A result that is made elsewhere and copied into the argument's memory gains nothing.
-    kept = tuple([(place, number) for place, number in sharing.updates if made[number] == ("input", place)])
-    reused = set(kept) - set(graph.updates)
+    reused = executable.in_place() - set(graph.updates)
     if len(reused) < len(sharing.updates) - len(graph.updates):
         executable = make(dataclasses.replace(graph, updates=(*graph.updates, *sorted(reused))))
     return executable, DeviceProgram(executable, function, arguments, given_away, [place for place, _ in reused])

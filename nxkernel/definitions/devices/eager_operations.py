@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nxkernel import forks
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.interface import Executable
-from nxkernel.definitions.devices.device_programs import COMPILER
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.contents import contents
 from nxkernel.graph.expr import Expr, Graph, parameter
@@ -125,7 +124,7 @@ def _executable(
     if found is None:
         graph = graph or _graph(primitive, specs, single, params)
         try:
-            found = interface.get(COMPILER).compile(simplify(graph))
+            found = registry.get(registry.ON_DEVICES).compile(simplify(graph))
         except CompilationError as error:
             what = str(error).partition("\n")[0]
             raise CompilationError(message(what, "Bring the tensors to the host first: nx.backend_copy(t).")) from None

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import NxTypeError, message
 
-#: The compiler where nobody names one.
-BUILT_IN = "numba_cpu"
 #: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
 AUTO = "auto"
-_BUILT_IN = {"compiler": BUILT_IN}
+_BUILT_IN = {"compiler": registry.BUILT_IN}
 _global: dict[str, Any] = {}
 #: The options set in this context; None while none are.
 CONTEXT: ContextVar[dict[str, Any] | None] = ContextVar("nxkernel_default_options", default=None)
@@ -33,7 +31,7 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
 def check(compiler: str) -> None:
     """Refuse the name of a compiler that there is not."""
     if compiler != AUTO:
-        interface.get(compiler)
+        registry.get(compiler)
 
 
 class Before(dict):

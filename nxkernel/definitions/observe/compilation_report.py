@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nxkernel.compilers import registry
 from nxkernel.messages.grammar import counted
 
 
@@ -292,7 +293,7 @@ class CompilationView:
     measurement: Measurement | None = None
 
     def __repr__(self) -> str:
-        alone = "by the evaluator" if self.compiler == "evaluator" else "loops and choices alone"
+        alone = registry.get(self.compiler).without_kernels[0]
         kernels = counted(len(self.kernels), "kernel") if self.kernels else alone
         took = ""
         if self.measurement:

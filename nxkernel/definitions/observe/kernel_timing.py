@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import statistics
 import time
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import compile_thread
+from nxkernel.compilers.interface import Executable
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import source_locations
@@ -27,7 +26,7 @@ _ON_A_CALL = "Measure it on a call of yours: f.measure(...), or %nx inspect f(..
 RUNS, LONG = 15, 0.4
 
 
-def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement:
+def measured(executable: Executable, given: Sequence[Any] | None = None) -> Measurement:
     """Run a program with a clock around each kernel.
 
     Parameters
@@ -48,27 +47,8 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
         Where it cannot be measured this way, with the reason and what to do.
     """
     graph: Graph = executable.graph
-    if not hasattr(executable, "plan"):
-        raise NxValueError(
-            message(
-                "It has no kernels to measure: the evaluator computes node by node.",
-                'With compiler="numba_cpu" or "numba_cuda" it has.',
-            )
-        )
-    inputs = _made_up(executable) if given is None else given
-    reached, note = machine, "which caches may hold"
-    if hasattr(executable, "device"):
-        from nxkernel.compilers.numba_cuda.program import kernel_clocks
-
-        clock = kernel_clocks.DeviceClock(executable)
-        inputs = clock.placed(inputs)
-        reached, note = functools.partial(kernel_clocks.machine, executable.device), kernel_clocks.clock_of(executable)
-    else:
-        compile_thread.load("nxkernel.compilers.numba_cpu.program.kernel_clocks")
-        from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
-
-        clock = NativeClock(executable)
-        inputs = [np.require(each, requirements=["C", "A"]) for each in inputs]
+    clock = executable.clock()
+    inputs = clock.placed(_made_up(executable) if given is None else given)
     runs, begin = [], time.perf_counter()
     while True:
         # What it assigns into is as new in every run.
@@ -83,23 +63,20 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
     middle = min(kept, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in kept)))
     kind = "made-up inputs" if given is None else "your call"
     on = "made-up inputs of the same types and shapes" if given is None else "the inputs of your call"
-    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {note}"
-    bandwidth, arithmetic = reached()
+    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {clock.note}"
+    bandwidth, arithmetic = clock.machine()
     kernels = {number: KernelTime(*found) for number, found in middle.kernels.items()}
     return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)
 
 
-def _made_up(executable: Any) -> list[np.ndarray]:
+def _made_up(executable: Executable) -> list[np.ndarray]:
     """Inputs for a program, where numbers that are made up say what others would."""
-    compile_thread.load("nxkernel.compilers.numba_cpu.program.kernel_clocks")
-    from nxkernel.compilers.numba_cpu.program.kernel_clocks import waits_for_values
-
-    loop = waits_for_values(executable.plan)
+    loop = executable.open_loop()
     if loop is not None:
         raise NxValueError(
             message(
                 "How often its loop runs depends on values, so made-up inputs would say nothing.",
-                *source_locations.line_of(loop.node.source),
+                *source_locations.line_of(loop.source),
                 _ON_A_CALL,
             )
         )
@@ -108,27 +85,6 @@ def _made_up(executable: Any) -> list[np.ndarray]:
         what = f"Its inputs are {amount(size)}B: no others are made up beside them."
         raise NxValueError(message(what, _ON_A_CALL))
     return [_made(node) for node in executable.graph.parameters]
-
-
-@functools.cache
-def machine() -> tuple[float, float]:
-    """What this machine reaches: bytes a second to and from memory, and operations a second in a product of f32.
-
-    Measured once, in some 50 ms.
-    """
-    source = np.ones(1 << 23, np.float32)
-    target = np.empty_like(source)
-    copied = min(_seconds(lambda: np.copyto(target, source)) for _ in range(4))
-    side = 768
-    left = np.ones((side, side), np.float32)
-    multiplied = min(_seconds(lambda: left @ left) for _ in range(4))
-    return 2 * source.nbytes / copied, 2 * side**3 / multiplied
-
-
-def _seconds(function: Any) -> float:
-    begin = time.perf_counter()
-    function()
-    return time.perf_counter() - begin
 
 
 def _made(node: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import compiled, graph_of, spec
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.transforms.simplify import simplify
 
@@ -65,7 +65,7 @@ def test_titles(title):
 def test_all_launches_of_an_operation_are_foreseen():
     graph = simplify(graph_of(lambda x: nx.sort(x, axis=0), spec("f32", 5000)))
     foreseen = graph_compilation.foresee(graph)
-    launches = interface.get("numba_cpu").compile(graph).kernels
+    launches = registry.get("numba_cpu").compile(graph).kernels
     assert [kernel.title for kernel in foreseen] == [kernel.title for kernel in launches]
     assert {kernel.origin for kernel in graph_compilation.foresee(graph)} == {"memory"}
 
@@ -92,17 +92,17 @@ def test_where_kernels_come_from(tmp_path, monkeypatch):
     graph = simplify(graph_of(function, spec("f64", 8)))
     title = "map of 8, 1 read, 1 write"
     assert foreseen(graph) == [(title, "compiled")]
-    assert [kernel.origin for kernel in interface.get("numba_cpu").compile(graph).kernels] == ["compiled"]
+    assert [kernel.origin for kernel in registry.get("numba_cpu").compile(graph).kernels] == ["compiled"]
     assert foreseen(graph) == [(title, "memory")]
     again = simplify(graph_of(function, spec("f64", 9)))
-    executable = interface.get("numba_cpu").compile(again)
+    executable = registry.get("numba_cpu").compile(again)
     assert [kernel.origin for kernel in executable.kernels] == ["memory"]
     disk_cache.reset()
 
 
 def test_nodes_of_kernels_are_those_of_the_graph():
     graph = simplify(graph_of(lambda x: nx.sum(nx.reverse(x) * 2), spec("f32", 400_000)))
-    executable = interface.get("numba_cpu").compile(graph)
+    executable = registry.get("numba_cpu").compile(graph)
     (total,) = graph.outputs
     told = {node for kernel in executable.kernels for node in kernel.nodes}
     assert total in told
@@ -192,12 +192,12 @@ def test_long_programs(name):
     graph = simplify(graph_of(function, spec("f32", *shape)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.perf_counter()
-    executable = interface.get("numba_cpu").compile(graph)
+    executable = registry.get("numba_cpu").compile(graph)
     spent = time.perf_counter() - begin
     assert len(executable.kernels) <= most
     x = np.random.default_rng(0).random(shape, "f4")
     found = executable.run([x])
-    for got, want in zip(found, interface.get("evaluator").compile(graph).run([x]), strict=True):
+    for got, want in zip(found, registry.get("evaluator").compile(graph).run([x]), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3)
     # On two idle cores these take up to half a second; an hour would be a mistake, a busy machine is none.
     assert spent < 15

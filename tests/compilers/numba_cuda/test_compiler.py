@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program.graph_compilation import foresee
 from nxkernel.errors import CompilationError, CudaUnavailableError
 from nxkernel.transforms.simplify import simplify
@@ -51,7 +51,7 @@ def test_other_shapes_are_the_same_kernels(device):
 def test_foreseen_kernels(device):
     graph = simplify(graph_of(lambda x: nx.sum(nx.tan(x) * 5.0), spec("f64", 40)))
     before = foresee(graph)
-    made = interface.get("numba_cuda").compile(graph).kernels
+    made = registry.get("numba_cuda").compile(graph).kernels
     assert [kernel.symbol for kernel in before] == [kernel.symbol for kernel in made]
 
 
@@ -97,6 +97,6 @@ def test_a_definition(device):
 
 
 def test_a_compiler_for_the_second_device(device):
-    (found,) = interface.get("numba_cuda:1").compile(graph_of(lambda x: x + 1, X)).run([X])
+    (found,) = registry.get("numba_cuda:1").compile(graph_of(lambda x: x + 1, X)).run([X])
     assert found.device is devices.device(1)
     np.testing.assert_array_equal(found.host(), X + 1)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzing import repeat
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from random_primitives import CASES, Drawn, Surroundings
 from simulating import Simulation, compare, make_small, quick
 
@@ -26,7 +26,7 @@ def check(primitive, draw, simulation):
     case = CASES[primitive](choose)
     around = Surroundings(choose, case)
     graph, arrays = around.graph, around.arrays
-    expected = interface.get("evaluator").compile(graph).run(arrays)
+    expected = registry.get("evaluator").compile(graph).run(arrays)
     before = [array.tobytes() for array in arrays]
     with pytest.MonkeyPatch.context() as patch:
         if choose.chance(50):

@@ -13,7 +13,7 @@ import nxkernel as nx
 from compiling import graph_of
 from imaginary_gpu import imaginary
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program import program_writer as programs
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, Drawn, Surroundings, compare
@@ -29,8 +29,8 @@ def gpu(monkeypatch):
 def agree(gpu, function, *arrays, rtol=1e-6, atol=1e-6, times=1):
     """Compare a function there and evaluated; gives what was launched: blocks and threads of each kernel."""
     graph = graph_of(function, *arrays)
-    expected = interface.get("evaluator").compile(graph).run(list(arrays))
-    executable = interface.get("numba_cuda").compile(simplify(graph))
+    expected = registry.get("evaluator").compile(graph).run(list(arrays))
+    executable = registry.get("numba_cuda").compile(simplify(graph))
     inputs = [gpu.upload(array) for array in arrays]
     for _ in range(times):
         gpu.machine.calls.clear()
@@ -137,7 +137,7 @@ def test_a_primitive(primitive, full_size):
         choose = Drawn(data.draw)
         case = CASES[primitive](choose)
         around = Surroundings(choose, case)
-        expected = interface.get("evaluator").compile(around.graph).run(around.arrays)
+        expected = registry.get("evaluator").compile(around.graph).run(around.arrays)
         with pytest.MonkeyPatch.context() as patch:
             if choose.chance(50):
                 make_small(patch.setattr)

@@ -8,7 +8,7 @@ from fuzzing import patient, repeat
 from kernels_on_host import HostKernel
 from nxkernel.backends.cuda.launching import DeviceKernel, pointers
 from nxkernel.backends.cuda.simulated import SimulatedDevice
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from random_primitives import CASES, Drawn, Surroundings
 from simulating import Simulation, compare, make_small
@@ -38,7 +38,7 @@ def check(primitive, draw, simulation):
     choose = Drawn(draw)
     case = CASES[primitive](choose)
     around = Surroundings(choose, case)
-    expected = interface.get("evaluator").compile(around.graph).run(around.arrays)
+    expected = registry.get("evaluator").compile(around.graph).run(around.arrays)
     with pytest.MonkeyPatch.context() as patch:
         if choose.chance(50):
             make_small(patch.setattr)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import looping
 import nxkernel as nx
 from fuzzing import repeat
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from random_functions import Writer
 from random_primitives import Drawn
 from random_programs import Program, compare_results
@@ -25,7 +25,7 @@ def simulation(monkeypatch):
 def check(program, simulation, small):
     """Run a program both ways and compare."""
     graph = program.graph
-    expected = interface.get("evaluator").compile(graph).run(program.arrays)
+    expected = registry.get("evaluator").compile(graph).run(program.arrays)
     with pytest.MonkeyPatch.context() as patch:
         if small:
             make_small(patch.setattr)

@@ -6,6 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.numba_cpu.program import graph_compilation
+from nxkernel.compilers.plan.nested_plans import all_plans
 from sharing import every_loop_is_spread, on_each_count
 
 A = np.arange(30.0).reshape(5, 6)
@@ -244,6 +245,6 @@ def test_a_branch_that_changes_nothing_is_no_copy(loops, function):
         for found in on_each_count(lambda: definition(A - 12)):
             np.testing.assert_array_equal(found, expected)
         plan = max(definition._family.programs(), key=lambda program: program.made).executable.plan
-    plans = graph_compilation.all_plans(plan)
+    plans = all_plans(plan)
     assert {control.node.primitive.name for part in plans for control in part.controls.values()} == {"while"}
     assert all(array.shape == () for part in plans for array in part.arrays)

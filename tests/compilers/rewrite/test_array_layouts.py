@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.rewrite.array_layouts import turned
 from nxkernel.graph.traverse import post_order
@@ -62,7 +62,7 @@ def check(function, *arrays, count):
 
 def run(compiler, graph, arrays):
     own = [array.copy() for array in arrays]
-    return interface.get(compiler).compile(graph).run(own), own
+    return registry.get(compiler).compile(graph).run(own), own
 
 
 def everything(graph):

@@ -12,7 +12,7 @@ from complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OP
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.rewrite.complex_functions import FUNCTIONS
 from nxkernel.compilers.rewrite.complex_parts import DIRECT, split
 from nxkernel.graph.expr import Graph, constant
@@ -43,7 +43,7 @@ def left_over(outputs):
 
 
 def evaluated(graph, *arrays):
-    return interface.get("evaluator").compile(graph).run([np.ascontiguousarray(array) for array in arrays])
+    return registry.get("evaluator").compile(graph).run([np.ascontiguousarray(array) for array in arrays])
 
 
 def both(primitive, *arrays, **params):
@@ -103,7 +103,7 @@ def test_special_operands(primitive, type_):
 def test_everywhere_what_numba_cpu_gives(primitive, type_):
     z = np.array(GRID, type_.dtype)
     found, _ = both(primitive, z)
-    (expected,) = interface.get("numba_cpu").compile(graph_of(lambda x: make(primitive, x), z)).run([z])
+    (expected,) = registry.get("numba_cpu").compile(graph_of(lambda x: make(primitive, x), z)).run([z])
     for point, got, want in zip(GRID, found.astype("c16"), expected.astype("c16"), strict=True):
         tolerance = 16 * EPSILON[type_]
         assert same(got.real, want.real, tolerance), (point, got, want)

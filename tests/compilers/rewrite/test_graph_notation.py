@@ -8,7 +8,7 @@ import pytest
 from compiling import inputs, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.rewrite.graph_notation import FORMATS, NodeWriter, Number, Truth, where
 from nxkernel.graph.expr import Graph
 
@@ -19,7 +19,7 @@ def value(function, x=X):
     """What a function of a number gives for an array."""
     (parameter,) = inputs(x)
     found = function(Number(NodeWriter(), parameter)).node
-    return interface.get("evaluator").compile(Graph("f", [parameter], [found], list)).run([x])[0]
+    return registry.get("evaluator").compile(Graph("f", [parameter], [found], list)).run([x])[0]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -10,7 +10,7 @@ from compiling import agree, graph_of, make, spec
 from fuzzing import make_small
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.rewrite.loop_nest_rewrites import ON_GPU, prepare
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make as made_of
@@ -303,7 +303,7 @@ def test_nodes_remember_where_they_came_from():
 def test_predicates_of_numpys_type_keep_it(size):
     with types.promotion("numpy"):
         graph = graph_of(lambda x: (nx.any(nx.greater(x, 2)), nx.all(nx.greater(x, -1))), spec("f64", size))
-    found = interface.get("numba_cpu").compile(graph).run([np.full(size, 3.0)])
+    found = registry.get("numba_cpu").compile(graph).run([np.full(size, 3.0)])
     assert [(result.dtype, bool(result)) for result in found] == [(np.dtype(bool), True)] * 2
 
 

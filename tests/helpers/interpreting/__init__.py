@@ -16,12 +16,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import nxkernel as nx
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
+from nxkernel.compilers.interface import Clock, Executable, KernelRecord
+from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.numba_cpu.program import graph_compilation
+from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.nested_plans import all_plans, open_loop
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.graph.expr import Graph
+from nxkernel.graph.expr import Expr, Graph
 
 from .checking import MeaningError
 from .memory import Block, Memory, OutOfBoundsError, UnwrittenError, whole
@@ -35,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Interpreter:
+class Interpreter(NumbaCpu):
     """The compiler whose programs are interpreted plans."""
 
     name = "numba_cpu"
@@ -46,14 +50,20 @@ class Interpreter:
         return Interpreted(graph)
 
 
-class Interpreted:
+class Interpreted(Executable):
     """A plan that is interpreted when it is run."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph, self.plan = graph, graph_compilation.plan_of(graph)
-        self.kernels: list[interface.KernelRecord] = []
-        self.own: interface.KernelRecord | None = None
-        self.lower_ms = self.native_ms = 0.0
+        self.kernels: list[KernelRecord] = []
+
+    def clock(self) -> Clock:
+        """That of the native program."""
+        return NativeClock(self)
+
+    def open_loop(self) -> Expr | None:
+        """As the plan tells it."""
+        return open_loop(self.plan)
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""
@@ -92,12 +102,12 @@ class Interpreted:
 @contextlib.contextmanager
 def interpreter(name: str = "interpreted") -> Iterator[str]:
     """Have a compiler of that name interpret plans meanwhile; gives the name."""
-    kept = interface._REGISTRY.get(name), interface._MADE.pop(name, None)
-    interface.register(name, Interpreter)
+    kept = registry._registry.get(name), registry._made.pop(name, None)
+    registry.register(name, Interpreter)
     try:
         yield name
     finally:
-        for table, before in zip((interface._REGISTRY, interface._MADE), kept, strict=True):
+        for table, before in zip((registry._registry, registry._made), kept, strict=True):
             table.pop(name, None)
             if before is not None:
                 table[name] = before
@@ -106,5 +116,5 @@ def interpreter(name: str = "interpreted") -> Iterator[str]:
 def spread_loops(definition: nx.defn) -> list[Control]:
     """The loops of a definition's newest program whose turns may run on any thread."""
     program = max(definition._family.programs(), key=lambda program: program.made)
-    plans = graph_compilation.all_plans(program.executable.plan)
+    plans = all_plans(program.executable.plan)
     return [loop for plan in plans for loop in plan.controls.values() if loop.independence and may_spread(loop)]

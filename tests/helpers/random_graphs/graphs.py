@@ -7,7 +7,7 @@ import pytest
 
 from fuzzing import make_small
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import NxTypeError
 from nxkernel.graph.expr import Graph, parameter
 from nxkernel.graph.tracing import Trace
@@ -35,7 +35,7 @@ def limits(small):
 
 
 def evaluated(graph, arrays):
-    return interface.get("evaluator").compile(graph).run(arrays)
+    return registry.get("evaluator").compile(graph).run(arrays)
 
 
 class Compiled:
@@ -59,7 +59,7 @@ class Compiled:
     def compiled(self, *runs):
         """The results for each list of arrays."""
         with limits(self.small):
-            executable = interface.get("numba_cpu").compile(simplify(self.graph))
+            executable = registry.get("numba_cpu").compile(simplify(self.graph))
             found = []
             for arrays in runs or [self.arrays]:
                 before = [array.tobytes() for array in arrays]

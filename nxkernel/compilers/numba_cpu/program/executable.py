@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nxkernel.compilers.interface import KernelRecord
+from nxkernel import compile_thread
+from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cpu.runtime import host_calls, native_call, workspace
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.errors import message
-from nxkernel.graph.expr import Graph, at_line
+from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.types import Type, normalize
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def own_code(text: NativeProgram, origin: str, milliseconds: float = 0.0) -> Ker
     return KernelRecord("program", "loops and choices of the program", text.symbol, origin, milliseconds)
 
 
-class CpuExecutable:
+class CpuExecutable(Executable):
     """A native program with the arrays that it needs.
 
     Attributes
@@ -162,6 +163,19 @@ class CpuExecutable:
             for kind, place, shape, changed in self._results
         ]
 
+    def open_loop(self) -> Expr | None:
+        """A loop of whose turns the plan does not tell the most."""
+        from nxkernel.compilers.plan import nested_plans
+
+        return nested_plans.open_loop(self.plan)
+
+    def clock(self) -> Clock:
+        """A program that reads the processor's counter around each kernel."""
+        compile_thread.load("nxkernel.compilers.numba_cpu.program.kernel_clocks")
+        from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
+
+        return NativeClock(self)
+
     def _with_workspace(self, launch: Callable[..., bool], size: int) -> Callable[..., bool]:
         """A program's function that gets, after its arrays, so many bytes to work in."""
 
@@ -178,7 +192,7 @@ class CpuExecutable:
 
     def _no_room(self, size: int) -> MemoryError:
         """The error for a program whose values in between do not fit into memory."""
-        from nxkernel.compilers.numba_cpu.program.graph_compilation import all_plans
+        from nxkernel.compilers.plan.nested_plans import all_plans
 
         kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]
         # What is a leaf there is memory that a routine works in.

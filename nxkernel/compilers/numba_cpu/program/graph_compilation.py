@@ -21,6 +21,7 @@ from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCa
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.nested_plans import all_plans
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, Planner, ProgramPlan, ScalarStep, Step, Whole
 from nxkernel.compilers.rewrite.array_layouts import turned
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
@@ -73,12 +74,6 @@ def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
         return made, {node: origin.get(old, old) for node, old in before.items()}
 
     return Planner(_routine, prepared)
-
-
-def all_plans(plan: ProgramPlan) -> list[ProgramPlan]:
-    """A plan and those of the loops and choices in it."""
-    inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
-    return [plan, *(found for part in inner for found in all_plans(part))]
 
 
 def spread_loops(plan: ProgramPlan) -> list[Control]:

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from nxkernel import primitives as p
-from nxkernel.compilers.interface import Timed
+from nxkernel.compilers.interface import Clock, Timed, contiguous, host_machine
 from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
 from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
 from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
 from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
+from nxkernel.compilers.plan.nested_plans import all_plans
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Whole
 
 
-class NativeClock:
+class NativeClock(Clock):
     """A program that measures itself.
 
     Parameters
@@ -30,6 +30,8 @@ class NativeClock:
     executable : CpuExecutable
         The program that is to be measured; its plan is made again where it came from disk.
     """
+
+    note = "which caches may hold"
 
     def __init__(self, executable: CpuExecutable) -> None:
         plan, graph = executable.plan, executable.graph
@@ -46,6 +48,14 @@ class NativeClock:
         self._calls = text.calls
         self._made = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
+
+    def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Arrays that native code can read."""
+        return contiguous(arrays)
+
+    def machine(self) -> tuple[float, float]:
+        """What this machine reaches."""
+        return host_machine()
 
     def run(self, arrays: Sequence[np.ndarray]) -> Timed:
         """Run the program once.
@@ -73,19 +83,10 @@ class NativeClock:
         )
 
 
-def waits_for_values(plan: ProgramPlan) -> Control | None:
-    """A loop of a plan whose number of turns depends on the values that it computes with, if there is one."""
-    for part in graph_compilation.all_plans(plan):
-        for step in part.steps:
-            if isinstance(step.work, Control) and step.work.node.primitive is p.while_ and step.work.turns is None:
-                return step.work
-    return None
-
-
 def _kernels(plan: ProgramPlan) -> list[object]:
     """What each kernel of a program is in its plan, in the order of the program's records."""
     found: list[object] = []
-    for step in [step for part in graph_compilation.all_plans(plan) for step in part.steps]:
+    for step in [step for part in all_plans(plan) for step in part.steps]:
         if isinstance(step.work, Whole):
             found += step.work.routine.launches
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):

@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import forks
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.cuda_graphs import Graphs
 from nxkernel.compilers.numba_cuda.program.host_steps import (
@@ -24,16 +24,17 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
 )
 from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
+from nxkernel.compilers.plan import nested_plans
 from nxkernel.compilers.plan.buffer_assignment import aligned
 from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError, message
-from nxkernel.graph.expr import Graph, at_line
+from nxkernel.graph.expr import Expr, Graph, at_line
 
 #: Called with each step that does something on the device, instead of doing it.
 Watch = Callable[[HostStep, ProgramRun], None]
 
 
-class CudaExecutable:
+class CudaExecutable(Executable):
     """A program for GPUs. It is written for each device when it first runs there.
 
     Parameters
@@ -64,7 +65,6 @@ class CudaExecutable:
         #: The program as it is written for that device.
         self.program: HostProgram = self._made(device, numbers).program
         self.kernels: list[KernelRecord] = self.program.records
-        self.own: KernelRecord | None = None
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
         """The outputs, on the device, which may still be busy computing them.
@@ -82,6 +82,27 @@ class CudaExecutable:
             What is in an array that changes is that array itself.
         """
         return self.ready_for(arrays).run(arrays, watch)
+
+    def in_place(self) -> frozenset[tuple[int, int]]:
+        """The updates whose output the plan has in the memory of the input."""
+        places = self.plan.outputs
+        return frozenset((place, number) for place, number in self.graph.updates if places[number] == ("input", place))
+
+    def open_loop(self) -> Expr | None:
+        """A loop of whose turns the plan does not tell the most."""
+        return nested_plans.open_loop(self.plan)
+
+    def clock(self) -> Clock:
+        """One that hands over one kernel at a time."""
+        from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock
+
+        return DeviceClock(self)
+
+    def launches(self) -> dict[int, str]:
+        """Of each kernel that is launched blocks and threads, what they take, and how many fit."""
+        from nxkernel.compilers.numba_cuda.program.occupancy import launches_told
+
+        return launches_told(self)
 
     def ready_for(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Ready:
         """The program for the device that arrays are on, and for what of them is on the host."""

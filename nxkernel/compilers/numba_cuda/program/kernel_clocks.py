@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.compilers.interface import Timed
+from nxkernel.compilers.interface import Clock, Timed
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, ProgramRun
 
@@ -21,7 +21,7 @@ from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, Program
 COPIED, SIDE = 1 << 28, 4096
 
 
-class DeviceClock:
+class DeviceClock(Clock):
     """Runs a program and measures it.
 
     Parameters
@@ -31,6 +31,14 @@ class DeviceClock:
 
     def __init__(self, executable: CudaExecutable) -> None:
         self._executable = executable
+        if executable.device.simulated:
+            self.note = "in Numba's simulator, whose times say nothing of a GPU"
+        else:
+            self.note = "which caches may hold, a kernel's time with that of its launch"
+
+    def machine(self) -> tuple[float, float]:
+        """What the device reaches that its program runs on by itself."""
+        return machine(self._executable.device)
 
     def placed(self, arrays: Sequence[np.ndarray | DeviceArray]) -> list[np.ndarray | DeviceArray]:
         """Inputs where a run needs them: on the device, but for single numbers, which stay where they are."""
@@ -73,13 +81,6 @@ class DeviceClock:
 
     def _device(self, arrays: Sequence[Any]) -> Any:
         return next((array.device for array in arrays if type(array) is DeviceArray), self._executable.device)
-
-
-def clock_of(executable: CudaExecutable) -> str:
-    """What measured times are of, as the end of a sentence."""
-    if executable.device.simulated:
-        return "in Numba's simulator, whose times say nothing of a GPU"
-    return "which caches may hold, a kernel's time with that of its launch"
 
 
 def machine(device: Any) -> tuple[float, float]:

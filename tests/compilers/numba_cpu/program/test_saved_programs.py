@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import graph_of, spec
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.program import graph_compilation, saved_programs
 from nxkernel.compilers.numba_cpu.runtime import code_store
@@ -37,7 +37,7 @@ def graph(function=deep, *specs):
 
 
 def compile_(made):
-    return interface.get("numba_cpu").compile(made)
+    return registry.get("numba_cpu").compile(made)
 
 
 def values():

@@ -4,7 +4,7 @@ import pytest
 
 from compiling import inputs, make, spec
 from nxkernel import primitives as p
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of
 from nxkernel.errors import CompilationError
 from nxkernel.graph.expr import Graph
@@ -83,7 +83,7 @@ def test_a_primitive_that_is_not_known_is_refused_before_anything_runs():
     new = Primitive("twist", "shape", lambda operand: operand)
     (x,) = inputs(spec("f32", 3))
     with pytest.raises(CompilationError) as error:
-        interface.get("numba_cpu").compile(Graph("f", [x], [make(new, x)], list))
+        registry.get("numba_cpu").compile(Graph("f", [x], [make(new, x)], list))
     assert str(error.value) == (
         'numba_cpu has no code for twist of f32[3].\n  Run this definition with compiler="evaluator".'
     )
@@ -94,4 +94,4 @@ def test_a_reduction_that_complex_numbers_do_not_have_is_refused():
     node = make(p.reduce_max, x, axes=(0,), keep_axes=False)
     assert node.spec == Spec(x.type, (), ())
     with pytest.raises(CompilationError, match=r"^numba_cpu has no code for reduce_max of c64\[200\]\."):
-        interface.get("numba_cpu").compile(Graph("f", [x], [node], list))
+        registry.get("numba_cpu").compile(Graph("f", [x], [node], list))

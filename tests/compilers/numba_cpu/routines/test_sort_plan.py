@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from compiling import compiled, graph_of, make, planned
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.routines import sort_plan
 from nxkernel.compilers.numba_cpu.runtime import thread_count
 
@@ -76,7 +76,7 @@ def bits(array):
 
 def agree(function, x):
     """Compare what is compiled with what the evaluator gives, to the bit; what was found."""
-    want = interface.get("evaluator").compile(graph_of(function, x)).run([x])
+    want = registry.get("evaluator").compile(graph_of(function, x)).run([x])
     found = compiled(function, x).run([x])
     for ours, theirs in zip(found, want, strict=True):
         assert ours.dtype == theirs.dtype

@@ -9,7 +9,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError
 from nxkernel.graph.expr import Graph
 from on_device import compiled, done
@@ -58,7 +58,7 @@ def test_arguments_on_two_devices_are_refused(device):
 def updated(function, *arrays, updates):
     """The executable of a graph some of whose inputs change."""
     graph = graph_of(function, *arrays)
-    return interface.get("numba_cuda").compile(
+    return registry.get("numba_cuda").compile(
         Graph(graph.name, graph.parameters, graph.outputs, graph.rebuild, updates)
     )
 

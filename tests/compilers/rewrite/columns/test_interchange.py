@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.rewrite.columns import column_loops, region
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
@@ -63,7 +63,7 @@ def outcome(function, arguments):
 
 
 def evaluated(graph, arguments):
-    return interface.get("evaluator").compile(graph).run([np.array(argument) for argument in arguments])
+    return registry.get("evaluator").compile(graph).run([np.array(argument) for argument in arguments])
 
 
 def everything(graph):

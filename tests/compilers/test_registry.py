@@ -2,18 +2,18 @@
 
 import pytest
 
-from nxkernel.compilers import interface
+from nxkernel.compilers import registry
 from nxkernel.errors import NxValueError
 
 
 def test_names():
-    assert interface.names() == ["evaluator", "numba_cpu", "numba_cuda"]
-    assert [interface.get(name).name for name in interface.names()] == interface.names()
+    assert registry.names() == ["evaluator", "numba_cpu", "numba_cuda"]
+    assert [registry.get(name).name for name in registry.names()] == registry.names()
 
 
 def test_a_compiler_is_made_once_and_when_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(interface, "_REGISTRY", dict(interface._REGISTRY))
-    monkeypatch.setattr(interface, "_MADE", {})
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    monkeypatch.setattr(registry, "_made", {})
     made = []
 
     class Mine:
@@ -22,15 +22,15 @@ def test_a_compiler_is_made_once_and_when_it_is_asked_for(monkeypatch):
         def __init__(self):
             made.append(self)
 
-    interface.register("mine", Mine)
+    registry.register("mine", Mine)
     assert made == []
-    assert interface.get("mine") is interface.get("mine") is made[0]
+    assert registry.get("mine") is registry.get("mine") is made[0]
     assert len(made) == 1
 
 
 def test_a_compiler_that_there_is_not():
     with pytest.raises(NxValueError) as error:
-        interface.get("numba_gpu")
+        registry.get("numba_gpu")
     known = "'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU"
     assert str(error.value) == (
         f"there is no compiler 'numba_gpu'.\n  Did you mean 'numba_cuda'?\n  The compilers are {known}."
@@ -46,17 +46,17 @@ def test_a_compiler_that_there_is_not():
 )  # fmt: skip
 def test_what_a_compiler_is_called_elsewhere(given, meant):
     with pytest.raises(NxValueError, match=f"no compiler '{given}'.\n  Did you mean '{meant}'\\?"):
-        interface.get(given)
+        registry.get(given)
 
 
 @pytest.mark.parametrize("given", ["gcc", 3, "x"])
 def test_names_that_are_near_none(given):
     with pytest.raises(NxValueError) as error:
-        interface.get(given)
+        registry.get(given)
     assert "Did you mean" not in str(error.value)
 
 
 def test_a_compiler_for_another_device():
-    assert interface.get("numba_cuda:1") is interface.get("numba_cuda:1")
-    assert (interface.get("numba_cuda:1").name, interface.get("numba_cuda:1").which) == ("numba_cuda:1", 1)
-    assert interface.get("numba_cuda").which == 0
+    assert registry.get("numba_cuda:1") is registry.get("numba_cuda:1")
+    assert (registry.get("numba_cuda:1").name, registry.get("numba_cuda:1").which) == ("numba_cuda:1", 1)
+    assert registry.get("numba_cuda").which == 0

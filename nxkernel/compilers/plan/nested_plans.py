@@ -1,0 +1,22 @@
+"""The plans in a plan: those of its loops and choices, and of the loops and choices in these."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
+from nxkernel.graph.expr import Expr
+from nxkernel.primitives import while_
+
+
+def all_plans(plan: ProgramPlan) -> list[ProgramPlan]:
+    """A plan and those of the loops and choices in it."""
+    inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
+    return [plan, *(found for part in inner for found in all_plans(part))]
+
+
+def open_loop(plan: ProgramPlan) -> Expr | None:
+    """A loop of a plan whose number of turns depends on the values that it computes with, if there is one."""
+    for part in all_plans(plan):
+        for step in part.steps:
+            if isinstance(step.work, Control) and step.work.node.primitive is while_ and step.work.turns is None:
+                return step.work.node
+    return None
