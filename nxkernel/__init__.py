@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
+<<<<<<< HEAD
 from nxkernel import constants, linalg, random, types
 from nxkernel.compilers import registry
+=======
+from nxkernel import constants, definitions, formats, linalg, ops, random, types
+>>>>>>> 71714a4 (Tools see types: tensors' methods, the vocabulary and definitions complete and check in editors)
 from nxkernel.definitions import *  # noqa: F403
-from nxkernel.definitions import __all__ as _definitions
 from nxkernel.formats import *  # noqa: F403
-from nxkernel.formats import __all__ as _formats
 from nxkernel.messages import other_libraries
 from nxkernel.ops import *  # noqa: F403
-from nxkernel.ops import __all__ as _vocabulary
 from nxkernel.tensor import Template, Tensor
 
 __version__ = "0.1.0"
 
-__all__ = [
-    *_vocabulary, *_definitions, *_formats, "Template", "Tensor", "constants", "get_threads", "linalg", "random",
-    "set_threads", "types",
-]  # fmt: skip
+# Written so that tools which read the source follow it.
+__all__ = ["Template", "Tensor", "constants", "get_threads", "linalg", "random", "set_threads", "types"]
+__all__ += ops.__all__
+__all__ += definitions.__all__
+__all__ += formats.__all__
 
 
 #: What is imported when somebody asks for it.
 _LAZY = ("nn", "optim", "training")
 
+if TYPE_CHECKING:
+    from nxkernel import nn as nn
+    from nxkernel import optim as optim
+    from nxkernel import training as training
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f"nxkernel.{name}")
-    raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, __all__)
+    # The function, for tools that would take the module of this name first.
+    from nxkernel.ops import tensor as tensor
+else:
+    # A tool that read it would take any misspelt name for one that is there.
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            return importlib.import_module(f"nxkernel.{name}")
+        raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, __all__)
 
 
 def __dir__() -> list[str]:

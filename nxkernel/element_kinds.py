@@ -5,12 +5,15 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
+
+if TYPE_CHECKING:
+    from nxkernel.tensor import Tensor
 
 
 class Type(str):
@@ -58,7 +61,7 @@ class Type(str):
         """Whether elements are complex."""
         return self.kind == "c"
 
-    def __call__(self, value: Any, *, names: Any = None) -> Any:
+    def __call__(self, value: Any, *, names: Any = None) -> Tensor:
         """A tensor of this type: ``nx.f32([1, 2])`` is ``nx.tensor([1, 2], type="f32")``."""
         from nxkernel.ops.tensors.creation import tensor
 

@@ -7,13 +7,19 @@ the package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of ope
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.messages.other_libraries import ATTRIBUTES
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.operand_methods import OperandMethods
+else:
+    OperandMethods = object
 
 #: Name and size of each vectorized axis.
 VectorizedAxes = tuple[tuple[str, int], ...]
@@ -87,7 +93,7 @@ def vectorized_spec(entry: Spec, axes: VectorizedAxes) -> Spec | VectorizedSpec:
     return VectorizedSpec(*entry, axes)
 
 
-class Operand:
+class Operand(OperandMethods):
     """A value with a type, a shape and axis names: a :class:`~nxkernel.tensor.Tensor` or a traced expression.
 
     Shape, names, rank and size leave vectorized axes out.
@@ -141,7 +147,7 @@ class Operand:
             raise NxTypeError(f"a scalar ({self.spec}) has no length and cannot be iterated over")
         return self.spec.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Self]:
         return (self[index] for index in range(len(self)))
 
     def __dir__(self) -> list[str]:

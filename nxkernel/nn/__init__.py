@@ -21,7 +21,7 @@ Parameters are a plain nested dict:
 called by itself. ``training=True``, ``key=`` for dropout and ``state=`` for running statistics go with the call.
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
@@ -78,8 +78,10 @@ _OTHERS: dict[str, other_libraries.Entry] = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise other_libraries.missing("nxkernel.nn", name, _OTHERS, __all__)
+if not TYPE_CHECKING:
+    # A tool that read it would take any misspelt name for one that is there.
+    def __getattr__(name: str) -> NoReturn:
+        raise other_libraries.missing("nxkernel.nn", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ All of it are numerical functions: they run on tensors, become part of definitio
 containers of tensors, which pass through :func:`nxkernel.jit`.
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
@@ -86,8 +86,10 @@ _OTHERS: dict[str, other_libraries.Entry] = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise other_libraries.missing("nxkernel.optim", name, _OTHERS, __all__)
+if not TYPE_CHECKING:
+    # A tool that read it would take any misspelt name for one that is there.
+    def __getattr__(name: str) -> NoReturn:
+        raise other_libraries.missing("nxkernel.optim", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import dis
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nxkernel.backends.numpy import widened
 from nxkernel.errors import MaskWarning, NxTypeError, NxValueError, message
 from nxkernel.tensor.dlpack import export_array
+
+if TYPE_CHECKING:
+    from nxkernel.operand_methods import TensorMethods
+else:
+    TensorMethods = object
 
 
 def _arrays(value: Any) -> Any:
@@ -38,7 +43,7 @@ def _writes_into_what_is_read_only(frame: Any) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _UNAWARE
 
 
-class ArrayProtocols:
+class ArrayProtocols(TensorMethods):
     """What other libraries ask an array for; a tensor answers without a copy where they cannot write into it."""
 
     __slots__ = ()

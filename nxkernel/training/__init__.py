@@ -11,7 +11,7 @@
 (3.0, 1.0)
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
@@ -29,8 +29,10 @@ __all__ = [
 explain(globals(), __all__, "training")
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise other_libraries.missing("nxkernel.training", name, {}, __all__)
+if not TYPE_CHECKING:
+    # A tool that read it would take any misspelt name for one that is there.
+    def __getattr__(name: str) -> NoReturn:
+        raise other_libraries.missing("nxkernel.training", name, {}, __all__)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.definitions.autodiff import differentiated_variables
-from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, message
@@ -116,7 +116,7 @@ def _check_takes_one(fun: Callable[..., Any]) -> None:
         ) from None
 
 
-def checkpoint(fun: Callable[..., Any]) -> Definition:
+def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Result]:
     """Gradient checkpointing: recompute intermediate values in the backward pass instead of keeping them.
 
     Parameters

@@ -6,12 +6,12 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from nxkernel.definitions.autodiff import differentiated_variables
-from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -24,6 +24,14 @@ from nxkernel.transforms.gradient import gradients
 Places = int | Sequence[int]
 
 
+@overload
+def value_and_grad(
+    function: Callable[Parameters, Result], /, *, argnums: Places = 0, has_aux: bool = False
+) -> Definition[Parameters, tuple[Result, Any]]: ...
+@overload
+def value_and_grad(
+    given: Any, function: Callable[..., Any], /, transform: Callable[[Any], Any] | None = None
+) -> tuple[Any, Any]: ...
 def value_and_grad(
     function: Any,
     second: Any = None,
@@ -93,6 +101,12 @@ def value_and_grad(
     return _gradient(function, second if second is not None else argnums, has_aux, with_value=True)
 
 
+@overload
+def grad(
+    function: Callable[Parameters, Any], /, *, argnums: Places = 0, has_aux: bool = False
+) -> Definition[Parameters, Any]: ...
+@overload
+def grad(given: Any, function: Callable[..., Any], /) -> Any: ...
 def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: bool = False) -> Any:
     """The gradient of a function.
 

@@ -9,7 +9,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.autodiff import differentiated_variables
-from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.definition import Definition, Parameters
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -239,7 +239,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     return tuple([containers.rebuild(found.structure, iter(values)) for values in (outputs, changes)])
 
 
-def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
+def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -> Definition[Parameters, Any]:
     """The Jacobian: the derivative of each element of a function's value by each element of an argument.
 
     Parameters
@@ -264,7 +264,7 @@ def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defin
     return _jacobian(fun, argnums, f"jacobian of {callables.name(fun)}")
 
 
-def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
+def hessian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -> Definition[Parameters, Any]:
     """The Hessian: the second derivatives of a function's value by the elements of an argument.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.definitions.autodiff import differentiated_variables
-from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -25,7 +25,9 @@ from nxkernel.transforms.vectorize import vectorize
 Axes = Any
 
 
-def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Definition:
+def vmap(
+    function: Callable[Parameters, Result], in_axes: Axes = 0, out_axes: Axes = 0
+) -> Definition[Parameters, Result]:
     """Vectorize a function of one entry: the new function takes many, along an axis of each argument.
 
     Parameters

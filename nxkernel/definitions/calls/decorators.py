@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from nxkernel.definitions.calls.arguments import CallArguments
-from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
 from nxkernel.definitions.keys import containers, options
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
@@ -22,12 +22,14 @@ from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.transforms.simplify import simplify_nodes
 
+Marked = TypeVar("Marked", bound=Callable[..., Any])
+
 #: Functions by the name of the hook whose value they get.
 Hooks = Mapping[str, Callable[[Any], Any]] | None
 
 
 @overload
-def defn(function: Callable[..., Any], /) -> Definition: ...
+def defn(function: Callable[Parameters, Result], /) -> Definition[Parameters, Result]: ...
 @overload
 def defn(
     *,
@@ -36,7 +38,7 @@ def defn(
     static_argnames: Names = None,
     static_argnums: Numbers = None,
     hooks: Hooks = None,
-) -> Callable[[Callable[..., Any]], Definition]: ...
+) -> Callable[[Callable[Parameters, Result]], Definition[Parameters, Result]]: ...
 def defn(
     function: Callable[..., Any] | None = None,
     /,
@@ -114,7 +116,7 @@ def _define(function: Callable[..., Any], **given: Any) -> Definition:
     return Definition(function, syntax=True, **given)
 
 
-def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
+def deftransform(function: Marked) -> Marked:
     """Mark a function as plain host code: inside a definition it runs while that is traced, on traced values.
 
     Parameters
@@ -142,7 +144,7 @@ def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def jit(
-    function: Callable[..., Any],
+    function: Callable[Parameters, Result],
     *,
     compiler: str | None = None,
     on_conflict: str = "raise",
@@ -151,7 +153,7 @@ def jit(
     donate_argnames: Names = None,
     donate_argnums: Numbers = None,
     hooks: Hooks = None,
-) -> Definition:
+) -> Definition[Parameters, Result]:
     """Compile a function when it is called, by the types and shapes of its arguments.
 
     Parameters
@@ -214,13 +216,13 @@ def jit(
 
 
 def jit_apply(
-    function: Callable[..., Any],
+    function: Callable[..., Result],
     arguments: Sequence[Any],
     options: Mapping[str, Any] | None = None,
     *,
     compiler: str | None = None,
     on_conflict: str = "raise",
-) -> Any:
+) -> Result:
     """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
 
     Parameters
@@ -255,12 +257,12 @@ def _check_list(name: str, what: str, given: Any) -> None:
         )
 
 
-class Compiled(Definition):
+class Compiled(Definition[Parameters, Result]):
     """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[Parameters, Result],
         templates: Sequence[Any],
         opts: Mapping[str, Any],
         compiler: str | None,
@@ -331,13 +333,13 @@ class Compiled(Definition):
 
 
 def compile(
-    function: Callable[..., Any],
+    function: Callable[Parameters, Result],
     templates: Sequence[Any],
     options: Mapping[str, Any] | None = None,
     *,
     compiler: str | None = None,
     hooks: Hooks = None,
-) -> Compiled:
+) -> Compiled[Parameters, Result]:
     """Compile a function now, for arguments like the templates.
 
     Parameters
@@ -384,7 +386,7 @@ def _settled(arguments: CallArguments) -> dict[str, Any]:
     return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
 
 
-def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
+def debug_expr(function: Callable[Parameters, Any]) -> Callable[Parameters, Any]:
     """A function that returns the traced expression of `function` instead of running it.
 
     Parameters

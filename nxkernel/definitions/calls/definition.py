@@ -9,7 +9,7 @@ import operator
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -56,11 +56,16 @@ from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.thread_settings import settled
 from nxkernel.transforms.simplify import simplify
 
+#: The parameters of a definition's function, and what it gives, for tools that check and complete.
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result", covariant=True)
+_Rest = ParamSpec("_Rest")
+
 #: Shortcuts kept for one survey of captures; beyond, they are made anew.
 _SHORTCUTS = 1024
 
 
-class Definition(HasPrograms):
+class Definition(HasPrograms, Generic[Parameters, Result]):
     """What :func:`nxkernel.defn` and :func:`nxkernel.jit` return; call it like the function.
 
     Positional arguments are tensors, arrays, numbers or containers of them; keyword-only arguments are options, which
@@ -70,7 +75,7 @@ class Definition(HasPrograms):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[Parameters, Result],
         *,
         compiler: str | None = None,
         on_conflict: str = "reuse",
@@ -142,7 +147,13 @@ class Definition(HasPrograms):
     def __repr__(self) -> str:
         return f"<definition {options.call(self.__name__, self._signature)}>"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Definition:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Definition[Concatenate[Any, _Rest], Result], instance: object, owner: type | None = None
+    ) -> Definition[_Rest, Result]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
         bound = self.__copy__()
@@ -150,7 +161,7 @@ class Definition(HasPrograms):
         bound._set_function(types.MethodType(self.__nx_function__, instance), inspect.Signature(rest))
         return bound
 
-    def __copy__(self) -> Definition:
+    def __copy__(self) -> Self:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
@@ -162,7 +173,7 @@ class Definition(HasPrograms):
 
     # Calls -----------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **opts: Any) -> Any:
+    def __call__(self, *args: Parameters.args, **opts: Parameters.kwargs) -> Result:
         """Answer a call: by a program that was made before, or by one that is made now."""
         __tracebackhide__ = True
         if tracing._state.trace is not None:
@@ -533,7 +544,7 @@ class Definition(HasPrograms):
 
     # What people ask -------------------------------------------------------------------------------------------
 
-    def why(self, *args: Any, **opts: Any) -> explanations.Explanation:
+    def why(self, *args: Parameters.args, **opts: Parameters.kwargs) -> explanations.Explanation:
         """What a call with these arguments would do: hit the cache, or compile, and then why.
 
         Nothing is compiled or run; templates stand for tensors. A call that would be refused is refused here, too.
@@ -565,7 +576,7 @@ class Definition(HasPrograms):
         arguments.refuse_changes(self.__name__, traced)
         return explanations.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
 
-    def measure(self, *args: Any, **opts: Any) -> CompilationView:
+    def measure(self, *args: Parameters.args, **opts: Parameters.kwargs) -> CompilationView:
         """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.
 
         No hook is called, and the runs do not count as calls.

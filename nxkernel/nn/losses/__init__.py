@@ -3,7 +3,7 @@
 Each takes ``(y_true, y_pred)``, in this order, and ``reduction=``: the mean of all entries, their sum, or none.
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
@@ -32,8 +32,10 @@ _OTHERS: dict[str, other_libraries.Entry] = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise other_libraries.missing("nxkernel.nn.losses", name, _OTHERS, __all__)
+if not TYPE_CHECKING:
+    # A tool that read it would take any misspelt name for one that is there.
+    def __getattr__(name: str) -> NoReturn:
+        raise other_libraries.missing("nxkernel.nn.losses", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -20,6 +20,20 @@ __all__ = ["dot", "outer"]
 Axes = Sequence[int | str]
 
 
+@overload
+def dot(left: Any, right: Any, /) -> Tensor | Expr: ...
+@overload
+def dot(left: Any, contract_left: Axes, right: Any, contract_right: Axes, /) -> Tensor | Expr: ...
+@overload
+def dot(
+    left: Any,
+    contract_left: Axes,
+    batch_left: Axes,
+    right: Any,
+    contract_right: Axes,
+    batch_right: Axes,
+    /,
+) -> Tensor | Expr: ...
 def dot(left: Any, *arguments: Any) -> Tensor | Expr:
     """The product of two tensors, summed over some of their axes.
 

@@ -1,0 +1,497 @@
+# Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
+"""What nxkernel.ops.methods installs on operands and on tensors when the package is imported."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, overload
+
+from nxkernel.ops.shapes.batches import TensorBatches
+from nxkernel.tensor.heatmap import Heatmap
+
+class OperandMethods:
+    """The operators and methods of tensors and traced values."""
+
+    def __abs__(self) -> Self: ...
+    def __add__(self, other: Any) -> Self: ...
+    def __and__(self, other: Any) -> Self: ...
+    def __eq__(self, other: Any) -> Self: ...  # type: ignore[override]
+    def __floordiv__(self, other: Any) -> Self: ...
+    def __ge__(self, other: Any) -> Self: ...
+    def __getitem__(self, key: Any) -> Self:
+        """What ``t[key]`` gives: ints remove their axis, slices keep it, None adds one, tensors are clamped."""
+    def __gt__(self, other: Any) -> Self: ...
+    def __invert__(self) -> Self: ...
+    def __le__(self, other: Any) -> Self: ...
+    def __lshift__(self, other: Any) -> Self: ...
+    def __lt__(self, other: Any) -> Self: ...
+    def __matmul__(self, other: Any) -> Self: ...
+    def __mod__(self, other: Any) -> Self: ...
+    def __mul__(self, other: Any) -> Self: ...
+    def __ne__(self, other: Any) -> Self: ...  # type: ignore[override]
+    def __neg__(self) -> Self: ...
+    def __or__(self, other: Any) -> Self: ...
+    def __pos__(self) -> Self: ...
+    def __pow__(self, other: Any) -> Self: ...
+    def __radd__(self, other: Any) -> Self: ...
+    def __rand__(self, other: Any) -> Self: ...
+    def __rfloordiv__(self, other: Any) -> Self: ...
+    def __rlshift__(self, other: Any) -> Self: ...
+    def __rmatmul__(self, other: Any) -> Self: ...
+    def __rmod__(self, other: Any) -> Self: ...
+    def __rmul__(self, other: Any) -> Self: ...
+    def __ror__(self, other: Any) -> Self: ...
+    def __rpow__(self, other: Any) -> Self: ...
+    def __rrshift__(self, other: Any) -> Self: ...
+    def __rshift__(self, other: Any) -> Self: ...
+    def __rsub__(self, other: Any) -> Self: ...
+    def __rtruediv__(self, other: Any) -> Self: ...
+    def __rxor__(self, other: Any) -> Self: ...
+    def __sub__(self, other: Any) -> Self: ...
+    def __truediv__(self, other: Any) -> Self: ...
+    def __xor__(self, other: Any) -> Self: ...
+    def abs(self) -> Self:
+        """The absolute value. Integers wrap."""
+    def acos(self) -> Self:
+        """The angle in radians whose cosine each element is."""
+    def acosh(self) -> Self:
+        """The inverse of the hyperbolic cosine."""
+    def add(self, right: Any) -> Self:
+        """Add. Integers wrap."""
+    def all(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """Whether no element is 0."""
+    def all_close(self, b: Any, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Self:
+        """Whether all elements are equal within a tolerance."""
+    def any(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """Whether some element is not 0."""
+    def argmax(
+        self, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+    ) -> Self:
+        """The index of the greatest element. NaN wins."""
+    def argmin(
+        self, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+    ) -> Self:
+        """The index of the least element. NaN wins."""
+    def argsort(self, *, axis: int | str = 0, direction: str = "asc", stable: bool = False, type: Any = "s64") -> Self:
+        """The indices that sort the elements along an axis."""
+    def as_type(self, type: Any) -> Self:
+        """Convert to another type."""
+    def asin(self) -> Self:
+        """The angle in radians whose sine each element is."""
+    def asinh(self) -> Self:
+        """The inverse of the hyperbolic sine."""
+    def atan(self) -> Self:
+        """The angle in radians whose tangent each element is."""
+    def atan2(self, right: Any) -> Self:
+        """The angle of the point (right, left) in radians, from -π to π."""
+    def atanh(self) -> Self:
+        """The inverse of the hyperbolic tangent."""
+    def axes(self) -> list[int]:
+        """The places of all axes."""
+    def axis_index(self, axis: int | str) -> int:
+        """The place of an axis given by its name or counted from the end."""
+    def axis_size(self, axis: int | str) -> int:
+        """The size of one axis."""
+    def bit_size(self) -> int:
+        """The memory that the elements take, in bits."""
+    def bitcast(self, type: Any) -> Self:
+        """Read the same bits as another type of equal width."""
+    def bitwise_and(self, right: Any) -> Self:
+        """The bits that both integers have."""
+    def bitwise_not(self) -> Self:
+        """Flip every bit of integers."""
+    def bitwise_or(self, right: Any) -> Self:
+        """The bits that either integer has."""
+    def bitwise_xor(self, right: Any) -> Self:
+        """The bits that exactly one of two integers has."""
+    def broadcast(
+        self, shape: Any, *, axes: Sequence[int | str] | None = None, names: Sequence[str | None] | None = None
+    ) -> Self:
+        """Repeat a tensor so that it fills a shape."""
+    def byte_size(self) -> int:
+        """The memory that the elements take, those of all vectorized axes included, in bytes."""
+    def cbrt(self) -> Self:
+        """The cube root."""
+    def ceil(self) -> Self:
+        """Round up."""
+    def clip(self, min: Any, max: Any) -> Self:
+        """Keep elements between two bounds."""
+    def compatible(self, right: Any) -> bool:
+        """Whether two tensors, or containers of tensors, agree in type, shape, names and vectorized axes."""
+    def concatenate(self, *, axis: int | str = 0) -> Self:
+        """Join tensors along an axis that they have."""
+    def conjugate(self) -> Self:
+        """The complex conjugate."""
+    def conv(
+        self,
+        kernel: Any,
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        input_dilation: int | Sequence[int] = 1,
+        kernel_dilation: int | Sequence[int] = 1,
+        feature_group_size: int = 1,
+        batch_group_size: int = 1,
+        input_permutation: Sequence[int | str] | None = None,
+        kernel_permutation: Sequence[int | str] | None = None,
+        output_permutation: Sequence[int | str] | None = None,
+    ) -> Self:
+        """Move a kernel over the spatial axes of a batch and sum its products with what is under it."""
+    def cos(self) -> Self:
+        """The cosine of an angle in radians."""
+    def cosh(self) -> Self:
+        """The hyperbolic cosine."""
+    def count_leading_zeros(self) -> Self:
+        """How many bits of an integer come before its first 1."""
+    def covariance(self, mean: Any = None, *, ddof: int = 0) -> Self:
+        """How the variables of some observations vary together."""
+    def cumulative_max(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the greatest of those up to it."""
+    def cumulative_min(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the least of those up to it."""
+    def cumulative_product(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the product of those up to it."""
+    def cumulative_sum(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the sum of those up to it."""
+    def devectorize(self, *, keep_names: bool = True) -> Any:
+        """Turn all vectorized axes into plain axes again, the first ones."""
+    def diff(self, *, order: int = 1, axis: int | str = -1) -> Self:
+        """Subtract from each element the one before it."""
+    def divide(self, right: Any) -> Self:
+        """Divide."""
+    @overload
+    def dot(self, right: Any, /) -> Self: ...
+    @overload
+    def dot(self, contract_left: Sequence[int | str], right: Any, contract_right: Sequence[int | str], /) -> Self: ...
+    @overload
+    def dot(
+        self,
+        contract_left: Sequence[int | str],
+        batch_left: Sequence[int | str],
+        right: Any,
+        contract_right: Sequence[int | str],
+        batch_right: Sequence[int | str],
+        /,
+    ) -> Self: ...
+    def equal(self, right: Any) -> Self:
+        """Whether elements are equal. NaN equals nothing."""
+    def erf(self) -> Self:
+        """The error function."""
+    def erf_inv(self) -> Self:
+        """The inverse of the error function."""
+    def erfc(self) -> Self:
+        """One minus the error function."""
+    def exp(self) -> Self:
+        """The exponential: e to the power of each element."""
+    def expm1(self) -> Self:
+        """``exp(x) - 1``, precise for small x."""
+    def fft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+        """The discrete Fourier transform along an axis."""
+    def fft2(
+        self,
+        *,
+        axes: Sequence[int | str] = (-2, -1),
+        lengths: Sequence[int | str] | None = None,
+        eps: float | None = None,
+    ) -> Self:
+        """The discrete Fourier transform along two axes."""
+    def fill(self, value: Any, *, type: Any = None) -> Self:
+        """One value in every element, in the shape and names of a tensor."""
+    def flat_size(self) -> int:
+        """The number of elements of all entries along vectorized axes together."""
+    def flatten(self, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Make one axis of all, or of neighbouring axes."""
+    def floor(self) -> Self:
+        """Round down."""
+    def gather(self, indices: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Take elements, or what remains of other axes, at coordinates."""
+    def greater(self, right: Any) -> Self:
+        """Whether left is greater than right."""
+    def greater_equal(self, right: Any) -> Self:
+        """Whether left is at least right."""
+    def ifft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+        """The inverse of the discrete Fourier transform along an axis, which divides by its length."""
+    def ifft2(
+        self,
+        *,
+        axes: Sequence[int | str] = (-2, -1),
+        lengths: Sequence[int | str] | None = None,
+        eps: float | None = None,
+    ) -> Self:
+        """The inverse of the discrete Fourier transform along two axes, which divides by the product of their
+        lengths.
+        """
+    def imag(self) -> Self:
+        """The imaginary part, which is 0 for real numbers."""
+    def indexed_add(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Add to elements, or to what remains of other axes, at coordinates; what is there twice is added twice."""
+    def indexed_put(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Replace elements, or what remains of other axes, at coordinates; of what is there twice the last stays."""
+    def irfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+        """The real signal that has a given first half of a discrete Fourier transform: the inverse of
+        :func:`rfft`.
+        """
+    def is_infinity(self) -> Self:
+        """Whether elements are infinite, of either sign."""
+    def is_nan(self) -> Self:
+        """Whether elements are NaN."""
+    def left_shift(self, right: Any) -> Self:
+        """Move the bits of integers up, zeros follow."""
+    def less(self, right: Any) -> Self:
+        """Whether left is less than right."""
+    def less_equal(self, right: Any) -> Self:
+        """Whether left is at most right."""
+    def log(self, base: Any = None) -> Self:
+        """The natural logarithm, or the logarithm to a base."""
+    def log10(self) -> Self:
+        """The logarithm to base 10."""
+    def log1p(self) -> Self:
+        """``log(1 + x)``, precise for small x."""
+    def log2(self) -> Self:
+        """The logarithm to base 2."""
+    def logical_and(self, right: Any) -> Self:
+        """Whether both are true. All but 0 counts as true."""
+    def logical_not(self) -> Self:
+        """Whether elements are 0."""
+    def logical_or(self, right: Any) -> Self:
+        """Whether one is true. All but 0 counts as true."""
+    def logical_xor(self, right: Any) -> Self:
+        """Whether exactly one is true. All but 0 counts as true."""
+    def logsumexp(
+        self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False, exp_scaling_factor: Any = None
+    ) -> Self:
+        """The logarithm of the sum of exponentials, without overflow."""
+    def make_diagonal(self, *, offset: int = 0) -> Self:
+        """A square matrix with the given elements on a diagonal and zeros elsewhere."""
+    def map(self, fun: Callable[[Any], Any], *, type: Any = None) -> Self:
+        """Apply a function of one element to each."""
+    def max(self, right: Any) -> Self:
+        """The greater element of each pair. NaN wins."""
+    def mean(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """The average."""
+    def median(self, *, axis: int | str | None = None, keep_axis: bool = False) -> Self:
+        """The middle of the sorted elements."""
+    def min(self, right: Any) -> Self:
+        """The lesser element of each pair. NaN wins."""
+    def mode(self, *, axis: int | str | None = None, keep_axis: bool = False) -> Self:
+        """The element that occurs most often; of several the least."""
+    def multiply(self, right: Any) -> Self:
+        """Multiply. Integers wrap."""
+    def negate(self) -> Self:
+        """Change the sign. Integers wrap."""
+    def new_axis(self, axis: int, name: str | None = None) -> Self:
+        """Insert an axis of size 1."""
+    def not_equal(self, right: Any) -> Self:
+        """Whether elements differ. NaN differs from all."""
+    def outer(self, right: Any) -> Self:
+        """Each element of one tensor times each element of another."""
+    def pad(self, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Self:
+        """Put a value around and between the elements."""
+    def pad_outer(self, pad_value_or_type: Any, padding_config: Sequence[Sequence[int]]) -> Self:
+        """Put a border around a tensor."""
+    def phase(self) -> Self:
+        """The angle of complex numbers in radians, from -π to π."""
+    def population_count(self) -> Self:
+        """How many bits of an integer are 1."""
+    def pow(self, right: Any) -> Self:
+        """Raise to a power."""
+    def product(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """Multiply all."""
+    def put_diagonal(self, diagonal: Any, *, offset: int = 0) -> Self:
+        """Replace the elements on a diagonal of a matrix."""
+    def put_slice(self, start_indices: Sequence[Any], slice: Any) -> Self:
+        """Overwrite a part given by where it starts."""
+    def quotient(self, right: Any) -> Self:
+        """Divide integers, truncating toward zero. The quotient by zero is 0."""
+    def real(self) -> Self:
+        """The real part."""
+    def reduce(
+        self,
+        acc: Any,
+        fun: Callable[[Any, Any], Any],
+        *,
+        axes: Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        type: Any = None,
+    ) -> Self:
+        """Fold elements into one with a function of two."""
+    def reduce_max(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """The greatest element. NaN wins."""
+    def reduce_min(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """The least element. NaN wins."""
+    def reflect(self, *, padding_config: Sequence[Sequence[int]]) -> Self:
+        """Put a border around a tensor that mirrors it at its outermost elements."""
+    def remainder(self, right: Any) -> Self:
+        """What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0."""
+    def rename(self, names: Sequence[str | None]) -> Self:
+        """Give axes other names."""
+    def reshape(self, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Self:
+        """Arrange the same elements in another shape, in C order."""
+    def revectorize(
+        self,
+        target_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int],
+        *,
+        target_shape: Sequence[int | str] | None = None,
+        target_names: Sequence[str | None] | None = None,
+    ) -> Any:
+        """Arrange the same elements along other vectorized axes, in C order."""
+    def reverse(self, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Turn the order of elements around."""
+    def rfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+        """The discrete Fourier transform of a real signal: its first half, which determines the other."""
+    def right_shift(self, right: Any) -> Self:
+        """Move the bits of integers down; signed ones keep their sign."""
+    def round(self) -> Self:
+        """Round to the nearest whole number, halves away from zero."""
+    def rsqrt(self) -> Self:
+        """One over the square root."""
+    def select(self, on_true: Any, on_false: Any) -> Self:
+        """Take each element from one tensor where a condition holds and from another where not."""
+    def sigmoid(self) -> Self:
+        """The logistic function, ``1 / (1 + exp(-x))``."""
+    def sign(self) -> Self:
+        """-1, 0 or 1 as each element is; NaN stays."""
+    def sin(self) -> Self:
+        """The sine of an angle in radians."""
+    def sinh(self) -> Self:
+        """The hyperbolic sine."""
+    def slice(self, start_indices: Sequence[Any], lengths: Sequence[int], *, strides: int | Sequence[int] = 1) -> Self:
+        """Take a part given by where it starts and how long it is along each axis."""
+    def slice_along_axis(self, start_index: Any, length: int, *, axis: int | str = 0, strides: int = 1) -> Self:
+        """Take a part along one axis, and all of the others."""
+    def sort(self, *, axis: int | str = 0, direction: str = "asc", stable: bool = False) -> Self:
+        """Sort the elements along an axis."""
+    def split(self, split: int | float, *, axis: int | str = 0) -> tuple[Self, Self]:
+        """Cut a tensor in two along an axis."""
+    def sqrt(self) -> Self:
+        """The square root."""
+    def squeeze(self, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Remove axes of size 1."""
+    def stack(self, *, axis: int = 0, name: str | None = None) -> Self:
+        """Join tensors of one shape along a new axis."""
+    def standard_deviation(
+        self, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False
+    ) -> Self:
+        """The square root of the variance."""
+    def subtract(self, right: Any) -> Self:
+        """Subtract. Integers wrap."""
+    def sum(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """Add up."""
+    def take(self, indices: Any, *, axis: int | str = 0) -> Self:
+        """Take elements, rows or whatever lies at some places of an axis."""
+    def take_along_axis(self, indices: Any, *, axis: int | str = 0) -> Self:
+        """Take from each line along an axis the elements at that line's own indices."""
+    def take_diagonal(self, *, offset: int = 0) -> Self:
+        """The elements on a diagonal of each matrix."""
+    def tan(self) -> Self:
+        """The tangent of an angle in radians."""
+    def tanh(self) -> Self:
+        """The hyperbolic tangent."""
+    def tile(self, repetitions: Sequence[int] | int) -> Self:
+        """Repeat a tensor as a whole along its axes."""
+    def top_k(self, *, k: int = 1) -> tuple[Self, Self]:
+        """The `k` greatest elements along the last axis, and where they are."""
+    def transpose(self, *, axes: Sequence[int | str] | None = None) -> Self:
+        """Reorder the axes."""
+    def tril(self, *, k: int = 0) -> Self:
+        """Keep what is on and below a diagonal of each matrix; the rest becomes zero."""
+    def triu(self, *, k: int = 0) -> Self:
+        """Keep what is on and above a diagonal of each matrix; the rest becomes zero."""
+    def variance(self, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False) -> Self:
+        """The average squared distance from the average."""
+    def vectorize(self, name_or_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int]) -> Any:
+        """Turn the first axes of a tensor into vectorized axes, which functions no longer see."""
+    def weighted_mean(self, weights: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+        """The average in which each element counts as much as its weight says."""
+    def window_max(
+        self,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """The greatest element of each window."""
+    def window_mean(
+        self,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """The average of each window."""
+    def window_min(
+        self,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """The least element of each window."""
+    def window_product(
+        self,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """The product of each window."""
+    def window_reduce(
+        self,
+        acc: Any,
+        window_dimensions: int | Sequence[int],
+        fun: Callable[[Any, Any], Any],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """Fold the elements of each window into one with a function of two."""
+    def window_scatter_max(
+        self,
+        source: Any,
+        init_value: Any,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+    ) -> Self:
+        """Add each element of `source` where its window has its greatest element."""
+    def window_scatter_min(
+        self,
+        source: Any,
+        init_value: Any,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+    ) -> Self:
+        """Add each element of `source` where its window has its least element."""
+    def window_sum(
+        self,
+        window_dimensions: int | Sequence[int],
+        *,
+        padding: str | Sequence[tuple[int, int]] = "valid",
+        strides: int | Sequence[int] = 1,
+        window_dilations: int | Sequence[int] = 1,
+    ) -> Self:
+        """The sum of each window."""
+
+class TensorMethods:
+    """The methods of tensors that ask for their elements."""
+
+    def to_batched(self, batch_size: int, *, leftover: str = "repeat") -> TensorBatches:
+        """Split a tensor along its first axis into batches of one size."""
+    def to_binary(self, *, limit: int | None = None) -> bytes:
+        """The elements in C order as bytes in the machine's byte order."""
+    def to_flat_list(self, *, limit: int | None = None) -> list[Any]:
+        """The elements in C order as one list of Python numbers."""
+    def to_heatmap(self, *, ansi_enabled: bool | None = None, ansi_whitespace: str = "\u3000") -> Heatmap:
+        """Show a tensor as a map of its elements, dark where they are small."""
+    def to_list(self) -> Any:
+        """The elements as nested lists of Python numbers; a scalar as a number."""
+    def to_number(self) -> int | float | complex:
+        """The element of a scalar tensor as a Python number."""
+    def to_template(self) -> Any:
+        """The type, shape and names of a tensor, or of each tensor in a container, without data."""
