@@ -6,12 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
-<<<<<<< HEAD
-from nxkernel import constants, linalg, random, types
-from nxkernel.compilers import registry
-=======
 from nxkernel import constants, definitions, formats, linalg, ops, random, types
->>>>>>> 71714a4 (Tools see types: tensors' methods, the vocabulary and definitions complete and check in editors)
+from nxkernel.compilers import registry
 from nxkernel.definitions import *  # noqa: F403
 from nxkernel.formats import *  # noqa: F403
 from nxkernel.messages import other_libraries

@@ -1,5 +1,5 @@
 # Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
-"""Numbers with a name, as scalars of the type that is asked for."""
+"""Named constants such as pi and infinity, as scalars of any type."""
 
 from typing import Any
 

@@ -85,9 +85,9 @@ class OperandMethods:
     def atanh(self) -> Self:
         """The inverse of the hyperbolic tangent."""
     def axes(self) -> list[int]:
-        """The places of all axes."""
+        """The indices of all axes, in order."""
     def axis_index(self, axis: int | str) -> int:
-        """The place of an axis given by its name or counted from the end."""
+        """The index of an axis, given by its name or counted from the end."""
     def axis_size(self, axis: int | str) -> int:
         """The size of one axis."""
     def bit_size(self) -> int:
@@ -134,7 +134,7 @@ class OperandMethods:
         kernel_permutation: Sequence[int | str] | None = None,
         output_permutation: Sequence[int | str] | None = None,
     ) -> Self:
-        """Move a kernel over the spatial axes of a batch and sum its products with what is under it."""
+        """Convolution over the spatial axes of a batch (cross-correlation: the kernel is not flipped)."""
     def cos(self) -> Self:
         """The cosine of an angle in radians."""
     def cosh(self) -> Self:
@@ -142,7 +142,7 @@ class OperandMethods:
     def count_leading_zeros(self) -> Self:
         """How many bits of an integer come before its first 1."""
     def covariance(self, mean: Any = None, *, ddof: int = 0) -> Self:
-        """How the variables of some observations vary together."""
+        """The covariance matrix of variables, given observations as rows."""
     def cumulative_max(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
         """For each element the greatest of those up to it."""
     def cumulative_min(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
@@ -154,7 +154,7 @@ class OperandMethods:
     def devectorize(self, *, keep_names: bool = True) -> Any:
         """Turn all vectorized axes into plain axes again, the first ones."""
     def diff(self, *, order: int = 1, axis: int | str = -1) -> Self:
-        """Subtract from each element the one before it."""
+        """Differences along an axis: each element minus the one before it."""
     def divide(self, right: Any) -> Self:
         """Divide."""
     @overload
@@ -194,7 +194,7 @@ class OperandMethods:
     ) -> Self:
         """The discrete Fourier transform along two axes."""
     def fill(self, value: Any, *, type: Any = None) -> Self:
-        """One value in every element, in the shape and names of a tensor."""
+        """A tensor with the shape and names of another one, and one value in every element."""
     def flat_size(self) -> int:
         """The number of elements of all entries along vectorized axes together."""
     def flatten(self, *, axes: Sequence[int | str] | None = None) -> Self:
@@ -202,7 +202,7 @@ class OperandMethods:
     def floor(self) -> Self:
         """Round down."""
     def gather(self, indices: Any, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Take elements, or what remains of other axes, at coordinates."""
+        """Gather elements, or slices of the remaining axes, at coordinates."""
     def greater(self, right: Any) -> Self:
         """Whether left is greater than right."""
     def greater_equal(self, right: Any) -> Self:
@@ -222,9 +222,11 @@ class OperandMethods:
     def imag(self) -> Self:
         """The imaginary part, which is 0 for real numbers."""
     def indexed_add(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Add to elements, or to what remains of other axes, at coordinates; what is there twice is added twice."""
+        """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up."""
     def indexed_put(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Replace elements, or what remains of other axes, at coordinates; of what is there twice the last stays."""
+        """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last
+        wins.
+        """
     def irfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
         """The real signal that has a given first half of a discrete Fourier transform: the inverse of
         :func:`rfft`.
@@ -284,7 +286,7 @@ class OperandMethods:
     def outer(self, right: Any) -> Self:
         """Each element of one tensor times each element of another."""
     def pad(self, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Self:
-        """Put a value around and between the elements."""
+        """Pad with a value before, after and between the elements of each axis."""
     def pad_outer(self, pad_value_or_type: Any, padding_config: Sequence[Sequence[int]]) -> Self:
         """Put a border around a tensor."""
     def phase(self) -> Self:
@@ -298,7 +300,7 @@ class OperandMethods:
     def put_diagonal(self, diagonal: Any, *, offset: int = 0) -> Self:
         """Replace the elements on a diagonal of a matrix."""
     def put_slice(self, start_indices: Sequence[Any], slice: Any) -> Self:
-        """Overwrite a part given by where it starts."""
+        """Overwrite a slice, given by its start along each axis."""
     def quotient(self, right: Any) -> Self:
         """Divide integers, truncating toward zero. The quotient by zero is 0."""
     def real(self) -> Self:
@@ -334,7 +336,7 @@ class OperandMethods:
     ) -> Any:
         """Arrange the same elements along other vectorized axes, in C order."""
     def reverse(self, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Turn the order of elements around."""
+        """Reverse the order of elements along axes."""
     def rfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
         """The discrete Fourier transform of a real signal: its first half, which determines the other."""
     def right_shift(self, right: Any) -> Self:
@@ -354,9 +356,9 @@ class OperandMethods:
     def sinh(self) -> Self:
         """The hyperbolic sine."""
     def slice(self, start_indices: Sequence[Any], lengths: Sequence[int], *, strides: int | Sequence[int] = 1) -> Self:
-        """Take a part given by where it starts and how long it is along each axis."""
+        """Take a slice, given by its start and length along each axis."""
     def slice_along_axis(self, start_index: Any, length: int, *, axis: int | str = 0, strides: int = 1) -> Self:
-        """Take a part along one axis, and all of the others."""
+        """Take a slice along one axis, and all of the others."""
     def sort(self, *, axis: int | str = 0, direction: str = "asc", stable: bool = False) -> Self:
         """Sort the elements along an axis."""
     def split(self, split: int | float, *, axis: int | str = 0) -> tuple[Self, Self]:
@@ -376,9 +378,9 @@ class OperandMethods:
     def sum(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
         """Add up."""
     def take(self, indices: Any, *, axis: int | str = 0) -> Self:
-        """Take elements, rows or whatever lies at some places of an axis."""
+        """Take elements or slices at the given indices of an axis."""
     def take_along_axis(self, indices: Any, *, axis: int | str = 0) -> Self:
-        """Take from each line along an axis the elements at that line's own indices."""
+        """Take elements along an axis, at indices of their own for each line along it."""
     def take_diagonal(self, *, offset: int = 0) -> Self:
         """The elements on a diagonal of each matrix."""
     def tan(self) -> Self:

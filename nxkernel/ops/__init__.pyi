@@ -1,5 +1,5 @@
 # Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
-"""The vocabulary: what people call, one module a family."""
+"""The public functions on tensors (`nx.sum`, `nx.dot`, …), one module a family."""
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
