@@ -58,9 +58,13 @@ def _lane(library, name):
     end = time.monotonic() + float(os.environ.get(SECONDS, "60"))
     first = seed = time.time_ns() % 10**9
     counts, begun = check([], library, evaluated), time.monotonic()
+    told = begun
     while time.monotonic() < end:
         counts += check([seed], library, evaluated)
         seed += 1
+        if time.monotonic() > told + 60:
+            told = time.monotonic()
+            print(f"{counts['programs']} programs beside {name} from seed {first}", flush=True)
     rate = (seed - first) / (time.monotonic() - begun)
     print(f"\n{seed - first} programs beside {name} from seed {first}, {rate:.1f} a second: {dict(counts)}")
     assert counts["programs"]

@@ -141,7 +141,6 @@ class Writer:
             lambda: f"L.reverse({part()}, {axis})",
             lambda: f"L.cumulative_sum({part()}, {axis})",
             lambda: f"L.sort({part()}, {axis})",
-            lambda: f"L.concatenate([{part((1, *rest))}, {part((first - 1, *rest))}])",
             lambda: f"L.stack([{', '.join(part(rest) for _ in range(first))}])",
             lambda: f"L.transpose({part(shape[::-1])})",
             lambda: f"L.reshape({part((math.prod(shape),))}, {shape})",
@@ -151,6 +150,8 @@ class Writer:
             lambda: f"L.part({part((first + 2, *rest))}, 1, {first + 1})",
             lambda: f"(L.reshape({part(())}, {(1,) * len(shape)}) * {part()})",
         ]
+        if first > 1:
+            ways.append(lambda: f"L.concatenate([{part((1, *rest))}, {part((first - 1, *rest))}])")
         return self.random.choice(ways)()
 
     # Transformations ---------------------------------------------------------------------------------------------
