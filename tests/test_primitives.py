@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from elementary_references import REFERENCES
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
@@ -15,6 +16,10 @@ f32_23 = Spec(types.f32, (2, 3), ("a", None))
 
 def test_every_primitive_has_a_meaning_but_parameters():
     assert {row for row in p.TABLE.values() if row not in MEANING} == {p.parameter}
+
+
+def test_every_elementary_function_has_a_reference_in_the_tests():
+    assert list(REFERENCES) == list(p.ELEMENTARY)
 
 
 def test_names_are_unique_and_families_known():

@@ -7,6 +7,7 @@ import pytest
 import scipy.special
 
 from elementary_functions import TYPES, compiled, ulps
+from elementary_references import REFERENCES
 from nxkernel.compilers.numba_cpu.codegen import elementary
 from nxkernel.compilers.numba_cpu.codegen.elementary import great_angles, small_angles
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
@@ -15,55 +16,13 @@ ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.ri
 UNARY = [name for name, arity in elementary.ARITY.items() if arity == 1 and name not in (*ROUNDING, "round")]
 
 
-def float64_sigmoid(x):
-    return np.where(x < 0, np.exp(-np.abs(x)), 1.0) / (1 + np.exp(-np.abs(x)))
-
-
-FLOAT64 = {
-    "sigmoid": float64_sigmoid,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "erf": scipy.special.erf,
-    "erfc": scipy.special.erfc,
-    "erf_inv": lambda x: np.copysign(scipy.special.erfinv(x), x),
-    "atan2": np.arctan2,
-    "pow": np.power,
-}
-PRECISE = {
+FLOAT64 = {name: row.numpy for name, row in REFERENCES.items()} | {"atan2": np.arctan2, "pow": np.power}
+PRECISE = {name: row.precise for name, row in REFERENCES.items()} | {
     "exp2": lambda x: mpmath.mpf(2) ** x,
-    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
-    "log2": lambda x: mpmath.log(x, 2),
-    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
-    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
-    "erf_inv": lambda x: mpmath.erfinv(x),
     "pow": lambda x, y: mpmath.power(x, y),
 }
 # Where a function varies, beside the samples of all bit patterns and those about 1.
-INTERVALS = {
-    "exp": [(-105, 90), (-746, 710)],
-    "exp2": [(-150, 129), (-1075, 1025)],
-    "expm1": [(-2, 2), (-40, 89), (-40, 710)],
-    "sigmoid": [(-20, 20), (-105, 90), (-746, 710)],
-    "sinh": [(-2, 2), (-90, 90), (-711, 711)],
-    "cosh": [(-2, 2), (-90, 90), (-711, 711)],
-    "tanh": [(-1, 1), (-20, 20)],
-    "sin": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
-    "cos": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
-    "tan": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
-    "asin": [(-1, 1)],
-    "acos": [(-1, 1)],
-    "atan": [(-3, 3), (0.4, 0.5)],
-    "acosh": [(1, 1.01), (1, 10)],
-    "atanh": [(-1, 1), (-0.2, 0.2)],
-    "erf": [(-1, 1), (-6, 6)],
-    "erfc": [(0, 2), (-6, 10.1), (0, 27.3)],
-    "erf_inv": [(-1, 1), (0.8, 0.9), (0.99, 1)],
-}
+INTERVALS = {name: row.intervals for name, row in REFERENCES.items()} | {"exp2": [(-150, 129), (-1075, 1025)]}
 
 
 def bit_patterns(type_, size, seed=0):

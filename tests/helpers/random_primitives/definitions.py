@@ -11,6 +11,7 @@ import ml_dtypes
 import mpmath
 import numpy as np
 
+from elementary_references import BY_PRIMITIVE
 from nxkernel import primitives as p
 from nxkernel import types
 from random_primitives.cases import EPSILON
@@ -112,26 +113,8 @@ WHOLE = {
 # Functions -------------------------------------------------------------------------------------------------------
 
 
-def _cbrt(x):
-    real = isinstance(x, mpmath.mpf)
-    return -mpmath.cbrt(-x) if real and x < 0 else mpmath.cbrt(x)
-
-
-def _erfc(x):
-    # Of numbers beyond, mpmath cannot even tell that it is 0.
-    return mpmath.erfc(x) if x < 10**4 else mpmath.mpf(0)
-
-
 #: Of numbers of mpmath, real or complex.
-FUNCTIONS = {
-    p.exp: mpmath.exp, p.expm1: mpmath.expm1, p.log: mpmath.log, p.log1p: mpmath.log1p,
-    p.log2: lambda x: mpmath.log(x, 2), p.log10: mpmath.log10, p.sigmoid: lambda x: 1 / (1 + mpmath.exp(-x)),
-    p.sin: mpmath.sin, p.cos: mpmath.cos, p.tan: mpmath.tan, p.asin: mpmath.asin, p.acos: mpmath.acos,
-    p.atan: mpmath.atan, p.sinh: mpmath.sinh, p.cosh: mpmath.cosh, p.tanh: mpmath.tanh, p.asinh: mpmath.asinh,
-    p.acosh: mpmath.acosh, p.atanh: mpmath.atanh, p.sqrt: mpmath.sqrt, p.rsqrt: lambda x: 1 / mpmath.sqrt(x),
-    p.cbrt: _cbrt, p.erf: mpmath.erf, p.erfc: _erfc, p.erf_inv: mpmath.erfinv,
-    p.power: mpmath.power,
-}  # fmt: skip
+FUNCTIONS = {primitive: row.precise for primitive, row in BY_PRIMITIVE.items()} | {p.power: mpmath.power}
 #: Functions of complex numbers besides, which are near and not exact.
 OF_COMPLEX = FUNCTIONS | {
     p.multiply: operator.mul, p.divide: operator.truediv, p.absolute: abs, p.phase: mpmath.arg,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from elementary_references import BY_PRIMITIVE
 from nxkernel import primitives as p
 from nxkernel import types
 from random_primitives.cases import Case, case_of, epsilon
@@ -25,26 +26,10 @@ UNARY = {
     p.conjugate: PARTS, p.absolute: NUMBERS,
     p.real: PARTS, p.imag: PARTS, p.phase: PARTS, p.bitwise_not: [*WHOLE, types.bool_], p.population_count: WHOLE,
     p.count_leading_zeros: WHOLE,
-    **dict.fromkeys(
-        (
-            p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sigmoid, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan,
-            p.sinh, p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.sqrt, p.rsqrt, p.cbrt,
-        ),
-        PARTS,
-    ),
-    **dict.fromkeys((p.erf, p.erfc, p.erf_inv), FLOATS),
+    **{p.TABLE[name]: PARTS if function.complex else FLOATS for name, function in p.ELEMENTARY.items()},
 }  # fmt: skip
 #: Functions of floats that are not rounded correctly: units in the last place, ours and those of NumPy or SciPy.
-ULPS = {
-    **dict.fromkeys(
-        (
-            p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sigmoid, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan,
-            p.sinh, p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.cbrt, p.power, p.atan2, p.rsqrt,
-        ),
-        8,
-    ),
-    p.phase: 1, p.erf: 8, p.erfc: 16, p.erf_inv: 16,
-}  # fmt: skip
+ULPS = {primitive: row.ulps[2] for primitive, row in BY_PRIMITIVE.items()} | {p.power: 8, p.atan2: 8, p.phase: 1}
 #: What is computed of complex numbers part by part, without rounding in between.
 BY_PARTS = {p.add, p.subtract, p.negate, p.conjugate, p.real, p.imag, p.stop_grad, p.after}
 PREDICATES = {
