@@ -21,7 +21,7 @@ _NOWHERE: Entry = (0, ())
 
 
 def identity(shape: Sequence[int], axes: Sequence[int] | None = None) -> Map:
-    """The map of a value that has the nest's own axes; axes of size 1 stand still."""
+    """The identity index map of a value over the nest's axes; axes of size 1 have stride 0."""
     axes = range(len(shape)) if axes is None else axes
     return tuple(_NOWHERE if n == 1 else (0, ((axis, 1),)) for axis, n in zip(axes, shape, strict=True))
 

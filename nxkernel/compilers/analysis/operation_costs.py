@@ -18,7 +18,7 @@ COSTS = {
 
 @dataclass(frozen=True)
 class Keeping:
-    """From how much work on a value it is worth keeping it in memory instead of computing it again.
+    """Thresholds of cost from which a value is materialized instead of recomputed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ ON_GPU = Keeping(value=24, large=64, row=48)
 
 
 def cost(name: str) -> int:
-    """Of one operation."""
+    """The cost of one operation, in simple instructions for each element."""
     return COSTS.get(name, 1)
 
 

@@ -37,7 +37,7 @@ class Offset:
     terms: list[Term] = field(default_factory=list)
 
     def times(self, factor: int) -> Offset:
-        """All of it so many times."""
+        """The offset multiplied by a number."""
         return Offset(self.fixed * factor, [Term(t.index, t.most, t.stride * factor) for t in self.terms])
 
     def plus(self, other: Offset) -> Offset:
@@ -67,7 +67,7 @@ def is_single(node: Expr | Spec) -> bool:
 
 
 def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
-    """The nodes that a program computes by itself: one element, by arithmetic or read out of an array.
+    """The nodes that are scalar instructions of the program: arithmetic on scalars, and single elements of arrays.
 
     Numbers are among them where they are outputs.
     """
@@ -80,7 +80,7 @@ def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
 
 
 def reads_of(node: Expr) -> list[Expr]:
-    """The values that one of these nodes takes."""
+    """The operands of a scalar node."""
     if node.primitive.family == "elementwise":
         return [operand for operand in node.operands if operand.primitive is not p.constant]
     if node.primitive in (p.iota, p.constant):

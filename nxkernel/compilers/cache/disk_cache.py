@@ -46,7 +46,7 @@ _warned: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class CacheFolder:
-    """Where files are, and what they are known by.
+    """The folder of the disk cache and the key that authenticates its files.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def files() -> Iterator[File]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is on disk.
+    """A summary of the disk cache: number of files, bytes, ages.
 
     Parameters
     ----------

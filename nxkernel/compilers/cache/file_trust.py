@@ -37,7 +37,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flag("O_NOFOLLOW") | _flag("O_CLO
 
 
 class UntrustedError(Exception):
-    """Somebody else could have put something there.
+    """A folder or file that another user could have written.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Folder:
                 os.close(self._number)
 
     def check(self) -> None:
-        """Look whether it still is what it was.
+        """Check that the folder is still the one that was opened.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Folder:
         self.unlink(temporary)
 
     def touch(self, name: str) -> None:
-        """Say that a file was used."""
+        """Update the time stamp of a file, since it was used."""
         follow = {"follow_symlinks": False} if OWNERS else {}
         os.utime(*self._at(name), **self._here(), **follow)
 

@@ -65,7 +65,7 @@ def names(nest: Nest) -> tuple[list[str], list[str]]:
 
 
 def _part_name(nest: Nest, kind: str, number: int, part: int) -> str:
-    """What tells the two words of a complex constant from each other."""
+    """The suffix of the name of a complex constant's real or imaginary word."""
     if kind != "constant" or not nest.constants[number].is_complex:
         return ""
     return ("_real", "_imag")[part]

@@ -37,7 +37,7 @@ def placed(
 
 
 def aligned(size: int) -> int:
-    """Bytes of memory for a value, so that the next one begins well."""
+    """A size in bytes rounded up to the alignment of buffers."""
     return shapes.ceil_div(max(size, 1), ALIGNMENT) * ALIGNMENT
 
 

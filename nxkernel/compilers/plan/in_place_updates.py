@@ -24,7 +24,7 @@ def candidates(
     writable: set[Expr],
     shares: Shares,
 ) -> dict[Expr, Expr]:
-    """For each result that could be in the memory of another value that value.
+    """For each result that could be computed in place, the value whose memory it would take.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ _OWN_MEMORY = frozenset(["tuple", "reduction", "contraction", "cumulative", "sor
 
 
 def below(node: Expr) -> Expr:
-    """What a value is a reshape of."""
+    """The value below reshapes."""
     while node.primitive is p.reshape:
         node = node.operands[0]
     return node
@@ -79,7 +79,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
 
 
 def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
-    """What must be computed before an update in place, since computing it reads what the update writes over.
+    """The values that must be computed before an in-place update, since they read what it overwrites.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ Lane = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Independence:
-    """What is known of a loop with independent turns.
+    """A loop with independent iterations: its counter, its range, and the arrays that iterations write.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Independence:
 
 
 def independence(node: Expr, body: ProgramPlan) -> Independence | None:
-    """What makes the turns of a loop independent; None where they depend on each other, or nobody can tell.
+    """Analyze whether the iterations of a loop are independent; None if they are not, or it is unknown.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _counted(node: Expr) -> tuple[int, int, Expr] | None:
 
 
 class _DependentError(Exception):
-    """An array is touched where another turn may touch it."""
+    """Two iterations may access the same element, and one of them writes it."""
 
 
 class _Touched:
@@ -127,13 +127,13 @@ class _Touched:
         self.lanes: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
 
     def lane(self, array: int) -> Lane | None:
-        """Where a turn touches an array and no other turn does; None where that is nowhere."""
+        """The index range of an array that only one iteration accesses; None if there is none."""
         found = sorted(self.lanes.get(array, {}).items())
         apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
         return apart[0] if apart else None
 
     def plan(self, plan: ProgramPlan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
-        """Go through a plan.
+        """Collect the accesses of a plan's steps.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from nxkernel.graph.expr import Expr
 
 @dataclass(frozen=True)
 class Rooms:
-    """Offsets, in bytes, in the memory that only a loop or choice uses.
+    """The private memory of a loop or branch: offsets in bytes of its buffers.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Rooms:
 
 
 def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shared: Sequence[int | None]) -> Rooms:
-    """What a loop or choice needs.
+    """The buffers that a loop or branch needs beside its operands and results.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
 
 
 def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> set[int]:
-    """The operands of a loop or choice that it copies as a whole, or may exchange for others.
+    """The operands of a loop or branch that it copies, or whose buffers it may swap.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> se
 
 
 def brought(side: Any, shared: Sequence[int | None]) -> list[int]:
-    """The results of a choice that one of its sides has elsewhere than where they are to be.
+    """The results of a branch that one side computes in another buffer, so that it copies them.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ Buffer = tuple[str, int]
 
 @dataclass(frozen=True)
 class Turn:
-    """How the buffers of a loop change places after a turn.
+    """The permutation and copies of a loop's buffers after an iteration.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Turn:
 
 
 def turn(body: Any, count: int) -> Turn:
-    """The change of places after a turn of a loop.
+    """Compute how the buffers of a loop are swapped or copied after an iteration.
 
     Parameters
     ----------

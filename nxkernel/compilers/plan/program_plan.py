@@ -31,7 +31,7 @@ from nxkernel.primitives import Spec
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A whole operation.
+    """The step of an opaque operation: a routine or a library call.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class ElementStore:
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A loop or a choice.
+    """The step of a loop or a branch.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Control:
 
     @property
     def turns(self) -> int | None:
-        """The most turns of a loop, where a part of its state is known to count between bounds."""
+        """The maximal number of iterations of a loop, if a counter in its state has known bounds."""
         body = self.parts[1]
         for place in range(self.node.params["state"]):
             low, high = body.ranges.get(body.graph.parameters[place], (0, integer_ranges.UNKNOWN))
@@ -190,7 +190,7 @@ Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
 class _WaitingError(Exception):
-    """Two steps, or two passes of a nest, wait for each other because of an update in place."""
+    """An in-place update made two steps, or two passes of a nest, depend on each other."""
 
     def __init__(self, update: Expr) -> None:
         self.update = update
@@ -290,7 +290,7 @@ class Planner:
 
 
 class _Laying:
-    """Steps and memory for one choice of updates in place."""
+    """The steps and memory of a graph for a given set of in-place updates."""
 
     def __init__(
         self,
@@ -482,7 +482,7 @@ class _Laying:
 
 
 def _resolve(stack: list[Step], missing: list[Step]) -> None:
-    """Of steps that wait for each other, say which update in place is to blame."""
+    """Find the in-place update that causes a cycle of dependencies between steps."""
     chain = [*stack, *missing]
     for step in reversed(chain):
         for other, update in step.before.items():
@@ -492,7 +492,7 @@ def _resolve(stack: list[Step], missing: list[Step]) -> None:
 
 
 def _room(size: int) -> Expr | None:
-    """A value that stands for so many bytes of memory."""
+    """A placeholder value for a buffer of this many bytes."""
     return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 
 

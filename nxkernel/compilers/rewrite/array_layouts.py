@@ -39,7 +39,7 @@ def turned(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
 
 @dataclass(eq=False)
 class _Web:
-    """An array of a loop in all its versions, through the loops and choices inside.
+    """All versions of an array that a loop carries, through the loops and branches inside of it.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class _Web:
 
 
 class _Webs:
-    """Collects the arrays of a loop."""
+    """Collects the arrays that a loop carries."""
 
     def __init__(self) -> None:
         self._webs: dict[Expr, _Web] = {}
@@ -80,7 +80,7 @@ class _Webs:
                 first.fits &= other.fits
 
     def chosen(self, node: Expr, known: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
-        """All versions of the arrays of a loop that are to be turned."""
+        """All versions of the arrays of a loop that are to be transposed."""
         self.loop(node, known, 1)
         costs: dict[_Web, int] = {}
         parameters, count = node.params["body"].parameters, node.params["state"]
@@ -158,7 +158,7 @@ class _Webs:
 
 
 def _turns(condition: Graph, body: Graph, known: Mapping[Expr, Interval]) -> int:
-    """About how many turns a loop makes."""
+    """An estimate of a loop's number of iterations."""
     asked = {node.params["index"] for node in post_order(condition.outputs) if node.primitive is p.parameter}
     found = []
     for place in asked:
@@ -185,7 +185,7 @@ _PARTS = {p.slice_: _read, p.dynamic_slice: _read, p.put_slice: _put}
 
 
 def _first(entries: Sequence) -> tuple:
-    """What belongs to the last axis comes first."""
+    """Move the entry of the last axis to the front."""
     return (*entries[-1:], *entries[:-1])
 
 
@@ -194,7 +194,7 @@ def _turned_spec(spec: Spec) -> Spec:
 
 
 class _LayoutRewriter:
-    """Writes graphs anew.
+    """Rewrites graphs with the chosen arrays transposed.
 
     Attributes
     ----------

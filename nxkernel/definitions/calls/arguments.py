@@ -496,7 +496,7 @@ _MOST_WORK = 100_000
 
 
 def _may_share(one: Any, other: Any) -> bool:
-    """Whether two arrays or tensors lie in one stretch of memory."""
+    """Whether the memory ranges of two arrays or tensors overlap."""
     one, other = (value.data if type(value) is Tensor else value for value in (one, other))
     return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
 

@@ -47,21 +47,21 @@ _REFUSED[ast.AsyncFunctionDef] = _REFUSED[ast.FunctionDef]
 
 
 class _Given:
-    """Stands in a result for a leaf of the arguments that is given back as it was."""
+    """Marks a leaf of a result that is an unchanged leaf of the arguments."""
 
     def __init__(self, place: int) -> None:
         self.place = place
 
 
 class _SharedResult:
-    """Stands in a result for what another name holds too."""
+    """Marks a value of a result that another name holds, too."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _CellDefinition(Definition):
-    """The definition that a cell becomes; what is no tensor in its result is part of its program."""
+    """The definition made of a cell; values of its result that are no tensors are static."""
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
@@ -90,7 +90,7 @@ class _CellDefinition(Definition):
 
 
 def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
-    """A cell's names and their values; those without a value are left out, and the events say so."""
+    """The names that a cell assigned, with their values; names without a value are left out and noted in the event."""
     held: dict[int, str] = {}
     result = {}
     for name, value in found.items():
@@ -138,7 +138,7 @@ def _note(text: str) -> None:
 
 
 def _each(value: Any, given: dict[int, int]) -> Any:
-    """A value with what is no tensor marked as static; containers are made anew at each call."""
+    """A value in which all but tensors is marked as static; its containers are rebuilt at each call."""
     if id(value) in given:
         return containers.Static(_Given(given[id(value)]))
     if type(value) in (tuple, list):
@@ -319,7 +319,7 @@ def _seen(value: Any, given: list[Any], as_array: bool) -> Any:
 
 
 def _is_changed_to(before: Any, value: Any) -> bool:
-    """Change what was assigned into where it is, for everybody who holds it; False where that cannot be."""
+    """Write an assigned value into the array or container that holds it; False where that is impossible."""
     if isinstance(before, np.ndarray) and isinstance(value, Tensor) and before.shape == value.shape:
         if before.flags.writeable:
             np.copyto(before, value.to_numpy(), casting="unsafe")
@@ -380,7 +380,7 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _refuse(statement: ast.stmt, file: str) -> None:
-    """Refuse what belongs into other cells."""
+    """Raise an error for statements that a compiled cell cannot hold."""
     for node in names.own([statement]):
         found = _REFUSED.get(type(node))
         if found is not None:

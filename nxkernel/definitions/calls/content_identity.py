@@ -13,7 +13,7 @@ from nxkernel.definitions.observe.events import Event, stream
 
 
 class HasPrograms:
-    """What people ask of something that has programs."""
+    """The inspection methods of functions that have compiled programs: cache info, compilations, clearing."""
 
     __name__: str
     _family: Family
@@ -34,7 +34,7 @@ class HasPrograms:
 
 
 class KnownFunction(HasPrograms):
-    """A function that has programs, for those who look at definitions; it cannot be called.
+    """A function with cached programs, for display only: it cannot be called.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ def jit_apply(
 
 
 def _check_list(name: str, what: str, given: Any) -> None:
-    """Refuse what is no list: a tensor would be taken apart into its rows."""
+    """Raise an error for what is no list; a tensor would be split into its rows."""
     if not isinstance(given, list | tuple):
         raise NxTypeError(
             message(f"nx.{name} takes its {what} as a list, got {describe(given)}.", f"Write nx.{name}(function, [t]).")

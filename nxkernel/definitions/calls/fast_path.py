@@ -43,7 +43,7 @@ STATIC = frozenset({str, type(None)})
 
 
 def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
-    """What appends an argument to a key, by the types that Python numbers have."""
+    """Make the function that appends an argument to a key, for the given types of Python numbers."""
 
     def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
         kind = type(value)
@@ -109,7 +109,7 @@ add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
 
 
 def add_static(value: Any, key: list[Any]) -> bool:
-    """Append a static value to a key; False when it takes the long way."""
+    """Append a static value to a key; False if it needs the slow path."""
     kind = type(value)
     if kind is float:
         key += (_STATIC, kind, value.hex())
@@ -135,7 +135,7 @@ def _fields(kind: type) -> tuple[str, ...] | None:
 
 
 def add_options(options: dict[str, Any], key: list[Any]) -> bool:
-    """Append options to a key; False when one of them takes the long way."""
+    """Append options to a key; False if one of them needs the slow path."""
     key.append(_OPTIONS)
     for name, value in options.items():
         kind = type(value)
@@ -154,7 +154,7 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
 
 
 class Left:
-    """What a call left to the function: its code, and the defaults of options.
+    """What a call took from the function: its code, and the default values of options.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Left:
 
     @classmethod
     def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> Left | None:
-        """What a call with these options left; None where it has to be read anew at each call."""
+        """What a call with these options takes from the function; None if it has to be read anew at each call."""
         left = cls(function, placed, given)
         named = [(f"option {name}", value) for name, value in options.items() if name not in given]
         named = [(name, value) for name, value in named if constant(value) is None]
@@ -193,11 +193,11 @@ class Left:
 
 
 def _no_function() -> None:
-    """Stands for what is no function in Python."""
+    """The function of callables that are not Python functions."""
 
 
 class Shortcut:
-    """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
+    """A program with all that a repeated call needs, looked up beforehand; kept in its snapshot."""
 
     __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
 
@@ -230,7 +230,7 @@ class Shortcut:
 
     @staticmethod
     def fits(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
-        """Whether a program and the arrays that it was called with are plain enough."""
+        """Whether a program and its arguments allow the fast path."""
         if not _is_told_by_arrays(arguments, program):
             return False
         if len(arrays) != len(arguments.values):
@@ -253,7 +253,7 @@ class Shortcut:
         return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])
 
     def run(self, arrays: list[np.ndarray]) -> Any:
-        """Answer a call; :data:`OUTDATED` where the program may not be the one any more that does."""
+        """Run the program for a call; :data:`OUTDATED` if something it depends on may have changed."""
         (
             family, version, changes, context, function, code, items, survey,
             numbers, more, program, fixed, plain, hooks,
@@ -299,7 +299,7 @@ class Shortcut:
         return results(program, program.executable.run(arrays), hooks)
 
     def _holds(self, function: Callable[..., Any], arrays: list[np.ndarray], captured: Iterable[Any]) -> bool:
-        """Whether defaults are what they were, and arrays as different from each other as they were."""
+        """Whether defaults are unchanged, and the same arrays are one object as before."""
         if self._keywords is not None and function.__kwdefaults__ is not self._keywords:
             return False
         left = self._left
@@ -338,7 +338,7 @@ def _is_told_by_arrays(arguments: CallArguments, program: CachedProgram) -> bool
 
 
 def _is_own(arrays: list[np.ndarray], place: int) -> bool:
-    """Whether a program may write into an array where it is; the long way copies, or says why not."""
+    """Whether a program may write into an array in place; otherwise the slow path copies, or raises an error."""
     array = arrays[place]
     if not array.flags.carray:
         return False
@@ -351,7 +351,7 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
 def results(
     program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
 ) -> Any:
-    """What a program gave, as the function would return it; hooks get their values. `wrap` makes tensors of arrays."""
+    """Convert a program's outputs to the function's return value and deliver hooks; `wrap` makes tensors of arrays."""
     tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)

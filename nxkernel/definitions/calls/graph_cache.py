@@ -107,7 +107,7 @@ class CachedProgram:
 
 
 class Family:
-    """The programs of one function, and what its calls met."""
+    """The cache entries of one function: its programs, its hit and miss counts, and what its traces learned."""
 
     def __init__(self, name: str, content: str = "", identity: str = "") -> None:
         forks.watch()
@@ -140,12 +140,12 @@ class Family:
         self._dropped: OrderedDict[int, None] = OrderedDict()
 
     def known(self, ident: Hashable) -> CachedProgram | None:
-        """The program that would answer a call; asking for it is no use of it."""
+        """The program for a key, or None, without counting as a use of it."""
         with self._lock:
             return self._programs.get(ident)
 
     def was_dropped(self, ident: Hashable) -> bool:
-        """Whether there was a program for a call that had to make room for others."""
+        """Whether a program for this key was evicted."""
         with self._lock:
             return hash(ident) in self._dropped
 
@@ -159,7 +159,7 @@ class Family:
             return program
 
     def learn(self, assigned: Iterable[tuple[str, bool]], fixed: Set[str], owned: bool) -> None:
-        """Know for later calls what a trace found out, which is part of their keys from now on.
+        """Record what a trace learned about the function; later calls include it in their keys.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ _lock = forks.rlock()
 
 
 def family(name: str, fingerprint: str, place: str = "") -> Family:
-    """The programs of the function with that name and content.
+    """The cache entries of the function with this name and content, made if there are none.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def is_type(text: str) -> bool:
 
 
 class Change(str):
-    """A line of a reason, which also knows what it says.
+    """One difference of two keys: the line of text, and its path, old and new value.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Change(str):
         here: str = "",
         whole: bool = False,
     ) -> Change:
-        """A line with words of its own."""
+        """A change with its own text."""
         made = cls(text)
         made.role, made.names, made.kind = role, tuple(names), kind
         made.there, made.here, made.whole = there, here, whole
@@ -266,7 +266,7 @@ def _is_structure(state: Any) -> bool:
 
 
 def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
-    """What changed of how an argument is built: the innermost containers that differ."""
+    """The changes in an argument's structure: the innermost containers that differ."""
     if before == state:
         return
     one, other = (each if isinstance(each, tuple) else (each, None, ()) for each in (before, state))
@@ -312,7 +312,7 @@ def _is_function(state: Any) -> bool:
 
 
 def _numeric(state: Any) -> bool:
-    """Whether a state is that of a number, and not of a truth value."""
+    """Whether a state is that of a number that is no bool."""
     if not isinstance(state, tuple) or len(state) < 2:
         return False
     kind = state[0]

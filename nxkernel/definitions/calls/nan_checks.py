@@ -22,7 +22,7 @@ _watching = False
 
 
 class NanDebugging:
-    """What :func:`debug_nans` gives; at the end of a ``with`` things are as they were before."""
+    """The result of :func:`debug_nans`: a context manager that restores the setting at its end."""
 
     def __init__(self, before: bool) -> None:
         self._before = before
@@ -90,7 +90,7 @@ def watching() -> bool:
 
 
 def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Run a program, and refuse what it gives where there is a NaN."""
+    """Run a program, and raise an error if its result has a NaN."""
     given = arrays if program.placed is None else device_programs.on_host(arrays)
     if program.changes:
         given = [array.copy() for array in given]
@@ -115,7 +115,7 @@ def _place(program: CachedProgram, made: Sequence[np.ndarray], number: int) -> s
 
 
 def _told(program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[str]:
-    """What made it, as lines for people."""
+    """The operation that made the NaN, as lines of text."""
     found = origin(program.executable.graph, arrays)
     if found is None:
         return ["Run node by node the graph gives none: rounding in the compiled program made the difference."]
@@ -154,7 +154,7 @@ def _name(node: Expr) -> str:
 
 
 def _range(value: Any) -> str:
-    """The values of an array in a line: the least and the greatest, and what is no number."""
+    """The range of an array's values in a line, and its counts of NaN and infinity."""
     if isinstance(value, tuple | list):
         return f"{counted(len(value), 'value')}"
     value = np.asarray(value)

@@ -18,7 +18,7 @@ ATTRIBUTE = "__nx_pickled__"
 
 
 def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
-    """What pickle asks for.
+    """The arguments of ``__reduce__`` for a definition.
 
     A definition of a module is found there by its name. That of a script or notebook is found by its name in processes
     that have the same `__main__`, as those of multiprocessing; in those of joblib, to which cloudpickle takes functions
@@ -61,7 +61,7 @@ def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
 
 
 def found(module: str | None, name: str) -> Any:
-    """What is known by a name in a module; None where nothing is."""
+    """The object with a qualified name in a module; None if there is none."""
     value: Any = sys.modules.get(module or "")
     for part in name.split("."):
         value = getattr(value, part, None)

@@ -24,7 +24,7 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Declared:
-    """How a definition takes what it is called with.
+    """How a definition declares its parameters: static, by keyword, with defaults.
 
     Parameters
     ----------
@@ -48,7 +48,9 @@ class Declared:
         return parameter is not None and parameter.kind is inspect.Parameter.KEYWORD_ONLY
 
     def limits_a_loop(self, name: str) -> bool:
-        """Whether a number says how often a loop turns: in its ``range``, or the condition of its ``while``."""
+        """Whether a number determines a loop's number of iterations: in its ``range``, or the condition of its
+        ``while``.
+        """
         code = getattr(callables.plain(self.function), "__code__", None)
         tree = tree_of(code) if code is not None else None
         for node in ast.walk(tree) if tree is not None else ():
@@ -99,7 +101,7 @@ def advice(found: Sequence[Change], arguments: CallArguments, declared: Declared
 
 
 def unwatched(found: Mapping[str, str]) -> str:
-    """What to do about what is read anew at each call.
+    """Advice about captured values that cannot be compared and are read anew at each call.
 
     Parameters
     ----------

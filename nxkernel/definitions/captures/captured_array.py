@@ -37,7 +37,7 @@ class Captured:
 
     @property
     def expected(self) -> tuple[Any, Any, Any]:
-        """Spec, shape and dtype of values that are like it; those of nothing on the host, where it is on a device."""
+        """The spec, shape and dtype that another value must have to match; impossible ones for an array on a device."""
         if self.on_device:
             return (ON_DEVICE, self.spec), None, None
         return self.spec, self.spec.shape, self.dtype or self.spec.type.dtype

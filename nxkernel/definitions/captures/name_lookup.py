@@ -23,12 +23,12 @@ from nxkernel.definitions.keys.static_values import (
 
 
 def read_name(space: dict[str, Any], name: str) -> Callable[[], Any]:
-    """What reads a name; MISSING where it is not defined."""
+    """Make a function that reads a global name; it gives MISSING where the name is not defined."""
     return functools.partial(getitem, space, name) if name in space else functools.partial(space.get, name, MISSING)
 
 
 def read_attribute(value: Any, name: str) -> Callable[[], Any]:
-    """What reads an attribute: of a module as one of the names in it, which costs less."""
+    """Make a function that reads an attribute; of a module by its namespace, which is faster."""
     if isinstance(value, types.ModuleType) and name in vars(value):
         return functools.partial(getitem, vars(value), name)
     return functools.partial(getattr, value, name, MISSING)
@@ -61,7 +61,7 @@ def is_of_slot(value: Any) -> bool:
 
 
 def in_class(kind: type, name: str) -> Any:
-    """What a class or one of its bases has under a name."""
+    """Look up a name in a class and its bases."""
     for parent in kind.__mro__:
         if name in vars(parent):
             return vars(parent)[name]
@@ -188,7 +188,7 @@ def _is_own(function: Any) -> bool:
 
 
 def itself(value: Any) -> Any:
-    """What it is given."""
+    """The identity function."""
     return value
 
 

@@ -50,7 +50,7 @@ class Held(NamedTuple):
 
 
 def origin(kind: type) -> type:
-    """The class in C that a class comes from: what an object holds beside its attributes is that one's.
+    """The nearest base class implemented in C, which decides what an object holds beside its attributes.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def origin(kind: type) -> type:
 
 
 def held(value: Any) -> Held | None:
-    """What an object holds beside attributes; None for one that may hold what cannot be compared."""
+    """The contents of an object beside its attributes; None if it may hold what cannot be compared."""
     kind = type(value)
     base = np.dtype if issubclass(kind, np.dtype) else kind if kind in _HELD else origin(kind)
     if base is object:
@@ -233,7 +233,7 @@ def contents_of(cell: types.CellType) -> Any:
 
 
 def _decimal(value: decimal.Decimal) -> Held:
-    """What is computed with it depends on the context of the thread."""
+    """A decimal number; results with it depend on the thread's decimal context, too."""
     read = functools.partial(_context, value)
     return Held((repr(value), read()), ((read, read()),))
 

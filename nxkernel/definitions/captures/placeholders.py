@@ -50,7 +50,7 @@ def slots(class_: type) -> list[str]:
 
 
 class StandIns:
-    """Makes copies of functions, containers and objects that lead to nodes in place of arrays.
+    """Copies functions, containers and objects with their captured arrays replaced by traced nodes.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class StandIns:
         self._copies: list[tuple[dict, dict, dict, frozenset[str] | None]] = []
 
     def of(self, value: Any) -> Any:
-        """What stands in for a value; the value itself where no array is reached through it."""
+        """The copy of a value with placeholders; the value itself if it reaches no array."""
         node = self._node(value)
         if node is not None:
             return node

@@ -37,7 +37,7 @@ class Reach:
         self._open: set[int] = set()
 
     def lead(self, around: list[Any], value: Any, name: str = "") -> None:
-        """What is around leads to a value: by a name, or without one. A class by any other name than its objects'."""
+        """Add an edge from a value's surroundings to it: by an attribute name, or without one."""
         node = id(around[-1]) if around else 0
         self._edges.setdefault(node, set()).add((id(value), name))
         if isinstance(value, type) and name != OF_OBJECT:

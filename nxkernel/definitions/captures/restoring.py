@@ -23,7 +23,7 @@ _NONE = object()
 
 
 def asking(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
-    """The result of a trace, after which everything in some values is as it was before.
+    """Run a trace, and restore the contents of some values afterwards.
 
     What is bound to a context, such as a variable of `contextvars`, is bound in a copy of it.
 
@@ -44,7 +44,7 @@ def asking(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
 
 
 def _kept(value: Any) -> Iterator[Callable[[], None]]:
-    """What puts back the contents of a value."""
+    """Make a function that restores the contents of a value."""
     if isinstance(value, types.FunctionType):
         yield from _of_function(value)
     elif isinstance(value, type):

@@ -26,7 +26,7 @@ _ARRAY = np.ndarray
 
 
 class Survey:
-    """What a value, most often a function, depends on, as it was when the survey was made.
+    """The snapshot of what a value, most often a function, depends on.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def _is_item(read: Callable[[], Any]) -> bool:
 
 
 def survey(value: Any) -> tuple[Survey, list[Any]]:
-    """Survey a function that is called for its own sake: its default arguments belong to the call.
+    """Take a snapshot of a function that is called directly: its default arguments belong to the call.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def survey_of(values: list[tuple[str, Any]]) -> tuple[Survey, list[Any]]:
 
 
 def reached(values: list[tuple[str, Any]]) -> list[Any]:
-    """All functions, objects and containers that some values lead to, but for arrays."""
+    """All functions, objects and containers reachable from some values, without arrays."""
     return _walk(values).reached
 
 

@@ -80,7 +80,7 @@ _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
 
 class SnapshotWalk(Collected):
-    """Goes from values to all that they read and hold."""
+    """Walks from values to all that they read and hold, and collects the snapshot."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -305,7 +305,7 @@ class CompilationView:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What the caches answered for one definition.
+    """Cache counts of one definition: hits, misses, kernels compiled, loaded and reused.
 
     Parameters
     ----------

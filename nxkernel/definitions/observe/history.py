@@ -15,7 +15,7 @@ KEPT = 1000
 
 @dataclass(slots=True)
 class Sums:
-    """What happened to one function, or in one cell.
+    """Event totals of one function or one cell.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Sums:
 
 @dataclass(slots=True)
 class CellRun:
-    """What the last run of a cell did beside computing.
+    """What the last run of a cell compiled, loaded or evicted.
 
     Parameters
     ----------

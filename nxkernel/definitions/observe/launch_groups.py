@@ -43,7 +43,7 @@ def origins(records: Sequence[KernelRecord]) -> list[str]:
 
 
 def measured(found: Measurement, places: Sequence[int]) -> Measurement:
-    """What kernels that are one for people took together.
+    """The total time of launches that are displayed as one kernel.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class GoOn(ast.Return):
 
 
 class LoopExits:
-    """What a loop is left by, while its body is rewritten."""
+    """The `break`, `continue` and `return` statements of a loop while its body is rewritten."""
 
     def __init__(self, fresh: Callable[[str], str], breaks: bool, returns: bool) -> None:
         self.broken = fresh("broken") if breaks or returns else None

@@ -112,7 +112,7 @@ def _results(node: ast.AST) -> list[ast.AST]:
 
 
 def _outside(node: ast.Lambda | ast.FunctionDef) -> list[ast.AST]:
-    """What of a function is evaluated where it is made."""
+    """The parts of a function definition that are evaluated where it stands: defaults, decorators, annotations."""
     return [
         *node.args.defaults,
         *(default for default in node.args.kw_defaults if default is not None),

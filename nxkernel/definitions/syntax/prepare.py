@@ -1,4 +1,4 @@
-"""Preparing a function's syntax tree: ``__class__`` and zero-argument ``super``, decorators and annotations removed."""
+"""Preparing a function's syntax tree: ``super()`` and private names written out, annotations removed."""
 
 from __future__ import annotations
 

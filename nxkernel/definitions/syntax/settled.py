@@ -55,7 +55,7 @@ class _Ways:
         self.early: set[str] = set()
 
     def block(self, statements: Iterable[ast.stmt], had: Had) -> Had:
-        """What has a value after statements."""
+        """The variables that are assigned on every path through statements."""
         for statement in statements:
             if had is None:
                 return None
@@ -63,7 +63,7 @@ class _Ways:
         return had
 
     def head(self, loop: ast.While | ast.For, had: frozenset[str]) -> frozenset[str]:
-        """What has a value at the beginning of a turn."""
+        """The variables that are assigned at the beginning of each iteration."""
         self._read(loop.test if isinstance(loop, ast.While) else loop.iter, had)
         return had | frozenset(stored(loop.target)) if isinstance(loop, ast.For) else had
 
@@ -92,6 +92,6 @@ class _Ways:
 
 
 def _either(ways: Iterable[Had]) -> Had:
-    """What has a value whichever way control came."""
+    """The variables that are assigned on both paths."""
     coming = [way for way in ways if way is not None]
     return frozenset.intersection(*coming) if coming else None

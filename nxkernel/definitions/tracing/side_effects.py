@@ -25,7 +25,7 @@ _DEEPEST = 3
 
 
 class Stored:
-    """What a function reaches outside of itself, as it is before it is traced.
+    """The Python objects that a function reaches, as they are before it is traced.
 
     Parameters
     ----------

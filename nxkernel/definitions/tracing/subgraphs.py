@@ -77,7 +77,7 @@ def _entry(value: Operand) -> Operand:
 
 
 def placed(graph: Graph, values: Sequence[Any]) -> list[Operand]:
-    """What a graph gives for values, recorded in the trace that is active; entry by entry along vectorized axes."""
+    """Inline a graph into the active trace and return its results; entry by entry along vectorized axes."""
     values = [operand(value) for value in values]
     axes = axis_alignment.union(values)
     if not axes:

@@ -60,7 +60,7 @@ class CapturedArrays:
 
 @dataclass(frozen=True)
 class Traced:
-    """What one trace found.
+    """The result of one trace: graph, structure of the outputs, side effects, hooks.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _Capturing:
         self.meaning: dict[Expr, int | np.ndarray] = {}
 
     def known(self, value: Any, looks: dialects.Face) -> Any:
-        """What stands for an array that is captured by name."""
+        """The placeholder of an array that is captured by name."""
         number = self._known.get(id(value))
         if number is None:
             return None
@@ -197,7 +197,7 @@ class _Views:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What hooks ask for during a trace.
+    """The hook requests of a trace.
 
     Parameters
     ----------

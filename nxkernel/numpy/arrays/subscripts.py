@@ -64,7 +64,7 @@ class StridedAxis:
         return known and apart % math.gcd(self.step, other.step) != 0
 
     def mask(self, size: int) -> Operand:
-        """Which elements of an axis of a size these are."""
+        """For an axis of length `size`, the mask of the elements that the slice picks."""
         after, step = self._distances(size)
         inside = apply(
             p.logical_and,
@@ -75,13 +75,17 @@ class StridedAxis:
         return apply(p.logical_and, inside, apply(p.equal, rest, filled(0, s64, (size,))))
 
     def order(self, size: int, most: int) -> Operand:
-        """For each element of an axis of a size its number among these, and one of those below `most` otherwise."""
+        """For each position of an axis of length `size`, its number among the picked elements, clamped to ``[0,
+        most)``.
+        """
         after, step = self._distances(size)
         number = apply(p.quotient, after, spread(step, (size,)))
         return apply(p.minimum, apply(p.maximum, number, filled(0, s64, (size,))), filled(most - 1, s64, (size,)))
 
     def _distances(self, size: int) -> tuple[Operand, Operand]:
-        """How far each element of an axis is from the first one, in the direction of the steps, and their size."""
+        """The distance of each position from the first picked one, in the direction of the step, and the step's
+        absolute value.
+        """
         place = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
         after = apply(p.subtract, place, spread(as_number(self.first), (size,)))
         if isinstance(self.step, int):

@@ -1,4 +1,4 @@
-"""NumPy's index tricks: ``ix_``, ``r_`` and ``c_``, ``ndenumerate``, ``unravel_index``, ``apply_along_axis``, sliding windows."""
+"""NumPy's index tricks: ``ix_``, ``r_`` and ``c_``, ``ndenumerate``, ``unravel_index``, ``apply_along_axis``."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ class DeviceScope:
 
 
 def further(where: Where, offset: int) -> Where:
-    """So many bytes behind a place."""
+    """An address plus an offset in bytes."""
     return where[0], where[1] + offset
 
 

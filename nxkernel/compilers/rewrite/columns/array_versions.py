@@ -36,7 +36,7 @@ class Chain:
 
 
 def root(value: Expr, nodes: Iterable[Expr]) -> Expr | None:
-    """What a value is an update of: something that is not among some nodes; None where it is none."""
+    """The array outside of some nodes that a value is an update of; None if it is none."""
     found = _start(value, nodes)
     return None if found is None else found[0].operands[found[1]]
 
@@ -95,7 +95,7 @@ def chains(region: Region) -> dict[Expr, Chain]:
 
 
 class _TangledError(Exception):
-    """Two versions of an array are needed at once."""
+    """Two versions of an array are live at the same time."""
 
 
 class _Follow:

@@ -18,7 +18,7 @@ Form = tuple[Entry, ...]
 
 
 class RefusedError(Exception):
-    """Something does not work on columns side by side."""
+    """An operation does not work on independent columns."""
 
 
 def uniform(node: Expr) -> Form:

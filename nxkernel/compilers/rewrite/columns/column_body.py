@@ -19,7 +19,7 @@ from nxkernel.shapes import unnamed
 
 @dataclass
 class Level:
-    """What values are in one graph of the new ones.
+    """The mapping of old values to new ones in one of the new graphs.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Slot:
-    """Where a value is among those that a loop or choice takes or gives.
+    """The position of a value among the operands or results of a loop or branch.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Slot:
 
 
 class Body:
-    """Writes what is done in a column.
+    """Writes the nodes that compute one column.
 
     Parameters
     ----------

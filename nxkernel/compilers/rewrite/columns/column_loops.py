@@ -22,7 +22,7 @@ SIDE_BY_SIDE = 4
 
 @dataclass
 class _Result:
-    """An array that the loops make.
+    """An array that the loops over columns compute.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class Region:
         self.nodes.update(group)
 
     def _cut(self) -> None:
-        """Give back what comes after something that is outside and comes after the region."""
+        """Remove nodes that depend on nodes outside that themselves depend on the region."""
         after: set[Expr] = set()
         for node in self.order:
             if any(operand in after for operand in node.operands):
@@ -179,7 +179,7 @@ class Region:
 
 
 def worth(region: Region) -> bool:
-    """Whether columns one by one are better than planes.
+    """Whether interchanging the loops pays.
 
     They are where loops walk along memory from plane to plane, and do little besides.
     """

@@ -152,7 +152,7 @@ def _scalar(value: Any, word: str, site: Any) -> Any:
 
 @dataclass(frozen=True)
 class _SideResult:
-    """What one side of a choice gave."""
+    """The result of one side of a branch."""
 
     results: tuple
     structures: list[tuple]

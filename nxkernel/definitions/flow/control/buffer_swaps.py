@@ -46,7 +46,7 @@ class Exchange:
         return len(self.places)
 
     def after_turn(self, results: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
-        """Which array each variable has after a turn.
+        """Which array each variable has after an iteration.
 
         Raises
         ------

@@ -44,7 +44,7 @@ def without(lists: Sequence[AppendedList], values: tuple) -> tuple:
 
 
 class LearntError(MustUnrollError):
-    """What a turn appends is known now: the loop is traced again, with an array for it."""
+    """Raised when it is known what an iteration appends: the loop is traced again, with an array for it."""
 
     def __init__(self) -> None:
         super().__init__("what it appends was not known")

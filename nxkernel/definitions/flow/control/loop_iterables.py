@@ -91,7 +91,7 @@ class Range(Counted):
 
 
 class Unrolled:
-    """What :func:`nxkernel.unroll` gives: a loop over it is written out while it is traced."""
+    """The result of :func:`nxkernel.unroll`: a loop over it is unrolled at trace time."""
 
     def __init__(self, iterable: Any) -> None:
         self._iterable = iterable

@@ -30,7 +30,7 @@ Turn = Callable[[Sequence[Any], tuple], tuple[Sequence[Any], tuple]]
 
 
 class LoopPlan:
-    """What is known of a loop from tracing it before: how its variables are held.
+    """What an earlier trace learned of a loop: how its variables are represented.
 
     Attributes
     ----------

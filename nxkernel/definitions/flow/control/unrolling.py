@@ -56,7 +56,7 @@ def reason(error: Exception) -> str:
 
 
 class _Written:
-    """What a trace has written out.
+    """The unrolled iterations of a trace, counted by loop.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def keep(plan: Any) -> None:
 
 
 def mark() -> tuple[int, dict[tuple, tuple], dict[Any, str]]:
-    """What is written out when a loop is begun."""
+    """The count of unrolled iterations at the beginning of a loop."""
     found, trace = _written(), tracing.current()
     said = {} if trace is None else trace.outermost.memory.get(_NOTES, {})
     return len(found.plans), {site: tuple(turns) for site, turns in found.turns.items()}, dict(said)

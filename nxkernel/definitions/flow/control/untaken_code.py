@@ -1,4 +1,4 @@
-"""Code in branches that is traced although the program may never run it: errors in it become conditional."""
+"""Code in branches that is traced although the program may never run it: errors in it say so."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _TWINS: dict[Any, Callable[..., Any]] = {
 
 
 def fn(function: Any) -> Any:
-    """What to call in place of a function.
+    """The function to call instead of the given one while tracing.
 
     Builtins and the functions of `math` have twins that take traced values. Functions that Numba compiled are called
     for each element of traced values. Plain functions of the user's are

@@ -58,7 +58,7 @@ def _trunc(x: Any) -> Any:
 
 
 def _fact(function: Callable) -> Callable:
-    """What is true or false of a number, as Python's bool."""
+    """A predicate of a number as a bool."""
     return lambda *numbers, **options: as_number(function(*numbers, **options))
 
 

@@ -72,7 +72,7 @@ class Picked:
         return Picked(function(other, self.whole) if swapped else function(self.whole, other), self.mask)
 
     def error(self) -> NxError:
-        """Why this is no value."""
+        """The error for a use of ``x[mask]`` that would need its size, which only the running program knows."""
         return NxTypeError(
             message(
                 f"x[mask] has a size that only the values of the mask tell: x is {self.whole.spec}, the mask "

@@ -29,7 +29,7 @@ _READ = "arrays that may be others and were read"
 
 
 class Aliases:
-    """What is known of a place in memory beside what is in it.
+    """The aliasing information of storage cells.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Aliases:
 
 
 def of(root: Root) -> Aliases:
-    """What is known of a place in memory."""
+    """The aliasing information of a storage cell."""
     if root.aliases is None:
         root.aliases = Aliases(root)
     return root.aliases

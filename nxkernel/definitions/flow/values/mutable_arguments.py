@@ -32,7 +32,7 @@ _SEVERAL = "values that are one of several"
 
 
 class AssignedError(BaseException):
-    """Something is assigned into an argument that is a plain traced value; nobody but who traces is to catch it.
+    """Raised to trace again, when an argument that is a plain traced value is assigned into.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ class MutableArgument(Proxy):
         return self.root.read()
 
     def content(self) -> Operand:
-        """What is in it, though it may be out of date."""
+        """The contents, even if they may be out of date."""
         return self.root.content()
 
     def __nx_like__(self, value: Operand) -> Operand:
-        """What is computed of it is a value as any other."""
+        """Results computed from it are plain traced values."""
         return value
 
     def anew(self, value: Operand) -> MutableArgument:

@@ -13,7 +13,7 @@ class NxUnboundError(NxError, UnboundLocalError):
 
 
 class Unassigned:
-    """What a variable holds that nothing was assigned to.
+    """The value of a variable that nothing was assigned to: any use raises an error.
 
     Parameters
     ----------
