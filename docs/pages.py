@@ -297,7 +297,7 @@ def _text(page: Page) -> str:
 
 
 #: Pages that stand in a file of their own beside this one.
-_WRITTEN = ("trust", "one-sitting")
+_WRITTEN = ("compilers", "trust", "one-sitting")
 
 
 def write(folder: Path) -> None:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from compiling import graph_of
 
 import nxkernel as nx
+from compiling import graph_of
 from nxkernel.backends.graphs import GraphWalk
 from nxkernel.compilers.interface import Compiler, Executable, KernelRecord, WholeClock, contiguous, host_machine
 
