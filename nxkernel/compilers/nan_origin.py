@@ -27,7 +27,7 @@ class Origin:
     values : tuple of array
         Of the operands, or the parameter's own.
     around : tuple of (Expr, int)
-        The loops and choices that it is in, from the outside, with the turn from 0.
+        The loops and branches that it is in, from the outside, with the iteration from 0.
     """
 
     node: Expr
@@ -99,7 +99,7 @@ def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
 
 
 def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Expr | None:
-    """What made a NaN in a loop or a choice, or the operand of it that it came in with."""
+    """What made a NaN in a loop or a branch, or the operand of it that it came in with."""
     arrays = [values[id(operand)] for operand in node.operands]
     results = values[id(node)]
     place = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
@@ -119,12 +119,14 @@ def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Ex
             return _in(node, turn, found)
         if found >= state:
             return node.operands[found]
-        # It was in another part of the state already, which an earlier turn made.
+        # It was in another part of the state already, which an earlier iteration made.
         place, limit = found, turn
 
 
 def _turn(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
-    """The turn that put a NaN into a part of a loop's state, and the state before; no turn where it began with one."""
+    """The turn that put a NaN into a part of a loop's state, and the state before; no iteration where it began with
+    one.
+    """
     condition, body, state = node.params["condition"], node.params["body"], node.params["state"]
     ask, walk = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]

@@ -13,7 +13,9 @@ Interval = tuple[int, int]
 
 
 def turn_step(body: Graph, place: int) -> int | None:
-    """By how much a whole number of the state changes in every turn; None where that differs, or nobody can tell."""
+    """By how much a whole number of the state changes in every iteration; None where that differs, or nobody can
+    tell.
+    """
     return difference(body.outputs[place], [body.parameters[place]])
 
 
@@ -77,7 +79,7 @@ def _selected(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval 
 
 
 def _is_floored_rest(mask: Expr, then: Expr, rest: Expr) -> bool:
-    """Whether a choice gives a remainder the sign of a positive divisor, as Python's and NumPy's have it."""
+    """Whether a branch gives a remainder the sign of a positive divisor, as Python's and NumPy's have it."""
     if rest.primitive is not p.remainder or then.primitive is not p.add or mask.primitive is not p.logical_and:
         return False
     divisor, (other, opposite) = rest.operands[1], mask.operands

@@ -46,7 +46,7 @@ class MutableCell:
 
 
 class VectorizedValueError(NxTypeError):
-    """A value with vectorized axes in a loop or a choice, of which each entry would go its own way."""
+    """A value with vectorized axes in a loop or a branch, of which each entry would go its own way."""
 
     def __init__(self, spec: Any) -> None:
         super().__init__(
@@ -217,9 +217,9 @@ class BodyTrace(Trace):
     written : set
         The cells from outside that it wrote to.
     side : bool
-        Whether it is a side of a choice: it runs once, or not at all, each time that what is around it does.
+        Whether it is a side of a branch: it runs once, or not at all, each time that what is around it does.
     beginnings : dict
-        For inputs of a turn of a loop, what they are in the first one.
+        For inputs of an iteration of a loop, what they are in the first one.
     relied_on : set
         Those of which that decided about a type.
     """

@@ -1,7 +1,7 @@
 """Simplifying the carried values of loops and branches: unused, invariant and duplicate ones are removed.
 
-Gradients of gradients keep values of turns that another gradient keeps already, and count turns beside the counter that
-is there; both are found by their values, from turn to turn.
+Gradients of gradients keep values of iterations that another gradient keeps already, and count turns beside the counter
+that is there; both are found by their values, from turn to turn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int,
     before: list[int] = []
     same = _first_alike([(place < count, id(operand)) for place, operand in enumerate(operands)])
     while same != before:
-        # Alike before a turn: are they after it?
+        # Alike before an iteration: are they after it?
         after = _of_merged(body, same, simplified)
         told = [(first, id(after[place]) if place < count else None) for place, first in enumerate(same)]
         same, before = _first_alike(told), same
@@ -57,7 +57,7 @@ def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int,
 
 
 def choice(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int, Expr]:
-    """What stands for the results of a choice that are used; the parameters are those of :func:`loop`."""
+    """What stands for the results of a branch that are used; the parameters are those of :func:`loop`."""
     predicate, *given = node.operands
     sides, same = _graphs(node, "then", "otherwise"), _first_alike(list(map(id, given)))
     found = [_of_merged(side, same, simplified) for side in sides]

@@ -57,7 +57,8 @@ def gradients(
             gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)
             for gain, node in zip(found, inputs, strict=True)
         ]
-        # What lies before the inputs is none of this; a loop that takes gradients would go through all its turns again.
+        # What lies before the inputs is none of this; a loop that takes gradients would go through all its iterations
+        # again.
         together = replayed([*named, *more], {node: node for node in inputs}, replacing)
         slopes = [
             _flat(slope, inputs) if jumps else slope

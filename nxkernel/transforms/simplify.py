@@ -21,7 +21,7 @@ from nxkernel.transforms import carried
 
 Rule = Callable[[Expr], "Expr | None"]
 _RULES: dict[Primitive, list[Rule]] = {}
-#: What becomes of the results of loops and choices.
+#: What becomes of the results of loops and branches.
 _CARRIED = {p.while_: carried.loop, p.cond: carried.choice}
 
 
@@ -37,7 +37,7 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
 
 
 class Simplification:
-    """One run of it, which goes through graphs of loops and choices once and knows what became of each node."""
+    """One run of it, which goes through graphs of loops and branches once and knows what became of each node."""
 
     def __init__(self) -> None:
         self._graphs: dict[int, tuple[Graph, Graph]] = {}
@@ -53,7 +53,7 @@ class Simplification:
         """What outputs become, for what some nodes are to become, by identity."""
         new: dict[int, Expr] = dict(given or {})
         seen: dict[Any, Any] = {}
-        # The results of loops and choices: those that are asked for, and what they become.
+        # The results of loops and branches: those that are asked for, and what they become.
         asked: dict[int, set[int]] = {}
         parts: dict[int, dict[int, Expr]] = {}
         order = post_order(outputs)
@@ -80,7 +80,7 @@ class Simplification:
     def _found(
         self, node: Expr, operands: list[Expr], seen: dict[Any, Any], asked: Mapping[int, set[int]]
     ) -> Expr | dict[int, Expr]:
-        """What a node becomes, or what each of the results of a loop or choice does that somebody asks for."""
+        """What a node becomes, or what each of the results of a loop or branch does that somebody asks for."""
         wanted = asked.get(id(node), set())
         if node.primitive is not p.custom_grad and any(type(value) is Graph for value in node.params.values()):
             params = {key: self._graph(v) if type(v) is Graph else v for key, v in node.params.items()}

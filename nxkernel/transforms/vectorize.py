@@ -3,7 +3,7 @@
 Entries lie along one more axis, which is axis 0 of every value that has it (a *mapped* value); values that are the same
 for every entry stay as they are. What a primitive does to many entries is said in
 :mod:`nxkernel.ops.machinery.batching_rules`, how a graph is walked in :mod:`~nxkernel.transforms.vectorize_entries`,
-and what becomes of loops and choices in :mod:`~nxkernel.transforms.vectorize_control`.
+and what becomes of loops and branches in :mod:`~nxkernel.transforms.vectorize_control`.
 """
 
 from __future__ import annotations

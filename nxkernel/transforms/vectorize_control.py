@@ -1,6 +1,6 @@
 """Vectorizing loops and branches whose condition differs between entries.
 
-* A choice by a condition that all entries share stays a choice. Where they differ, both sides are computed and each
+* A branch by a condition that all entries share stays a branch. Where they differ, both sides are computed and each
   entry selects.
 * A loop whose condition all entries share stays that loop. Where they differ, it runs as long as one entry goes on,
   and the others keep what they have.
@@ -22,7 +22,7 @@ from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
 from nxkernel.transforms.vectorize_entries import Entries, MappedValue, Rule
 
-# Choices -------------------------------------------------------------------------------------------------------------
+# Branches -------------------------------------------------------------------------------------------------------------
 
 
 def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
@@ -191,7 +191,7 @@ def _part(
     extra: Sequence[Expr],
     finish: Callable[[Entries, Sequence[MappedValue]], list[Expr]],
 ) -> Graph:
-    """The graph of every entry for a part of a loop or choice; what is active is one more operand where it is given."""
+    """The graph of every entry for a part of a loop or branch; what is active is one more operand where it is given."""
     values = entries.parameters(old, flags)
     more = [parameter(place, "active", node.spec) for place, node in enumerate(extra, len(values))]
     inside = entries.where(more[0] if more else None)
@@ -219,7 +219,7 @@ def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
 
 
 def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
-    """Whether the condition of a loop differs from entry to entry, and which of its operands do in any turn."""
+    """Whether the condition of a loop differs from entry to entry, and which of its operands do in any iteration."""
     condition, body, flags = node.params["condition"], node.params["body"], list(mapped)
     while True:
         (asked,) = mapped_outputs(condition, flags)
@@ -251,5 +251,5 @@ def _truth(predicate: Expr) -> Expr:
     return apply(p.not_equal, predicate, filled(0, predicate.type, predicate.shape))
 
 
-#: What becomes of loops and choices.
+#: What becomes of loops and branches.
 RULES: dict[p.Primitive, Rule] = {p.cond: _cond, p.while_: _while, p.custom_grad: _custom_grad}

@@ -112,7 +112,7 @@ class Entries:
         return Entries(self.size, self.recorder, self.rules, active, self.known)
 
     def knowing(self, known: Mapping[Expr, Interval]) -> Entries:
-        """The same inside of a loop or choice, of whose parameters more is known."""
+        """The same inside of a loop or branch, of whose parameters more is known."""
         return Entries(self.size, self.recorder, self.rules, self.active, known)
 
     def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[MappedValue]:

@@ -43,7 +43,7 @@ def rule(name: str) -> Callable[..., Interval | None] | None:
 
 
 def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
-    """For each part of a loop or choice the intervals of its parameters.
+    """For each part of a loop or branch the intervals of its parameters.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class NumbaCpu(Compiler):
         return CpuExecutable(graph, text, layout, code, kernels, *spent, lambda: laid)
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
-        """Its kernels, and at the end its loops and choices, where it has some."""
+        """Its kernels, and at the end its loops and branches, where it has some."""
         from nxkernel.compilers.numba_cpu.program import graph_compilation
 
         return graph_compilation.foresee(graph)

@@ -1,6 +1,6 @@
 """Updates in place: which results take over the memory of what they are made from.
 
-An update of a few elements (``put_slice``, ``put_strided``, ``scatter``), a loop that changes an array and a choice
+An update of a few elements (``put_slice``, ``put_strided``, ``scatter``), a loop that changes an array and a branch
 between changes of one give a new value; where nothing reads the old one afterwards, it is written over.
 """
 
@@ -13,7 +13,7 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.graph.expr import Expr
 
-#: For a loop or choice: which result could be in the memory of which operand.
+#: For a loop or branch: which result could be in the memory of which operand.
 Shares = Callable[[Expr], Mapping[int, int]]
 
 
@@ -36,7 +36,7 @@ def candidates(
     writable : set of Expr
         The parameters whose memory may be written to.
     shares : callable
-        What loops and choices could do.
+        What loops and branches could do.
     """
     kept = {below(output) for output in outputs}
     taken: set[Expr] = set()

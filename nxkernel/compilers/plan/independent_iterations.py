@@ -1,12 +1,12 @@
 """Dependence analysis of loops: whether iterations are independent, so that they can run in parallel.
 
 Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
-turn ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one turn is to the next. Its
-turns may run in any order, and on all threads.
+iteration ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one iteration is to the
+next. Its turns may run in any order, and on all threads.
 
-That is read off the plan of a turn and not off its graph: an update that is no update in place, a choice that brings a
-side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is not known
-to touch a part of an array touches all of it.
+That is read off the plan of an iteration and not off its graph: an update that is no update in place, a branch that
+brings a side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is
+not known to touch a part of an array touches all of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Independence:
     counter : int
         Its place in the state.
     step : int
-        What is added to it in a turn.
+        What is added to it in an iteration.
     bound : Expr
         A parameter of the condition, or a constant, before which the counter ends.
     lanes : dict
@@ -74,7 +74,7 @@ def independence(node: Expr, body: ProgramPlan) -> Independence | None:
     used = set(post_order([body.results[place] for place in changing]))
     arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
     for place in changing:
-        # A number that a turn reads before it has set it comes from the turn before.
+        # A number that an iteration reads before it has set it comes from the iteration before.
         if place != counter and place not in arrays and graph.parameters[place] in used:
             return None
     if any(body.outputs[place] != ("input", place) for place in arrays):
@@ -118,7 +118,7 @@ class _Touched:
     Parameters
     ----------
     step : int
-        How far the counter gets in a turn.
+        How far the counter gets in an iteration.
     """
 
     def __init__(self, step: int) -> None:
@@ -182,7 +182,7 @@ class _Touched:
         for axis, index, length in zip(axes, indices, lengths, strict=True):
             line = _line(index, counters, known)
             low, high = known.get(index, (-1, integer_ranges.UNKNOWN))
-            # An index that could be moved to where there are elements would be that of two turns.
+            # An index that could be moved to where there are elements would be that of two iterations.
             if line is not None and length and low >= 0 and high + length <= node.shape[axis]:
                 factor, away = line
                 here[axis, factor] = away, away + length - 1
@@ -198,7 +198,7 @@ class _Touched:
     def _control(
         self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: ProgramPlan
     ) -> None:
-        """Go through a loop or choice inside, of which some operands are arrays of the loop."""
+        """Go through a loop or branch inside, of which some operands are arrays of the loop."""
         node = control.node
         if loop_buffers.copied(node, control.parts, control.shared) & set(arrays):
             raise _DependentError

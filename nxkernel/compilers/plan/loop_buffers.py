@@ -25,7 +25,7 @@ class Rooms:
     fresh : dict
         Of a loop: for each array that its body makes, where it is at first.
     copies : dict
-        Of a choice: for each operand that a side writes over, where its copy is.
+        Of a branch: for each operand that a side writes over, where its copy is.
     spare : dict
         Of a loop: for each array that may end in the buffer of another one, where it is kept on its way home.
     size : int

@@ -85,7 +85,7 @@ class Control:
     results : tuple of (Expr or None)
         The values that it computes; None for one that nobody needs.
     parts : tuple of ProgramPlan
-        Of a loop its condition and its body, of a choice its two sides.
+        Of a loop its condition and its body, of a branch its two sides.
     shared : tuple of (int or None)
         For each result the operand whose memory it takes over.
     scratch : Expr or None
@@ -141,7 +141,7 @@ class ProgramPlan:
         For each value in memory: ``("input", i)``, ``("output", j)`` or ``("work", offset)``; ``("number", k)`` for one
         that the program keeps by itself.
     outputs : list of tuple
-        Where each output of the graph is: ``("output", j)``, or in a loop or choice ``("input", i)``.
+        Where each output of the graph is: ``("output", j)``, or in a loop or branch ``("input", i)``.
     arrays : list of Expr
         For each array to allocate, the value in it (a reshape of what is computed, at most).
     workspace : int
@@ -169,7 +169,7 @@ class ProgramPlan:
 
     @cached_property
     def controls(self) -> dict[Expr, Control]:
-        """The loops and choices among the steps."""
+        """The loops and branches among the steps."""
         return {step.work.node: step.work for step in self.steps if isinstance(step.work, Control)}
 
     @property
@@ -238,7 +238,7 @@ class Planner:
         return made
 
     def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
-        """The plan of a part of a loop or choice, which may write into some of its inputs."""
+        """The plan of a part of a loop or branch, which may write into some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
         parameters = {graph.parameters[place] for place in writable}
         return self._plan(graph, prepared, origin, parameters, known)
@@ -277,7 +277,7 @@ class Planner:
         return self.part(params["then"], places, known[0]), self.part(params["otherwise"], places, known[1])
 
     def _shares(self, node: Expr) -> dict[int, int]:
-        """Which results of a loop or choice could be in the memory of which operands."""
+        """Which results of a loop or branch could be in the memory of which operands."""
         parts = self._parts[node]
         if node.primitive is p.while_:
             return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}

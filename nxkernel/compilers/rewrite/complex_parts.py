@@ -28,7 +28,7 @@ _LOGIC = frozenset([p.logical_and, p.logical_or, p.logical_xor, p.logical_not])
 
 
 def split(outputs: Sequence[Expr]) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs, with the graphs of their loops and choices, in which of complex numbers only what is `DIRECT` is left.
+    """Outputs, with the graphs of their loops and branches, in which of complex numbers only what is `DIRECT` is left.
 
     Parameters
     ----------

@@ -300,7 +300,7 @@ class NestBuilder:
         return ("row", own) if level == "row" and own < depth else None
 
     def _is_inside(self, node: Expr) -> bool:
-        """Whether a choice is always for its first value, since the loop runs over no other places."""
+        """Whether a branch is always for its first value, since the loop runs over no other places."""
         return self._limits is not None and node.primitive is p.select and node.operands[0] is self._limits.mask
 
     def _needs(self, key: Any) -> list[Any]:

@@ -164,7 +164,7 @@ class Fusion:
         return {anchor for anchor in anchors if anchor.primitive is not p.parameter}
 
     def _is_literal(self, operand: Expr, user: Expr) -> bool:
-        """Whether an operand of a loop or choice is a number that the program has by itself."""
+        """Whether an operand of a loop or branch is a number that the program has by itself."""
         return operand.primitive is p.constant and user.primitive.family == "control" and scalars.is_single(operand)
 
     def stores_element(self, node: Expr) -> bool:

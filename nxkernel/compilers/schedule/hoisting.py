@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from nxkernel.compilers.schedule.loop_nest import Op, Section
 from nxkernel.types import Type
 
-#: Instructions that depend on where a turn is, or on what turns before it left.
+#: Instructions that depend on where an iteration is, or on what iterations before it left.
 _OF_A_TURN = frozenset(["load", "gather", "index", "scratch", "carry", "njit"])
-#: Instructions that are as cheap in a turn as the slot that would replace them.
+#: Instructions that are as cheap in an iteration as the slot that would replace them.
 _FREE = frozenset(["const", "slot"])
 
 
 def hoisted(
     sections: Sequence[Section], slots: Sequence[Type], limits: Sequence[int]
 ) -> tuple[list[Section], list[Type], tuple[int, ...]]:
-    """Sections whose full ones have nothing left that is the same in every turn, with their slots and limits.
+    """Sections whose full ones have nothing left that is the same in every iteration, with their slots and limits.
 
     Such are the clamped starts of slices. Where no row section comes before a full one there is a new one.
 
@@ -64,7 +64,7 @@ def _in_use(
 
 
 def _same(section: Section) -> dict[int, None]:
-    """The instructions that give the same in every turn."""
+    """The instructions that give the same in every iteration."""
     same: dict[int, None] = {}
     for number, op in enumerate(section.code):
         if op.name not in _OF_A_TURN and all(arg in same for arg in op.args):

@@ -126,7 +126,7 @@ def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Resu
     Returns
     -------
     callable
-        Gives the same. In a loop, every turn keeps what goes into the function, and nothing that is inside.
+        Gives the same. In a loop, every iteration keeps what goes into the function, and nothing that is inside.
 
     Examples
     --------

@@ -46,9 +46,9 @@ def value_and_grad(
     Given a function, the result is a function of the same arguments. Inside of a definition, and outside, variables
     and a function of them can be given instead, as in Nx: ``value_and_grad(vars, fun)``.
 
-    A plain function is traced as it stands, so each turn of its Python loops is a part of the program, which takes long
-    to compile for hundreds of turns. In a function with ``@nx.defn`` they are loops of the program. What the function
-    assigns into its arguments stays in it: the arrays that are passed do not change.
+    A plain function is traced as it stands, so each iteration of its Python loops is a part of the program, which takes
+    long to compile for hundreds of iterations. In a function with ``@nx.defn`` they are loops of the program. What the
+    function assigns into its arguments stays in it: the arrays that are passed do not change.
 
     Parameters
     ----------

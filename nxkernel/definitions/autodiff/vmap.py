@@ -33,7 +33,7 @@ def vmap(
     Parameters
     ----------
     function : callable
-        Of one entry. A plain function is traced as it stands, with each turn of its Python loops; in one with
+        Of one entry. A plain function is traced as it stands, with each iteration of its Python loops; in one with
         ``@nx.defn`` they are loops of the program.
     in_axes : int, None or container of them
         Along which axis the entries of the arguments lie: for all of them, or a tuple with one for each, which may be a

@@ -415,7 +415,7 @@ def _not_data(name: str, value: Any, body: list[ast.stmt], file: str) -> NxError
 def _needed(body: list[ast.stmt], outputs: Mapping[str, None]) -> list[str]:
     """The names whose value from before the cell may be read, in the order in which the cell names them.
 
-    Where only one side of a choice assigns to an output, what it was before is its value on the other side.
+    Where only one side of a branch assigns to an output, what it was before is its value on the other side.
     """
     found: set[str] = set()
     kept = _assigned(body, frozenset(), found)

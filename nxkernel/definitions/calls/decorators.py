@@ -159,7 +159,8 @@ def jit(
     Parameters
     ----------
     function : callable
-        Traced as it stands, with each turn of its Python loops; in one with ``@nx.defn`` they are loops of the program.
+        Traced as it stands, with each iteration of its Python loops; in one with ``@nx.defn`` they are loops of the
+        program.
     compiler : str, optional
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
         (:func:`nxkernel.default_options`).

@@ -42,7 +42,8 @@ def debug_nans(on: bool = True) -> NanDebugging:
 
     It holds for the whole process: until the end of the block as ``with nx.debug_nans():``, else until
     ``nx.debug_nans(False)``. Programs stay as they are; one that gives a NaN is run again node by node, and in loops
-    turn by turn. What is computed outside of definitions is not looked at, nor are NaNs that never reach a result.
+    iteration by iteration. What is computed outside of definitions is not looked at, nor are NaNs that never reach a
+    result.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def _told(program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[str]:
 
 
 def _within(found: Origin) -> str:
-    """The loops and choices around an operation."""
+    """The loops and branches around an operation."""
     words = []
     for node, turn in reversed(found.around):
         source = node.source

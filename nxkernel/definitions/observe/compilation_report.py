@@ -52,7 +52,7 @@ class NodeView:
     operations : int
         Arithmetic operations; 0 where they are not known.
     parts : tuple of PartView
-        The functions of a loop or a choice, as graphs.
+        The functions of a loop or a branch, as graphs.
     """
 
     id: str
@@ -77,7 +77,7 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """A function that is part of a loop or a choice.
+    """A function that is part of a loop or a branch.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class PartView:
     inputs : mapping
         The id of each of its parameters to that of the operand which it is at first.
     outputs : tuple of str
-        The ids of what it gives, one for each result of the loop or choice; of a condition one.
+        The ids of what it gives, one for each result of the loop or branch; of a condition one.
     """
 
     name: str
@@ -154,7 +154,7 @@ class KernelTime:
     seconds : float
         All its runs together.
     runs : int
-        How often it ran, in the turns of loops.
+        How often it ran, in the iterations of loops.
     """
 
     seconds: float

@@ -86,7 +86,7 @@ def _signed(number: int) -> str:
 
 
 def _count(nodes: Iterable[Expr]) -> int:
-    """Operations, with those in loops and choices: inputs and constants are there in any case."""
+    """Operations, with those in loops and branches: inputs and constants are there in any case."""
     total = 0
     for node in nodes:
         total += node.primitive.family != "leaf"
@@ -95,7 +95,7 @@ def _count(nodes: Iterable[Expr]) -> int:
 
 
 def _graphs(node: Expr) -> list[tuple[str, Graph]]:
-    """The parts of a loop or a choice."""
+    """The parts of a loop or a branch."""
     return [(part, node.params[part]) for part in PARTS[node.primitive][0]] if node.primitive in PARTS else []
 
 
@@ -122,7 +122,7 @@ def _ends(nodes: list[Expr], graph: Graph) -> list[Expr]:
 
 
 class _Changes:
-    """What simplification does to a graph and to the parts of its loops and choices.
+    """What simplification does to a graph and to the parts of its loops and branches.
 
     Attributes
     ----------

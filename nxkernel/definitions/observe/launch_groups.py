@@ -33,7 +33,7 @@ def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[in
 
 
 def code_of(executable: Executable) -> list[KernelRecord]:
-    """The kernels of a program, and its loops and choices, which are one more where it has some."""
+    """The kernels of a program, and its loops and branches, which are one more where it has some."""
     return [*executable.kernels, *filter(None, [executable.own])]
 
 

@@ -13,7 +13,7 @@ from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import body_steps, column, constant_text, static_text, variable_names
 from nxkernel.graph.traverse import post_order
 
-#: Of loops and choices, the functions that are part of them and how many operands come before those that these take.
+#: Of loops and branches, the functions that are part of them and how many operands come before those that these take.
 PARTS = {p.while_: (("condition", "body"), 0), p.cond: (("then", "otherwise"), 1)}
 
 
@@ -127,7 +127,7 @@ def _node(
 
 
 def _parts(node: Expr, names: Mapping[Expr, str], records: Sequence[KernelRecord]) -> Iterable[PartView]:
-    """The functions of a loop or a choice, as graphs whose names begin with that of the node."""
+    """The functions of a loop or a branch, as graphs whose names begin with that of the node."""
     parts, skipped = PARTS.get(node.primitive, ((), 0))
     for part in parts:
         graph, within = node.params[part], f"{identity(node, names)}.{part}."

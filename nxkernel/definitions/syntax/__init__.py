@@ -9,7 +9,7 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``x if c else y``                     ``if_exp(c, lambda: x, lambda: y, SITE)``
 ``while t: A``                        ``a, b = while_(test, body, (a, b), ("a", "b"), SITE)``
 ``for i in it: A``                    ``i, a = for_(it, body, (i, a), ("i", "a"), SITE)``; where the loop can be left,
-                                      ``broken=2`` says which part of the state is the flag for that; where a turn
+                                      ``broken=2`` says which part of the state is the flag for that; where an iteration
                                       appends to a list, ``gathered=((1, "xs", xs),)`` which part it appends
 ``a and b``, ``a or b``, ``not a``    ``and_(lambda: a, lambda: b, SITE)``, ``or_`` likewise, ``not_(a, SITE)``
 ``a in b``, ``a not in b``            ``contains(a, b)``, and ``not_`` of it

@@ -20,7 +20,7 @@ _NEVER, _MAYBE, _ALWAYS = range(3)
 
 
 class Tail(ast.stmt):
-    """The end of a function that two sides of a choice go on to: a function of its own."""
+    """The end of a function that two sides of a branch go on to: a function of its own."""
 
     _fields = ("body",)
     _attributes = ("lineno", "col_offset", "end_lineno", "end_col_offset")
@@ -163,7 +163,7 @@ class _Jumps:
         return [*before, made], after, False
 
     def turn(self, block: list[ast.stmt], loop: LoopExits) -> list[ast.stmt]:
-        """The statements of a turn of a loop."""
+        """The statements of an iteration of a loop."""
         made: list[ast.stmt] = []
         for place, statement in enumerate(block):
             rest = block[place + 1 :]
@@ -210,7 +210,7 @@ class _Jumps:
         return [*made, mark]
 
     def _gone(self, loop: LoopExits) -> str:
-        """The flag that says that the rest of this turn is left out."""
+        """The flag that says that the rest of this iteration is left out."""
         loop.gone = loop.gone or self.fresh("gone")
         return loop.gone
 

@@ -12,11 +12,11 @@ _NOTHING: Names = frozenset()
 
 
 class Liveness:
-    """Marks the choices and loops of a function's body with the variables that are read later.
+    """Marks the branches and loops of a function's body with the variables that are read later.
 
-    Each gets an attribute `live`: what is read after it, and of a tail, in it. A choice also gets `live_body` and
-    `live_orelse`, what its sides read of what was before; a loop gets `live_turn`, what a turn and what follows read of
-    what was before the turn.
+    Each gets an attribute `live`: what is read after it, and of a tail, in it. A branch also gets `live_body` and
+    `live_orelse`, what its sides read of what was before; a loop gets `live_turn`, what an iteration and what follows
+    read of what was before the iteration.
 
     Parameters
     ----------

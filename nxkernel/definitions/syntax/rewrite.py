@@ -351,7 +351,9 @@ class _Function:
         return [*before, body, self.taken(state, call)]
 
     def gathered(self, loop: ast.For) -> dict[str, str]:
-        """Lists that a turn appends to: new variables for what it appends, which the body assigns, and their names."""
+        """Lists that an iteration appends to: new variables for what it appends, which the body assigns, and their
+        names.
+        """
         found = {}
         for name, statement in loop.appended.items():
             if name in self.locals and name not in self.shared:

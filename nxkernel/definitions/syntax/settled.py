@@ -13,7 +13,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 def settled(loop: ast.While | ast.For) -> frozenset[str]:
-    """The variables that a loop and its `else` assign whichever way they go, and that no turn reads before.
+    """The variables that a loop and its `else` assign whichever way they go, and that no iteration reads before.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ def settled(loop: ast.While | ast.For) -> frozenset[str]:
 
 
 class _Ways:
-    """Goes through the statements of a turn.
+    """Goes through the statements of an iteration.
 
     Attributes
     ----------
     breaks : list
         The variables that have a value where the loop is left by `break`.
     early : set of str
-        Those that are read where they may have none from this turn.
+        Those that are read where they may have none from this iteration.
     """
 
     def __init__(self) -> None:

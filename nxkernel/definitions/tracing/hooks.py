@@ -39,8 +39,8 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
     Raises
     ------
     NxTypeError
-        Where there is a function for the name: in a loop of a number of turns that only the running program knows, and
-        in what is traced on its own, such as the function of :func:`nxkernel.vmap`.
+        Where there is a function for the name: in a loop of a number of iterations that only the running program knows,
+        and in what is traced on its own, such as the function of :func:`nxkernel.vmap`.
 
     Notes
     -----

@@ -392,14 +392,14 @@ def is_given(name: str, run: Trace) -> bool:
 def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
     """Have a value delivered after each run of the program that is being traced.
 
-    Out of the sides of choices it comes by way of cells: what is in them at the end is a result of the program, and so
+    Out of the sides of branches it comes by way of cells: what is in them at the end is a result of the program, and so
     is whether it was put there.
 
     Raises
     ------
     TracedValueError
         In a body of a loop or of another primitive, whose values are none of the program's results. A loop whose number
-        of turns is known is written out then.
+        of iterations is known is written out then.
     """
     asked = _asked.get(id(run.outermost))
     if asked is None or not is_reached(run):
@@ -427,7 +427,7 @@ def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
 
 
 def is_reached(run: Trace) -> bool:
-    """Whether nothing but choices is between a trace and the program."""
+    """Whether nothing but branches is between a trace and the program."""
     while run.previous is not None:
         if not run.side:
             return False

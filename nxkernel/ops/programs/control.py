@@ -1,4 +1,4 @@
-"""Loops and choices that run with the program: functions are traced into graphs of their own, over flat values.
+"""Loops and branches that run with the program: functions are traced into graphs of their own, over flat values.
 
 What people call, with containers and names, is in :mod:`nxkernel.definitions.tracing.syntax_runtime`.
 """
@@ -24,7 +24,7 @@ from nxkernel.types import Type
 Leaves = Sequence[Any]
 
 
-#: In a state: nothing yet. It starts as zeros of the type and shape that the first turn gives.
+#: In a state: nothing yet. It starts as zeros of the type and shape that the first iteration gives.
 UNKNOWN = object()
 #: Makes an error: for which part of the state or of the results, and the two specs that disagree.
 Disagreement = Callable[[int, Spec, Spec], Exception]
@@ -42,7 +42,7 @@ def run_while(
     Parameters
     ----------
     initial : sequence of tensors, traced values and numbers
-        The state before the loop. Python numbers take the type and the shape that the first turn gives them. The
+        The state before the loop. Python numbers take the type and the shape that the first iteration gives them. The
         functions get None for what is :data:`UNKNOWN`.
     condition : callable
         Of the state's nodes; gives a scalar.
@@ -301,14 +301,14 @@ def scalar(value: Any, what: str) -> Operand:
 
 
 def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
-    """Type and shape of a part of the state that began as a number, as one more turn gives it."""
+    """Type and shape of a part of the state that began as a number, as one more iteration gives it."""
     before = start.spec
     if is_number(after):
         return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
     type_ = before.type if before.type is after.type else _settled(before.type, after)
     narrower = types.follows_numpy() and type_ is not before.type and types.is_of_numbers(before.type)
     if narrower and node not in post_order([after]):
-        # Without a turn the number stays what it is; one that a turn computes with must fit.
+        # Without an iteration the number stays what it is; one that an iteration computes with must fit.
         type_ = held_beside(type_, start)
     return Spec(type_, before.shape, before.names) if before.shape else Spec(type_, after.shape, after.names)
 
@@ -320,7 +320,7 @@ def _settled(before: Type, after: Operand) -> Type:
 
 
 def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Operand:
-    """A part of the state after a turn, as it must be: of the same type and shape."""
+    """A part of the state after an iteration, as it must be: of the same type and shape."""
     if is_number(value):
         type_ = types.merge_number(spec.type, value)
         if type_ is spec.type and not spec.shape:
@@ -372,7 +372,7 @@ def held_beside(type_: Type, number: Any) -> Type:
 
 
 def _beginning(number: Operand) -> Any:
-    """The value of a constant, and of a loop's number in its first turn."""
+    """The value of a constant, and of a loop's number in its first iteration."""
     trace = tracing.current()
     while trace is not None:
         if isinstance(trace, BodyTrace) and number in trace.beginnings:

@@ -61,7 +61,7 @@ def _is_smooth(node: Expr) -> bool:
 def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
     """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given.
 
-    What is asked of a choice or loop does not count.
+    What is asked of a branch or loop does not count.
     """
     found: dict[Expr, bool | list[bool]] = dict(start)
     outputs = list(outputs)

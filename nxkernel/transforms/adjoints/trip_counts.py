@@ -26,7 +26,7 @@ class ConditionBound(NamedTuple):
     Parameters
     ----------
     turns : int
-        The most turns that it allows.
+        The most iterations that it allows.
     place : int
         Which part of the state it compares.
     exact : bool
@@ -39,7 +39,7 @@ class ConditionBound(NamedTuple):
 
 
 def most(node: Expr, known: Known) -> int | None:
-    """The most turns that a loop can have, where a counter is compared with a number that is bounded."""
+    """The most iterations that a loop can have, where a counter is compared with a number that is bounded."""
     return min((bound.turns for bound in _bounds(node, known)), default=None)
 
 
@@ -80,7 +80,7 @@ def inside(node: Expr, known: Known) -> dict[Expr, Interval]:
 
 
 def chosen(node: Expr, known: Known) -> dict[Expr, Interval]:
-    """What is known of the parameters of both sides of a choice."""
+    """What is known of the parameters of both sides of a branch."""
     found = dict(known)
     for side in (node.params["then"], node.params["otherwise"]):
         pairs = zip(side.parameters, node.operands[1:], strict=True)
@@ -89,7 +89,7 @@ def chosen(node: Expr, known: Known) -> dict[Expr, Interval]:
 
 
 def step(node: Expr, place: int) -> int | None:
-    """By how much a whole number changes in every turn that another one follows; None where nobody can tell.
+    """By how much a whole number changes in every iteration that another one follows; None where nobody can tell.
 
     Where a loop is left by ``break``, what comes after it is not done any more.
     """

@@ -21,7 +21,7 @@ def lower(nest: Nest) -> IRModule:
 class _Small(large.Lowering):
     """Runs over a range by vectors, by parts of a vector, and by single elements, without a mask.
 
-    What the turn before has just written is forwarded to a load of the same bytes, while a load that takes others
+    What the iteration before has just written is forwarded to a load of the same bytes, while a load that takes others
     too, and one near a vector that was written with a mask, waits until all is in the cache.
     """
 

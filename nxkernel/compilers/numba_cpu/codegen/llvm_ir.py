@@ -417,8 +417,8 @@ class Phi:
 class RangeLoop:
     """``for index in range(start, stop, step)`` with values carried from one turn to the next.
 
-    The body is written between construction and ``end``, which takes the carried values of the next turn;
-    ``values`` are those of this turn, and after ``end`` those of the last.
+    The body is written between construction and ``end``, which takes the carried values of the next iteration;
+    ``values`` are those of this iteration, and after ``end`` those of the last.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from nxkernel.primitives import Spec
 
 
 def write_control(scope: NativeScope, control: Control) -> None:
-    """Write a loop or a choice."""
+    """Write a loop or a branch."""
     from nxkernel.compilers.numba_cpu.program.parallel_loops import ParallelLoop, spreads
 
     if control.node.primitive is not p.while_:
@@ -164,13 +164,13 @@ class _NativeLoop(LoopParts):
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
     def _variable(self, pointers: dict[tuple[str, int], IRValue], buffer: tuple[str, int], address: IRValue) -> Address:
-        """A place that may be another one after each turn."""
+        """A place that may be another one after each iteration."""
         room = pointers[buffer] = self.b.room("ptr", 1)
         self.b.store(address, room)
         return lambda: self.b.load("ptr", room)
 
     def _next(self, turned: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
-        """Make what a turn gave the state of the next one."""
+        """Make what an iteration gave the state of the next one."""
         b = self.b
         for source, target in changes.copies:
             self.w.copy(turned.at(target), turned.at(source), self._size(body, target))
@@ -189,7 +189,7 @@ class _NativeLoop(LoopParts):
         return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
 
     def _bring_home(self, address: IRValue, home: IRValue, size: int) -> None:
-        """Copy an array that the last turn left in another buffer."""
+        """Copy an array that the last iteration left in another buffer."""
         b = self.b
         away, there = b.label("away"), b.label("home")
         b.branch_if(b.icmp("ne", address, home), away, there)

@@ -107,7 +107,7 @@ class CpuExecutable(Executable):
     graph : Graph
     kernels : list of KernelRecord
     own : KernelRecord or None
-        The code of its loops and choices.
+        The code of its loops and branches.
     lower_ms, native_ms : float
         Milliseconds for making loop nests, and for getting native code.
     """

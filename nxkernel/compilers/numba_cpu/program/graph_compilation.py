@@ -38,7 +38,7 @@ _BLAS: frozenset[Type] = frozenset(library_routines.GEMM)
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:
-    """What compiling a graph would need: its kernels, and at the end its loops and choices, where it has some.
+    """What compiling a graph would need: its kernels, and at the end its loops and branches, where it has some.
 
     Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
     """

@@ -15,7 +15,7 @@ from nxkernel.compilers.schedule.canonical_form import BoundNest
 TURNS = 1 << 12
 #: Such turns that take a few hundredths of a second.
 SHORT = 1 << 24
-#: Instructions of a kernel that take as long as such a turn.
+#: Instructions of a kernel that take as long as such an iteration.
 _INSTRUCTIONS = 16
 #: What the clock counts in about a tenth of a second: cycles, or nanoseconds.
 CYCLES, NANOSECONDS = 1 << 28, 100_000_000
@@ -23,13 +23,14 @@ _HAS_COUNTER = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Poll:
-    """What one loop does after each turn: all loops of a function count down together, and look at the clock at zero.
+    """What one loop does after each iteration: all loops of a function count down together, and look at the clock at
+    zero.
 
     Parameters
     ----------
     writer : Writer
     body : ProgramPlan
-        What a turn does.
+        What an iteration does.
     """
 
     def __init__(self, writer, body: ProgramPlan) -> None:
@@ -55,7 +56,7 @@ class Poll:
 
 
 def cost(body: ProgramPlan) -> int:
-    """What a turn counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
+    """What an iteration counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
     return min(1 + sum(_cost_of(body, step.work) for step in body.steps), TURNS)
 
 

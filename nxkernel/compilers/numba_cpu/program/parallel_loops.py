@@ -129,7 +129,7 @@ class ParallelLoop(LoopParts):
         return b.intrinsic("smax", way, w.integer(0))
 
     def _function(self) -> str:
-        """Write the function that does a range of turns; gives its name."""
+        """Write the function that does a range of iterations; gives its name."""
         w, body, found = self.w, self.control.parts[1], self.control.independence
         with w.another() as name:
             b, table = w.b, _TABLE

@@ -64,7 +64,7 @@ class Function:
 
     @cached_property
     def left(self) -> IRValue:
-        """Where it keeps how many turns are left before it looks at the clock."""
+        """Where it keeps how many iterations are left before it looks at the clock."""
         return self.b.room("i64", 1, zero=True)
 
     def end(self) -> None:

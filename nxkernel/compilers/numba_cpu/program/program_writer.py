@@ -62,7 +62,7 @@ class KernelCall:
 
 
 class NativeScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or choice.
+    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class NativeScope:
 
 
 def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
-    """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does.
+    """Whether a kernel becomes part of the loop or branch that it is in: where a call would cost as much as it does.
 
     LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
     """

@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys, restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Radix
 
-#: Items that a turn of a loop takes.
+#: Items that an iteration of a loop takes.
 _TURN = 4
 #: What is noted of a piece of a row: elements that their keys do not tell, and keys that are not in order.
 _ALTERED, _DISORDER = 1, 2

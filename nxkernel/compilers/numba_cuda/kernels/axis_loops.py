@@ -52,7 +52,7 @@ def apart(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int,
 def one_by_one(
     writer: SourceWriter, spans: Sequence[Span], first: str, step: str, body: Body, *, abreast: int = 1, count: str = ""
 ) -> None:
-    """Write a loop over all indices of some axes from the number `first` on, `step` further each turn."""
+    """Write a loop over all indices of some axes from the number `first` on, `step` further each iteration."""
     count = count or product(writer, [span.count for span in spans], "count")
     item = writer.name("item")
     writer.line(f"{item} = {first}")
@@ -78,7 +78,7 @@ def nested(
 ) -> None:
     """Write a loop for each of some axes, in each other: a thread goes over all indices in their order.
 
-    Of the first axis it takes those from the number `first` on, `step` further each turn.
+    Of the first axis it takes those from the number `first` on, `step` further each iteration.
     """
     w, (*leading, last) = code.w, spans or [None]
     before = code.located

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Answer:
-    """What a loop or a choice goes by: a number of the host, or one that is read back.
+    """What a loop or a branch goes by: a number of the host, or one that is read back.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ class Looped:
     Parameters
     ----------
     begins : list of (int, Where)
-        Registers that may be others in each turn, and what they are at first.
+        Registers that may be others in each iteration, and what they are at first.
     first : list of (int, int or number)
         Numbers of the host among the state: the register, and that of what it is at first, or the number.
     condition, body : list of HostStep
     answer : Answer
     copies : list of Copied
-        At the end of a turn.
+        At the end of an iteration.
     moves : list of (int, int)
         Then registers become what others were: of addresses.
     passed : list of (int, int)
@@ -96,7 +96,7 @@ class Looped:
     node: Expr
 
     def do(self, run: ProgramRun) -> None:
-        """Go through all turns."""
+        """Go through all iterations."""
         addresses, values = run.addresses, run.values
         for register, where in self.begins:
             addresses[register] = run.at(where)
@@ -118,7 +118,7 @@ class Looped:
 
 @dataclass(eq=False)
 class Chosen:
-    """A choice.
+    """A branch.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Chosen:
 
 
 def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
-    """The steps of the device, those of loops and choices too, each once."""
+    """The steps of the device, those of loops and branches too, each once."""
     for step in steps:
         if isinstance(step, Looped):
             yield from all_on_device([*step.condition, *step.body, *step.copies])
@@ -155,7 +155,7 @@ def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
 
 
 def write_control(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or a choice."""
+    """Write a loop or a branch."""
     if is_alone(control, scope.plan, scope.values):
         write_alone(scope, control)
     else:
@@ -286,7 +286,7 @@ class _DeviceLoop(_BranchParts):
     def _changes(
         self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Buffer, int]
     ) -> tuple[list[Copied], list[tuple[int, int]]]:
-        """What becomes the state of the next turn: what is copied, and which registers become what others were."""
+        """What becomes the state of the next iteration: what is copied, and which registers become what others were."""
         changes = turn(body, count)
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
@@ -317,7 +317,7 @@ class _DeviceLoop(_BranchParts):
         homes: Mapping[int, Where],
         singles: Iterable[int],
     ) -> list[Copied]:
-        """The copies of what the last turn left in another buffer."""
+        """The copies of what the last iteration left in another buffer."""
         found: list[Copied] = []
         operands, changes = self.node.operands, turn(body, count)
         for k in changes.tangled:
@@ -352,12 +352,12 @@ class _DeviceLoop(_BranchParts):
 def exchanged(
     outputs: Mapping[int, Buffer], buffers: Sequence[Buffer]
 ) -> tuple[list[tuple[Buffer, Buffer]], dict[Buffer, Buffer]]:
-    """How single numbers of a loop's state change places after a turn.
+    """How single numbers of a loop's state change places after an iteration.
 
     Parameters
     ----------
     outputs : mapping
-        For each part of the state where a turn leaves it.
+        For each part of the state where an iteration leaves it.
     buffers : sequence of Buffer
         Those that may change places: ``("input", k)`` of each part, and others.
 

@@ -83,7 +83,7 @@ def _take(step: Step, plan: ProgramPlan, found: set[Place]) -> None:
 
 
 def is_alone(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
-    """Whether one kernel goes through a loop or choice; what then is known of it is known on the device.
+    """Whether one kernel goes through a loop or branch; what then is known of it is known on the device.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def is_alone(control: Control, plan: ProgramPlan, known: Collection[Place]) -> b
 
 
 def is_in_one_block(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
-    """Whether one block is to go through all turns of a loop; what then is known of it is known on the device.
+    """Whether one block is to go through all iterations of a loop; what then is known of it is known on the device.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ def is_in_one_block(control: Control, plan: ProgramPlan, known: Collection[Place
 
 
 def _is_counted(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
-    """Whether the host knows in each turn of a loop whether there is another one."""
+    """Whether the host knows in each iteration of a loop whether there is another one."""
     condition, _ = control.parts
     return condition.outputs[0] in known_after(condition, _known_inside(control, plan, known))
 
 
 def _known_inside(control: Control, plan: ProgramPlan, known: Collection[Place]) -> set[int]:
-    """The operands of a loop that are known in every turn."""
+    """The operands of a loop that are known in every iteration."""
     around = {
         place for place in known_operands(control.node.operands, plan, known) if place >= control.node.params["state"]
     }
@@ -131,7 +131,7 @@ def _known_inside(control: Control, plan: ProgramPlan, known: Collection[Place])
 
 
 def known_state(control: Control, plan: ProgramPlan, known: Collection[Place]) -> set[int]:
-    """The parts of the state of a loop that are known in every turn.
+    """The parts of the state of a loop that are known in every iteration.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collectio
 
 
 def known_results(control: Control, plan: ProgramPlan, known: Collection[Place]) -> list[bool]:
-    """Which results of a loop or choice are known numbers; the host goes its way in any case.
+    """Which results of a loop or branch are known numbers; the host goes its way in any case.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class Records:
         return record
 
     def alone(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
-        """Of a launch that goes through a whole loop or choice."""
+        """Of a launch that goes through a whole loop or branch."""
         kind = "loop" if is_loop else "choice"
         return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)
 

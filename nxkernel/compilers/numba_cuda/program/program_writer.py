@@ -68,7 +68,7 @@ class HostProgramWriter:
 
 
 class DeviceScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or choice.
+    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class DeviceScope:
         known: Mapping[int, int],
         machine: Any = None,
     ) -> DeviceScope:
-        """What writes a part of a loop or choice; its steps are written."""
+        """What writes a part of a loop or branch; its steps are written."""
         made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
         made.run()
         return made

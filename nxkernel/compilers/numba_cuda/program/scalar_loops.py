@@ -7,12 +7,12 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.plan.loop_buffers import rooms
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
 
-#: The most steps that become one kernel, loops and choices inside counted with theirs.
+#: The most steps that become one kernel, loops and branches inside counted with theirs.
 MOST = 256
 
 
 def fits(control: Control) -> bool:
-    """Whether a loop or choice consists of single numbers and elements, and arrays stay where they are in it.
+    """Whether a loop or branch consists of single numbers and elements, and arrays stay where they are in it.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def _is_simple(plan: ProgramPlan) -> bool:
 
 
 def spreads(control: Control) -> bool:
-    """Whether threads share the turns of a loop that `fits`."""
+    """Whether threads share the iterations of a loop that `fits`."""
     found = control.independence
     if found is None:
         return False

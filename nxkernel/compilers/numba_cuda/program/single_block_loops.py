@@ -1,7 +1,7 @@
 """Single-block loops: all iterations of a loop over little memory run in one kernel of one block.
 
 Between kernels the threads of a block wait for each other, which takes a tenth of what a launch does, and nothing is
-read back to find out whether there is another turn.
+read back to find out whether there is another iteration.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from nxkernel.types import Type
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program.control_flow import Looped
 
-#: Elements of all nests of a turn up to which one block is as fast as launching them; and where a condition would have
-#: to be read back in each turn.
+#: Elements of all nests of an iteration up to which one block is as fast as launching them; and where a condition would
+#: have to be read back in each iteration.
 COUNTING, WAITING = 1 << 12, 1 << 16
 #: Threads of the block, of a GPU and in the simulator.
 THREADS, SIMULATED = 256, 32
@@ -55,7 +55,8 @@ class SingleBlock:
 
 
 def elements_of(control: Control) -> int | None:
-    """The elements of the nests of a turn, those of loops inside counted once; None where there is something else.
+    """The elements of the nests of an iteration, those of loops inside counted once; None where there is something
+    else.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ class _Together:
         self.kernel = ScalarKernel("loop", title)
         self.w = self.kernel.w
         self.begins = dict(loop.begins)
-        #: For each register what it becomes after a turn.
+        #: For each register what it becomes after an iteration.
         self.sources = dict(loop.moves)
         #: The variables that stand for pointers into memory that changes places, by register, offset and type.
         self.variables: dict[tuple[int, int, str], str] = {}

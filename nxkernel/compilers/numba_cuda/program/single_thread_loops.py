@@ -1,6 +1,7 @@
 """Single-thread loops: loops and branches over scalars and elements run in one kernel, so that nothing is read back.
 
-Where the turns of a loop do not depend on each other, each thread of the kernel takes some of them; else it has one.
+Where the iterations of a loop do not depend on each other, each thread of the kernel takes some of them; else it has
+one.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def loop_title(control: Control) -> str:
 
 
 def write_alone(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or choice that `fits` as one launch."""
+    """Write a loop or branch that `fits` as one launch."""
     _Outermost(scope, control).write()
 
 
@@ -95,10 +96,10 @@ class _Inside(Arithmetic):
             value = self.joined(self.w.load(pointer, index, type_), value, type_)
         self.w.store(pointer, index, value, type_)
 
-    # Loops and choices -----------------------------------------------------------------------------------------
+    # Loops and branches -----------------------------------------------------------------------------------------
 
     def control(self, control: Control) -> None:
-        """Write a loop or choice inside."""
+        """Write a loop or branch inside."""
         operands = control.node.operands
         values = {k: self.taken(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         arrays = {k: self.array(one) for k, one in enumerate(operands) if k not in values}
@@ -122,7 +123,7 @@ class _Inside(Arithmetic):
         values, arrays : mapping
             Its operands, by place.
         step : str
-            What a thread adds to the counter, where threads share the turns.
+            What a thread adds to the counter, where threads share the iterations.
         """
         count, (condition, body), w = control.node.params["state"], control.parts, self.w
         state = {k: self._variable(value) for k, value in values.items() if k < count}
@@ -148,7 +149,7 @@ class _Inside(Arithmetic):
         return [state.get(k) for k in range(count)]
 
     def choice(self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str]) -> list[Value | None]:
-        """Write a choice; gives its results, None for arrays."""
+        """Write a branch; gives its results, None for arrays."""
         w, node = self.w, control.node
         inputs = {("input", k - 1): value for k, value in values.items() if k}
         pointers = {("input", k - 1): name for k, name in arrays.items()}
@@ -181,7 +182,7 @@ def _parts(value: Value) -> tuple[str, ...]:
 
 
 class _Outermost:
-    """Writes the kernel of a loop or choice, and its launch."""
+    """Writes the kernel of a loop or branch, and its launch."""
 
     def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.control, self.node = scope, control, control.node

@@ -24,7 +24,7 @@ class Chain:
     first : tuple of (Expr, int)
         The first update, and which of its operands that is.
     versions : frozenset
-        All the others; a result of a choice goes by the choice and a number.
+        All the others; a result of a branch goes by the branch and a number.
     read_alike : bool
         Whether the region reads the root, too, only where columns are in the other versions.
     """
@@ -142,7 +142,7 @@ class _Follow:
         return found[0]
 
     def _chosen(self, choice: Expr, place: int) -> int:
-        """Which result of a choice is the version after it."""
+        """Which result of a branch is the version after it."""
         found = []
         for name in ("then", "otherwise"):
             side = choice.params[name]

@@ -247,5 +247,5 @@ def is_column_wise(node: Expr, axes: Sequence[int]) -> bool:
 
 
 def parts(node: Expr) -> Iterator[tuple[str, object]]:
-    """The graphs of a loop or a choice, by name."""
+    """The graphs of a loop or a branch, by name."""
     return ((name, node.params[name]) for name in ("condition", "body", "then", "otherwise") if name in node.params)

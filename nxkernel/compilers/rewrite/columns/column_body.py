@@ -36,7 +36,7 @@ class Level:
     moved : dict
         Where a column is along an axis whose first column is not at 0.
     several : dict
-        Loops and choices, and where their results are.
+        Loops and branches, and where their results are.
     """
 
     indices: list[list[Expr]]
@@ -305,7 +305,7 @@ class Body:
                 return self.new(node, make(p.broadcast, row, shape=shape, axes=axes, names=names, source=node.source))
         return self._shaped(node, row, shape, names)
 
-    # Loops and choices inside ---------------------------------------------------------------------------------------
+    # Loops and branches inside ---------------------------------------------------------------------------------------
 
     def _inner_loop(self, node: Expr, level: Level) -> None:
         count, body, condition = node.params["state"], node.params["body"], node.params["condition"]
@@ -371,7 +371,7 @@ class Body:
     def _outputs(
         self, level: Level, outputs: Sequence[Expr], slots: Sequence[Slot], forms: Sequence[Form | None]
     ) -> list[Expr]:
-        """What a part of a loop or choice gives."""
+        """What a part of a loop or branch gives."""
         found = []
         for output, slot, form in zip(outputs, slots, forms, strict=True):
             found += [level.wholes[output]] if form is None else self._rows(level, output, form, slot)
@@ -379,7 +379,7 @@ class Body:
 
     @staticmethod
     def _captured(node: Expr, first: int, level: Level, operands: list[Expr]) -> list[Slot]:
-        """Adds what a loop or choice only reads to its operands; constants are known in it anyway."""
+        """Adds what a loop or branch only reads to its operands; constants are known in it anyway."""
         slots = []
         for place in range(first, len(node.operands)):
             operand = node.operands[place]
@@ -398,7 +398,7 @@ class Body:
     def _inner(
         olds: Sequence[Expr | None], slots: Sequence[Slot], operands: Sequence[Expr], level: Level
     ) -> tuple[list[Expr], Level]:
-        """New parameters of a part of a loop or choice, the last of which are the indices, and what is known in it."""
+        """New parameters of a part of a loop or branch, the last of which are the indices, and what is known in it."""
         names = [olds[slot.place].params["name"] for slot in slots for _ in range(slot.count)]
         indices = _flat(level.indices)
         parameters = parameters_like([*names, *["index"] * len(indices)], [*operands, *indices])
@@ -429,7 +429,7 @@ def parameters_like(names: Sequence[str], like: Sequence[Expr]) -> list[Expr]:
 
 
 def graph_of(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
-    """A part of a loop or choice; the parameters are numbered anew."""
+    """A part of a loop or branch; the parameters are numbered anew."""
     for place, node in enumerate(parameters):
         node.params["index"] = place
     return Graph(name, list(parameters), list(outputs), list)

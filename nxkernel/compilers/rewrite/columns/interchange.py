@@ -49,7 +49,7 @@ class _Turning:
         self.made: set[Expr] = set()
 
     def graph(self, graph: Graph) -> Graph:
-        """A graph, and what is in its loops and choices, rewritten."""
+        """A graph, and what is in its loops and branches, rewritten."""
         if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
             return graph
         outputs = list(graph.outputs)
@@ -111,7 +111,7 @@ class _Turning:
         return made
 
     def _inside(self, outputs: Sequence[Expr]) -> list[Expr]:
-        """Outputs with the graphs of their loops and choices rewritten."""
+        """Outputs with the graphs of their loops and branches rewritten."""
         new: dict[Expr, Expr] = {}
         for node in post_order(outputs):
             operands = tuple(new[operand] for operand in node.operands)

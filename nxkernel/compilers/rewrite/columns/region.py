@@ -38,12 +38,12 @@ class Region:
     nodes : set of Expr
         Those of the graph itself.
     forms : dict
-        By value; a result of a choice goes by the choice and a number. What is taken from outside of the region has no
+        By value; a result of a branch goes by the branch and a number. What is taken from outside of the region has no
         form of its own.
     asked : dict
         For each value from outside the forms in which it is read.
     same : dict
-        For each parameter of a part of a loop or choice that only hands on a value that value.
+        For each parameter of a part of a loop or branch that only hands on a value that value.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class Region:
         return uniform(value) if scalars.is_single(value) else self.forms[value]
 
     def result_form(self, node: Expr, place: int) -> Form:
-        """The form of a result of a choice."""
+        """The form of a result of a branch."""
         spec = node.spec[place]
         return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, place]
 
@@ -206,7 +206,7 @@ FUNCTION = 3
 
 
 def _nested(node: Expr) -> Iterator[Expr]:
-    """The nodes of a loop's or choice's graphs, and of those inside."""
+    """The nodes of a loop's or branch's graphs, and of those inside."""
     for _, graph in forms_of.parts(node):
         for one in post_order(graph.outputs):
             yield one
@@ -280,7 +280,7 @@ class _Trial:
         return [self._value(value) for value in (node, *node.operands) if type(value.spec) is not tuple]
 
     def _groups(self, node: Expr) -> list[list[object]]:
-        """Values of a loop or choice that have the same form."""
+        """Values of a loop or branch that have the same form."""
         if node.primitive is p.while_:
             body, count = node.params["body"], node.params["state"]
             found: list[list[object]] = [

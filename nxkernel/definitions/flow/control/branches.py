@@ -31,7 +31,7 @@ _NEVER_READ = (False, True, None)
 
 
 class Words(NamedTuple):
-    """How errors name a choice.
+    """How errors name a branch.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Words(NamedTuple):
 
 
 _IF = Words("this `if`", "the branches of this `if`", "its condition")
-#: The turns of a loop that is written out, and left on a condition.
+#: The iterations of a loop that is written out, and left on a condition.
 TURN = Words("this loop", "the turns of this loop", "when it is left by `break`")
 
 
@@ -162,7 +162,7 @@ class _SideResult:
 
 
 class _Branch:
-    """One choice that the running program makes."""
+    """One branch that the running program makes."""
 
     def __init__(
         self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side], words: Words = _IF
@@ -178,7 +178,7 @@ class _Branch:
         self._arrays: list[list[tuple[Any, Any]]] = []
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
-        """The variables after the choice."""
+        """The variables after the branch."""
         condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         chosen = control.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair

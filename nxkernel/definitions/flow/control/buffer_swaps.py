@@ -20,7 +20,7 @@ from nxkernel.ops.programs import control
 
 
 class Exchange:
-    """The variables of one loop that hold arrays of the caller's and are bound to others in its turns.
+    """The variables of one loop that hold arrays of the caller's and are bound to others in its iterations.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class Exchange:
         any_shared = any(map(_is_shared, variables))
         self.places = [place for place, variable in enumerate(variables) if any_shared and _is_whole(variable)]
         self.variables = [variables[place] for place in self.places]
-        #: Where the caller's arrays are, which get back what the turns write.
+        #: Where the caller's arrays are, which get back what the iterations write.
         self.home = frozenset(variable.value.root for variable in self.variables if _is_shared(variable))
         #: Which array each variable has before the loop.
         self.initial = list(range(len(self.places)))
-        #: For each variable whether a turn binds it to one of these arrays, and not to a new one.
+        #: For each variable whether an iteration binds it to one of these arrays, and not to a new one.
         self._kept = [True] * len(self.places)
 
     def __len__(self) -> int:
@@ -57,7 +57,8 @@ class Exchange:
         after = [results[place] for place in self.places]
         for array, value in zip(given, after, strict=True):
             if type(array) is MutableArgument:
-                # The name of an array that is assigned into is bound to another argument: the next turn changes that.
+                # The name of an array that is assigned into is bound to another argument: the next iteration changes
+                # that.
                 assigned(value)
         for variable, array in zip(self.variables, given, strict=True):
             written = _is_shared(variable) and array.root.content() is not variable.entered
@@ -121,7 +122,7 @@ class Exchange:
 
 
 def _is_whole(variable: Any) -> bool:
-    """Whether a variable that is made anew in turns began with a whole array."""
+    """Whether a variable that is made anew in iterations began with a whole array."""
     value = variable.value
     return not (variable.held or variable.fresh) and isinstance(value, Array | MutableArgument) and not value.steps
 

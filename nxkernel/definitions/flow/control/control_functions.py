@@ -1,4 +1,4 @@
-"""Loops and choices as functions, for values that only the running program knows: cond, while_, fori, scan, unroll."""
+"""Loops and branches as functions, for values that only the running program knows: cond, while_, fori, scan, unroll."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def unroll(iterable: Any) -> Unrolled:
     """Unroll a `for` loop while the definition is traced, iteration by iteration.
 
     In each turn the item is a Python value, so it can be a shape or an axis, and lists can be filled; the compiled
-    program grows with the number of turns.
+    program grows with the number of iterations.
 
     Parameters
     ----------

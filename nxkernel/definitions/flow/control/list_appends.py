@@ -22,12 +22,12 @@ from nxkernel.primitives import Spec
 
 
 class AppendedList(NamedTuple):
-    """A list that each turn of a loop appends one thing to.
+    """A list that each iteration of a loop appends one thing to.
 
     Parameters
     ----------
     place : int
-        Among the variables of the loop, of the one that holds what a turn appends.
+        Among the variables of the loop, of the one that holds what an iteration appends.
     name : str
     items : list
     """
@@ -38,7 +38,7 @@ class AppendedList(NamedTuple):
 
 
 def without(lists: Sequence[AppendedList], values: tuple) -> tuple:
-    """The values of the variables of a loop without what a turn appends to lists."""
+    """The values of the variables of a loop without what an iteration appends to lists."""
     places = {each.place: pending(each.name) for each in lists}
     return tuple([places.get(place, value) for place, value in enumerate(values)])
 
@@ -57,9 +57,9 @@ class _Shares:
     Attributes
     ----------
     arrays : list
-        For each leaf of what a turn appends NumPy's array, or None.
+        For each leaf of what an iteration appends NumPy's array, or None.
     begun : dict
-        For a leaf the variable that has that array when a turn begins.
+        For a leaf the variable that has that array when an iteration begins.
     maybe : list of Root
         Arrays from before the loop that items may be, as the running program decides.
     doubted : list of int
@@ -101,7 +101,7 @@ class Gathering:
 
     def __init__(self, lists: Sequence[AppendedList], length: int, site: Any) -> None:
         self._lists, self._length, self._site = lists, length, site
-        #: For each list the specs of the leaves of what a turn appends, once they are known.
+        #: For each list the specs of the leaves of what an iteration appends, once they are known.
         self._specs: list[list[Spec] | None] = [None] * len(lists)
 
     def begin(self) -> None:
@@ -112,18 +112,18 @@ class Gathering:
         self._found: list[tuple] = [()] * len(self._lists)
         self._refused: MustUnrollError | None = None
         self._shares = [_Shares() for _ in self._lists]
-        #: For a variable the one that had its array when the turn began, or the list and the leaf that have it.
+        #: For a variable the one that had its array when the iteration began, or the list and the leaf that have it.
         self._moves: dict[int, int | tuple[int, int]] = {}
 
     def turn(self, number: Any, given: Sequence[Any], results: tuple) -> tuple:
-        """Keep what a turn appends; returns the results without it.
+        """Keep what an iteration appends; returns the results without it.
 
         Parameters
         ----------
         number : traced value
-            Of the turn, from 0 on.
+            Of the iteration, from 0 on.
         given : sequence
-            The values of the variables that the turn began with.
+            The values of the variables that the iteration began with.
         results : tuple
             Those that it ended with, what it appends among them.
 
@@ -144,7 +144,7 @@ class Gathering:
         return without(self._lists, results)
 
     def check(self) -> None:
-        """Refuse what the turn appends, when every variable is known to be held as it must be.
+        """Refuse what the iteration appends, when every variable is known to be held as it must be.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Gathering:
     def _follow(
         self, index: int, each: AppendedList, structure: tuple, given: Sequence[Any], results: Sequence[Any]
     ) -> None:
-        """Note which variables have an array that is appended, before the turn or after it."""
+        """Note which variables have an array that is appended, before the iteration or after it."""
         arrays, outside = variables.arrays_of(structure), tracing.current().previous
         own = {array.root for array in arrays if array is not None}
         begun = {array.root for value in given for array in _arrays(value)}
@@ -256,12 +256,14 @@ class Gathering:
             _place(results[place], arrays, each)
 
     def _ended(self, results: Sequence[Any]) -> dict[int, list[Any]]:
-        """The arrays that each variable has after the turn."""
+        """The arrays that each variable has after the iteration."""
         places = {each.place for each in self._lists}
         return {k: _arrays(value) for k, value in enumerate(results) if k not in places}
 
     def _move(self, given: Sequence[Any], results: Sequence[Any]) -> None:
-        """Note where the arrays of items, and those that may have been items of earlier turns, are after the turn."""
+        """Note where the arrays of items, and those that may have been items of earlier iterations, are after the
+        iteration.
+        """
         items: dict[Root, Any] = {}
         for each, shares in zip(self._lists, self._shares, strict=True):
             for array in shares.arrays:
@@ -276,7 +278,7 @@ class Gathering:
             for k, found in roots.items():
                 if k not in self._moves and found & set().union(*begun):
                     self._moves[k] = _place(results[k], given, self._lists[0]) + 1
-        # What is an item goes from variable to variable in later turns, some of which the running program decides.
+        # What is an item goes from variable to variable in later iterations, some of which the running program decides.
         before = None
         while before != (before := len(doubted)):
             for k, found in ended.items():
@@ -300,7 +302,7 @@ class Gathering:
             raise LearntError
         if [spec.shape for spec in specs] != [spec.shape for spec in known]:
             raise _unfit(each, "of another shape in each turn")
-        # A turn is traced until the types of its numbers are found, from narrow ones on.
+        # An iteration is traced until the types of its numbers are found, from narrow ones on.
         wider = [
             Spec(types.merge(one.type, other.type), one.shape, one.names)
             for one, other in zip(known, specs, strict=True)
@@ -365,7 +367,7 @@ def _proxies(structure: tuple) -> list[bool]:
 
 
 def _rows(structure: tuple, specs: Sequence[Spec], arrays: Sequence[Array], number: int) -> list[Any]:
-    """What a turn appended: NumPy's arrays and scalars as such, anything else as traced values."""
+    """What an iteration appended: NumPy's arrays and scalars as such, anything else as traced values."""
     found = []
     for array, spec, proxy in zip(arrays, specs, _proxies(structure), strict=True):
         row = array[number]

@@ -35,7 +35,8 @@ class LoopPlan:
     Attributes
     ----------
     opened : set of str
-        Variables that began as arrays that are assigned into, or as containers of numbers, and are made anew in turns.
+        Variables that began as arrays that are assigned into, or as containers of numbers, and are made anew in
+        iterations.
     sizes : dict
         How many leaves a variable has that is first assigned in the loop.
     stretched : dict
@@ -80,7 +81,7 @@ class _Variable:
         self.copied = False
         #: Those that it has after the loop.
         self.arrays: list[Any] = []
-        # What goes over the items is given anew in each turn, whatever was in it.
+        # What goes over the items is given anew in each iteration, whatever was in it.
         self.fresh = target or is_unassigned(value)
         self.held = not self.fresh and name not in found.opened and _can_hold(value)
         if self.fresh:
@@ -117,7 +118,7 @@ class _Variable:
         return [array for array in variables.arrays_made(self.structure, self.given) if array is not None]
 
     def arrays_after_turn(self) -> list[Any]:
-        """Those that a turn bound it to."""
+        """Those that an iteration bound it to."""
         return [array for array in variables.arrays_of(self.result) if array is not None] if self.result else []
 
     def after_turn(self, value: Any, found: LoopPlan, before: Sequence[Any]) -> list[Any]:
@@ -210,7 +211,7 @@ class LoopState:
         Before the loop.
     found : LoopPlan
     functions : iterable of callable
-        What runs in a turn.
+        What runs in an iteration.
     target : bool
         Whether the first variable goes over items; it is part of the state where the plan says so.
     """
@@ -338,7 +339,7 @@ class LoopState:
         raise _AgainError
 
     def _changed(self, path: str, before: Any, after: Any, spec: Spec, spec_after: Spec) -> NxError:
-        """The error for a variable whose type or shape a turn changes."""
+        """The error for a variable whose type or shape an iteration changes."""
         what = "type" if spec.type is not spec_after.type else "shape"
         if types.follows_numpy():
             raise ChangesError(

@@ -25,7 +25,8 @@ from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
 
 Body = Callable[..., tuple]
-#: So many first turns of a loop over a known number of items may change types, as `x = x * 0.5` changes whole numbers.
+#: So many first iterations of a loop over a known number of items may change types, as `x = x * 0.5` changes whole
+#: numbers.
 _SETTLING = 3
 
 
@@ -128,7 +129,8 @@ def for_(
     broken : int, optional
         The place of the variable that tells whether the loop was left by `break`.
     gathered : sequence of tuple
-        Lists that each turn appends one thing to: the place of the variable that holds it, and the name of the list.
+        Lists that each iteration appends one thing to: the place of the variable that holds it, and the name of the
+        list.
     """
     sequence, lists = counted(iterable), [AppendedList(*each) for each in gathered]
     if sequence is None:

@@ -58,7 +58,9 @@ def _refusing(what: str, *hints: str) -> Callable[..., NoReturn]:
 
 
 def _next(*args: Any) -> Any:
-    """``next``: a turn of a loop of the program, or a side of its choices, would take one item for all of them."""
+    """``next``: an iteration of a loop of the program, or a side of its branches, would take one item for all of
+    them.
+    """
     if isinstance(tracing.current(), BodyTrace):
         raise MustUnrollError("it takes the next item of an iterator")
     return builtins.next(*args)

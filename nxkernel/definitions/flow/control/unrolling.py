@@ -11,7 +11,7 @@ from nxkernel.definitions.flow.control.loop_iterables import Unrolled
 from nxkernel.errors import NxError, NxTypeError, TracedValueError, UnrolledWarning, message
 from nxkernel.graph import tracing
 
-#: The most turns that are written out.
+#: The most iterations that are written out.
 MOST = 10_000
 #: So many of them are written out without a word.
 FEW = 64
@@ -33,7 +33,7 @@ class MustUnrollError(Exception):
 
 
 class ChangesError(MustUnrollError):
-    """A turn gives a variable another type or shape; that may be so in the first one alone."""
+    """An iteration gives a variable another type or shape; that may be so in the first one alone."""
 
 
 def gathered(name: str, value: Any) -> str:
@@ -63,7 +63,7 @@ class _Written:
     plans : list
         Of the loops that are, as far as is known, each with an attribute `unroll`.
     turns : dict
-        For the place of each, how many turns, and why.
+        For the place of each, how many iterations, and why.
     """
 
     def __init__(self) -> None:
@@ -110,13 +110,14 @@ def recount(marked: tuple[int, dict[tuple, tuple], dict[Any, str]]) -> None:
 
 
 class IterationCount:
-    """Counts the turns of a loop that is written out, in all runs of it in one trace, and warns when they are many.
+    """Counts the iterations of a loop that is written out, in all runs of it in one trace, and warns when they are
+    many.
 
     Parameters
     ----------
     site : Site
     body : callable
-        What runs in a turn: a function of the user's module.
+        What runs in an iteration: a function of the user's module.
     error : Exception or None
         Why it is no loop of the compiled program; None where it goes over a Python sequence.
     iterable : object, optional

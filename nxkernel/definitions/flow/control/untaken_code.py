@@ -21,7 +21,7 @@ def unreached(code: str, unknown: str, site: Any) -> Iterator[None]:
     Parameters
     ----------
     code : str
-        Which code: a side of a choice, a turn of a loop.
+        Which code: a side of a branch, an iteration of a loop.
     unknown : str
         What decides whether it runs, and only the running program knows.
     site : Site

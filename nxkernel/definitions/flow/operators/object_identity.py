@@ -24,7 +24,7 @@ def is_(one: Any, other: Any, site: Any = None) -> Any:
     Raises
     ------
     TracedValueError
-        For an array that a choice or a loop made of several, of which the other one may be one.
+        For an array that a branch or a loop made of several, of which the other one may be one.
     """
     if one is other:
         return True
@@ -65,7 +65,7 @@ def id_(value: Any, /) -> int:
     Raises
     ------
     TracedValueError
-        For an array that a choice or a loop made of others.
+        For an array that a branch or a loop made of others.
     """
     if variables.is_place(value) and value.root.aliases is not None:
         value.root.aliases.before_compared()

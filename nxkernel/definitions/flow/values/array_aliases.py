@@ -106,7 +106,7 @@ class Aliases:
 
     @property
     def _decided(self) -> str:
-        """The line of the choice or loop that made it."""
+        """The line of the branch or loop that made it."""
         return f"{source_sites.name(self.site)}:  {source_locations.code_at(self.site[0], self.site[1])}"
 
     def _refusal(self, what: str) -> NxError:
@@ -156,7 +156,7 @@ def tie(
     name : str
         Of the variable.
     site : Site
-        The choice or loop that made it.
+        The branch or loop that made it.
     whose : callable
         Makes the error for assignments that the caller would have to see.
     group, home
@@ -253,7 +253,7 @@ def brought_home(root: Root) -> None:
 
 
 class LoopAliases:
-    """The arrays in the variables of a loop, which its turns bind to others.
+    """The arrays in the variables of a loop, which its iterations bind to others.
 
     Parameters
     ----------
@@ -263,11 +263,11 @@ class LoopAliases:
     def __init__(self, site: Any) -> None:
         self.site = site
         self._apart = True
-        #: For each variable the arrays from outside of the loop that a turn binds it to.
+        #: For each variable the arrays from outside of the loop that an iteration binds it to.
         self._more: dict[str, dict[Root, None]] = {}
         #: Stands for the arrays that several variables are bound to, when they are.
         self._common: Root | None = None
-        #: For each variable the arrays that it has in a turn, and those that turns bound it to.
+        #: For each variable the arrays that it has in an iteration, and those that iterations bound it to.
         self._now: dict[str, Sequence[Any]] = {}
         self._bound: dict[str, Sequence[Any]] = {}
         self._orders = 0
@@ -277,14 +277,14 @@ class LoopAliases:
         return (self._apart, self._orders, tuple([(name, len(found)) for name, found in self._more.items()]))
 
     def begin(self, initial: Mapping[str, Sequence[Array]], home: frozenset[Root]) -> None:
-        """Begin to trace a turn.
+        """Begin to trace an iteration.
 
         Parameters
         ----------
         initial : mapping
             The arrays in each variable before the loop.
         home : frozenset of Root
-            Those that get back what the turns write.
+            Those that get back what the iterations write.
         """
         self._initial, self._home, self._read = initial, home, _count(_READ)
         self._told = orders_told()
@@ -296,7 +296,7 @@ class LoopAliases:
             self._common = Root(arrays[0].root.content())
 
     def tie(self, name: str, arrays: Sequence[Any]) -> None:
-        """Remember which arrays a variable may be, in a turn or after the loop."""
+        """Remember which arrays a variable may be, in an iteration or after the loop."""
         if not arrays:
             return
         self._now[name] = arrays
@@ -311,10 +311,10 @@ class LoopAliases:
             tie(array.root, sources, name, self.site, lambda: self._whose(name), self._groups[name], self._home)
 
     def after_turn(self, results: Mapping[str, Sequence[Any]]) -> bool:
-        """Look at what a turn bound the variables to; returns whether the turn is to be traced again."""
+        """Look at what an iteration bound the variables to; returns whether the iteration is to be traced again."""
         outside, again = tracing.current().previous, False
         for read in dict.fromkeys(_list(_READ)[self._read :]):
-            # What a turn reads, and then makes out of date, the next one reads.
+            # What an iteration reads, and then makes out of date, the next one reads.
             if outside.knows(read.root.cell):
                 read.before_read()
         for name, arrays in results.items():
@@ -332,7 +332,9 @@ class LoopAliases:
         return again
 
     def _after_orders(self, results: Mapping[str, Sequence[Any]]) -> bool:
-        """Look at the order of elements of what a turn bound the variables to, if it asked for that of any array."""
+        """Look at the order of elements of what an iteration bound the variables to, if it asked for that of any
+        array.
+        """
         more = False
         for name, arrays in results.items():
             now = self._now.get(name, ())

@@ -27,7 +27,7 @@ _PLAIN = "arguments"
 _KEPT = "captured arrays that nothing stands in for"
 #: Under which key, that names of tensors are bound anew by all assignments.
 _ONLY_ARRAYS = "only arrays are assigned into"
-#: Under which key a trace remembers the values that choices and loops made of several.
+#: Under which key a trace remembers the values that branches and loops made of several.
 _SEVERAL = "values that are one of several"
 
 
@@ -80,7 +80,7 @@ class MutableArgument(Proxy):
         return value
 
     def anew(self, value: Operand) -> MutableArgument:
-        """What the variable is in a turn of a loop that binds it to other values."""
+        """What the variable is in an iteration of a loop that binds it to other values."""
         return MutableArgument(value, self.root.cell.name, shared=False)
 
     def write(self, value: Operand) -> None:
@@ -120,7 +120,7 @@ def is_shared(value: Any) -> bool:
 
 
 def follow_choice(sides: Sequence[Any], made: Any) -> None:
-    """What is an array of the caller's on one side of a choice is treated as one after it."""
+    """What is an array of the caller's on one side of a branch is treated as one after it."""
     if type(made) is Expr:
         plain = tracing.current().outermost.memory.get(_PLAIN, {})
         for path, is_array, _ in [plain[side] for side in sides if type(side) is Expr and side in plain]:
@@ -167,7 +167,7 @@ def refuse_kept(value: np.ndarray) -> None:
 
 
 def make_of_several(nodes: Iterable[Any]) -> None:
-    """Remember what a choice or a loop made of several values, of which only the running program knows which it is."""
+    """Remember what a branch or a loop made of several values, of which only the running program knows which it is."""
     trace = tracing.current()
     if trace is not None:
         trace.outermost.memory.setdefault(_SEVERAL, set()).update(node for node in nodes if type(node) is Expr)
@@ -193,7 +193,7 @@ def refuse_several(one: Any, *beside: Any) -> None:
 
 
 def follow(before: Any, node: Any) -> None:
-    """What is an argument before a loop is one in its turns."""
+    """What is an argument before a loop is one in its iterations."""
     if type(before) is Expr and type(node) is Expr:
         plain = tracing.current().outermost.memory.get(_PLAIN)
         if plain and before in plain:

@@ -71,7 +71,7 @@ def counted(value: Operand, key: Any) -> Any:
 def _may_be_negative(entry: Any) -> bool:
     """Whether an entry of a key is a traced number that is below zero for all that is known.
 
-    Where Nx's rule holds, one that surely is in some turn.
+    Where Nx's rule holds, one that surely is in some iteration.
     """
     if isinstance(entry, Proxy):
         entry = operand(entry)
@@ -86,7 +86,7 @@ def _may_be_negative(entry: Any) -> bool:
 
 
 def _is_chosen() -> bool:
-    """Whether what is traced is a side of a choice, which may be what keeps an index from being negative."""
+    """Whether what is traced is a side of a branch, which may be what keeps an index from being negative."""
     trace = tracing.current()
     while trace is not None:
         if getattr(trace, "side", False):

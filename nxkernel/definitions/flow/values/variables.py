@@ -90,7 +90,7 @@ def _children(value: Any) -> list[Any] | None:
 
 
 def entered(values: Sequence[Any]) -> list[Any]:
-    """Variables of a choice or a loop as it takes them: arrays of NumPy's are the program's, and only read."""
+    """Variables of a branch or a loop as it takes them: arrays of NumPy's are the program's, and only read."""
     if not types.follows_numpy():
         return list(values)
     return [as_value(value) if type(value) is np.ndarray else value for value in values]

@@ -58,16 +58,16 @@ _WORTH_KEEPING = 8
 
 @dataclass
 class _Turn:
-    """The gradient of one turn.
+    """The gradient of one iteration.
 
     Parameters
     ----------
     cotangents : list of Expr
-        Parameters: what the active parts of the state have after the turn.
+        Parameters: what the active parts of the state have after the iteration.
     totals : list of Expr
         Parameters: what active values from outside have gained so far.
     gains : list of Expr
-        What both are before the turn.
+        What both are before the iteration.
     outputs : list of Expr
         What the turn itself gives, by loops that keep what the gains need.
     """
@@ -130,10 +130,13 @@ class _Backwards:
             together = replayed([*gains, *body.outputs], {}, replacing)
             return _Turn(cotangents, totals, together[: len(gains)], together[len(gains) :])
 
-    # What a turn leaves behind -----------------------------------------------------------------------------------
+    # What an iteration leaves behind
+    # -----------------------------------------------------------------------------------
 
     def _kept(self, turn: _Turn) -> tuple[list[Expr], set[Expr]]:
-        """The values of a turn that going back needs and cannot make: those, or what makes them, whatever is less."""
+        """The values of an iteration that going back needs and cannot make: those, or what makes them, whatever is
+        less.
+        """
         own = set(turn.cotangents) | set(turn.totals)
         behind = _dependent(turn.gains, own)
         known = {self.body.parameters[place] for place in range(len(self.node.operands)) if self._is_known(place)}
@@ -147,18 +150,18 @@ class _Backwards:
             if gain not in behind and gain in moving:
                 border[gain] = None
         first = [node for node in post_order(list(border)) if node.primitive is p.parameter and node in moving]
-        # A loop or a choice has several results, which are kept one by one.
+        # A loop or a branch has several results, which are kept one by one.
         whole = any(type(node.spec) is tuple for node in border)
         costly = any(node.primitive.family in _COSTLY and node in moving for node in post_order(list(border)))
         most = _bytes(first) * (_WORTH_KEEPING if costly else 1)
         return (first if whole or most <= _bytes(border) else list(border)), known
 
     def _is_known(self, place: int) -> bool:
-        """Whether a parameter is the same in every turn, or counts."""
+        """Whether a parameter is the same in every iteration, or counts."""
         return place >= self.count or place in self.counters or self.body.outputs[place] is self.body.parameters[place]
 
     def _forward(self, turn: _Turn, kept: Sequence[Expr]) -> list[Expr]:
-        """The results of the loop, and for each kept value those of all turns."""
+        """The results of the loop, and for each kept value those of all iterations."""
         node, count = self.node, self.count
         if not kept and (trip_counts.exactly(node, self.at.known) is not None or trip_counts.counter(node) is not None):
             return [self.at.part(place) for place in range(count)]
@@ -206,10 +209,11 @@ class _Backwards:
         first = [zeros(node.spec[k]) if g is None else g for k, g in zip(self.state, first, strict=True)]
         first += [zeros(node.operands[place].spec) for place in self.outside]
         stacks = list(stacks[: len(kept)])
-        # What changes by the same in every turn is computed from its start; the rest of what is known comes as it is.
+        # What changes by the same in every iteration is computed from its start; the rest of what is known comes as it
+        # is.
         outside = [*stacks, *node.operands]
-        # The last turn comes first. Where only the program knows which one it is, turns are counted up, so that the
-        # loop has a bound which can be seen.
+        # The last iteration comes first. Where only the program knows which one it is, turns are counted up, so that
+        # the loop has a bound which can be seen.
         number = Spec(types.s64, (), ())
         static = turns.primitive is p.constant
         if not static:
