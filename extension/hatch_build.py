@@ -15,6 +15,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 #: Where the sources are, and what is built of them; in a distribution of the sources it is there already.
 LAB = "extension/lab"
 BUILT = f"{LAB}/labextension"
+#: What the panel and the widgets have in common, from there.
+SHARED = "../nxkernel_lab/static"
 STAMP = "sources.sha256"
 INSTALLED = "share/jupyter/labextensions/nxkernel-lab"
 #: Leaves the extension out, where npm's registry is out of reach: everything else works without it.
@@ -34,8 +36,8 @@ def fingerprint(lab: Path) -> str:
     str
     """
     files = [lab / name for name in ("package.json", "package-lock.json", "tsconfig.json")]
-    for folder in ("src", "style", "schema"):
-        files += sorted((lab / folder).iterdir())
+    for folder in (lab / "src", lab / "style", lab / "schema", lab / SHARED):
+        files += sorted(folder.iterdir())
     content = hashlib.sha256()
     for file in files:
         # Line ends are what a checkout makes of them.
@@ -86,6 +88,7 @@ def build(lab: Path) -> None:
         if not (lab / "node_modules").exists():
             place = Path(folder) / lab.name
             shutil.copytree(lab, place, ignore=shutil.ignore_patterns("lib", "labextension"))
+            shutil.copytree(lab / SHARED, place / SHARED)
         for arguments in (["ci"], ["run", "build"]):
             try:
                 subprocess.run([npm, *arguments], cwd=place, check=True)

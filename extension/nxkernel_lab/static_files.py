@@ -1,19 +1,52 @@
-"""The front-end files of the widgets, each kind put together to the one text that anywidget takes."""
+"""The front-end files of the widgets: scripts put together to the one module, styles to the one sheet for anywidget."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "static"
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
+#: Types and explanations: they are for who reads and checks the sources.
+_TOLD = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(r"^export (?=const |function |class )", re.MULTILINE)
 
 
-def joined(*names: str) -> str:
-    """Files of the folder ``static``, one after the other.
+def script(name: str) -> str:
+    """A module of the folder ``static`` with all that it imports, as one module that imports nothing.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"timeline_widget.js"``. Names at the top of a module are not used for other things in those that it
+        imports, as they come to stand beside each other.
+
+    Returns
+    -------
+    str
+    """
+    parts: dict[str, str] = {}
+    _collect(name, parts)
+    return "\n".join(parts.values())
+
+
+def _collect(name: str, parts: dict[str, str]) -> None:
+    text = (_FOLDER / name).read_text("utf-8")
+    for needed in _IMPORT.findall(text):
+        if needed not in parts:
+            _collect(needed, parts)
+    for pattern in (_IMPORT, _TOLD, _EXPORT):
+        text = pattern.sub("", text)
+    parts[name] = text
+
+
+def style(*names: str) -> str:
+    """Style sheets of the folder ``static``, one after the other.
 
     Parameters
     ----------
     *names : str
-        Such as ``"palette.css"``; a script stands after those that it needs.
+        Such as ``"palette.css"``.
 
     Returns
     -------

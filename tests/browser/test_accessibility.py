@@ -35,7 +35,7 @@ def test_no_serious_faults(lab, opened):
     opened.command("nxkernel:open-panel")
     opened.cell(4).locator(".nx-lab-mark").wait_for()
     panel = opened.page.locator("#nxkernel-panel")
-    panel.locator(".nx-lab-event").nth(1).wait_for()
+    panel.locator(".nx-rows li").nth(1).wait_for()
     opened.page.add_script_tag(path=AXE)
     for theme in ("Light", "Dark"):
         opened.theme(theme)

@@ -60,7 +60,7 @@ def status(opened):
 
 def event(opened, *texts):
     """The rows of the timeline that have all these texts, once there is one."""
-    rows = panel(opened).locator(".nx-lab-event")
+    rows = panel(opened).locator(".nx-rows li")
     for text in texts:
         rows = rows.filter(has_text=text)
     rows.first.wait_for(timeout=20_000)
@@ -118,7 +118,7 @@ def test_from_the_launcher_to_kernels_on_disk(launched, theme):
     # A number of three digits would be covered beside it.
     assert launched.cell(4).locator(".jp-InputPrompt").first.evaluate(BOTTOM) <= mark.bounding_box()["y"]
     shoot(launched, f"again-{theme}")
-    for quiet in (".nx-lab-reason", "time", ".nx-lab-badge", ".nx-lab-kernel"):
+    for quiet in (".nx-why span", "time", ".nx-rows b", ".nx-lab-kernel"):
         assert contrast(panel(launched).locator(quiet).first) >= 4.5
 
     launched.run(4)
@@ -142,37 +142,43 @@ def test_caches_are_cleared_and_put_back(launched):
     launched.command("nxkernel:open-panel")
     event(launched, "softmax", REASON)
     tabs, press = panel(launched).get_by_role("tab"), launched.page.keyboard.press
-    assert tabs.all_inner_texts() == ["Timeline", "Totals", "Caches", "Device"]
+    assert tabs.all_inner_texts() == ["Timeline", "Functions", "Cells", "Caches", "Device"]
 
     launched.focus(tabs.first)
     press("ArrowRight")
-    totals = panel(launched).locator("table", has_text="Functions").locator("tbody tr")
+    table = panel(launched).locator("table")
+    heads, totals = table.locator("thead th").all_inner_texts(), table.locator("tbody tr")
     assert totals.locator("th").all_inner_texts() == ["softmax"]
-    assert totals.locator("td").all_inner_texts()[1:] == ["2", "1", "0"]
-    shoot(launched, "totals")
+    counts = dict(zip(heads[1:], totals.locator("td").all_inner_texts(), strict=True))
+    assert (counts["again"], counts["hits"], counts["Programs"]) == ("1", "0", "2")
+    assert sum(int(counts.get(kind, "0")) for kind in ("compiled", "from disk", "traced")) == 2
+    shoot(launched, "functions")
+    press("ArrowRight")
+    shoot(launched, "cells")
 
     press("ArrowRight")
     assert panel(launched).get_by_role("tab", selected=True).inner_text() == "Caches"
     shoot(launched, "caches")
-    cached = panel(launched).locator(".nx-lab-cached")
-    assert "2 of 256 programs" in cached.inner_text()
-    assert cached.locator(".nx-lab-signature").all_inner_texts() == [
-        "softmax(t: f32[4][10], axis=0)",
+    cached = panel(launched).locator("tbody tr", has_text="softmax")
+    assert "2 of 256" in cached.inner_text()
+    cached.locator("summary").click()
+    assert cached.locator("li").all_inner_texts() == [
         "softmax(t: f32[4][10], axis=-1)",
+        "softmax(t: f32[4][10], axis=0)",
     ]
-    panel(launched).get_by_role("button", name="Clear the programs of softmax").click()
-    said = panel(launched).locator(".nx-lab-done")
+    panel(launched).get_by_role("button", name="Forget the programs of softmax").click()
+    said = panel(launched).locator(".nx-message")
     said.filter(has_text="Forgot 2 programs of softmax.").wait_for()
     cached.wait_for(state="detached")
-    said.get_by_role("button", name="Undo").click()
+    said.get_by_role("button", name="Put the programs back").click()
     said.filter(has_text="Put back 2 programs.").wait_for()
     cached.wait_for()
-    panel(launched).get_by_role("button", name="Clear the cache on disk").click()
-    launched.page.locator(".jp-Dialog button.jp-mod-warn").click()
+    panel(launched).get_by_role("button", name="Remove the files from disk").click()
+    panel(launched).locator(".nx-ask .nx-danger").click()
     said.filter(has_text="from disk").wait_for()
 
+    launched.focus(tabs.nth(3))
     press("End")
-    panel(launched).get_by_role("tab", name="Device").click()
     assert "numba_cpu" in panel(launched).locator("dl").inner_text()
     shoot(launched, "device")
 
@@ -182,9 +188,10 @@ def test_a_reload_and_several_kernels(launched):
     for index, text in enumerate([IMPORT, f"%%defn\n{texts}", "tell(1.0);", "tell(1.0, how='<b>other</b>');"]):
         launched.write(index, text)
     launched.command("nxkernel:open-panel")
-    reason = event(launched, "option how").locator(".nx-lab-reason")
-    assert reason.inner_text() == "option how: '<img src=x onerror=alert(1)>' → '<b>other</b>'"
-    assert panel(launched).locator("img, b").count() == 0
+    reason = event(launched, "option how").locator(".nx-why > span")
+    told = "option how: '<img src=x onerror=alert(1)>' → '<b>other</b>'"
+    assert reason.evaluate("each => each.firstChild.data") == told
+    assert panel(launched).locator("img, .nx-why b").count() == 0
     assert "<b>other</b>" in launched.cell(3).locator(".nx-lab-mark").get_attribute("title")
 
     launched.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.context.save(); }")
@@ -194,7 +201,7 @@ def test_a_reload_and_several_kernels(launched):
     launched.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
     launched.wait_idle()
     event(launched, "option how")
-    assert panel(launched).locator(".nx-lab-event").count() == 2
+    assert panel(launched).locator(".nx-rows li").count() == 2
     launched.cell(3).locator(".nx-lab-mark").wait_for()
 
     launched.page.wait_for_function("() => window.addressOpened")
@@ -207,10 +214,10 @@ def test_a_reload_and_several_kernels(launched):
     panel(launched).get_by_text("nxkernel is not loaded in this kernel.").wait_for()
     assert not status(launched).is_visible()
     launched.write(0, "%load_ext nxkernel")
-    panel(launched).get_by_text("Nothing yet").wait_for()
+    panel(launched).get_by_text("Nothing has been compiled yet").wait_for()
     launched.write(1, f"{IMPORT}\nnx.jit(lambda x: x * 3 + 1.0)(1.0)")
     event(launched, "lambda")
-    assert panel(launched).locator(".nx-lab-event").count() == 1
+    assert panel(launched).locator(".nx-rows li").count() == 1
     tabs.first.click()
     event(launched, "option how")
 
@@ -239,8 +246,8 @@ def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launc
     launched.write(4, SAY.replace("{MESSAGES}", ", ".join(odd)))
     launched.write(5, "softmax(np.ones((8, 12), 'f4'));")
     event(launched, "argument t: f32[4][10] → f32[8][12]")
-    assert panel(launched).locator(".nx-lab-event").count() == 3
-    assert panel(launched).locator(".nx-lab-event").last.evaluate("each => each.mine")
+    assert panel(launched).locator(".nx-rows li").count() == 3
+    assert panel(launched).locator(".nx-rows li").first.evaluate("each => each.mine")
     stranger = panel(launched).get_by_text("another version of nxkernel")
     # News of this version that the page has asked for late may come after it: then it is sent once more.
     for _ in range(5):

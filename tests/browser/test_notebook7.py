@@ -42,7 +42,7 @@ def test_widgets_appear_and_work(classic, opened, document):
     assert built == extension
     for index in range(6):
         opened.run(index)
-    inspector, timeline, caches = page.locator(".nx-inspector"), *page.locator(".nx-timeline").all()
+    inspector, timeline, caches = page.locator(".nx-inspector"), *page.locator(".jp-OutputArea .nx-timeline").all()
     timeline.locator(".nx-rows li", has_text=REASON).wait_for()
     assert caches.locator("tbody th").all_inner_texts() == ["halved"]
 
@@ -66,6 +66,6 @@ def test_widgets_appear_and_work(classic, opened, document):
 
     if extension:
         opened.command("nxkernel:open-panel")
-        page.locator("#nxkernel-panel .nx-lab-event", has_text=REASON).wait_for()
+        page.locator("#nxkernel-panel .nx-rows li", has_text=REASON).wait_for()
         assert page.locator(".nx-lab-mark").count() == 2
     opened.complaints[:] = [complaint for complaint in opened.complaints if complaint not in THEIRS]

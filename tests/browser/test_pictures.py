@@ -81,14 +81,14 @@ def test_a_recompilation_that_is_explained(lesson, folder):
     page, panel = opened.page, opened.page.locator(".nx-lab-panel")
     for index in range(4):
         opened.run(index)
-    panel.locator(".nx-lab-event").first.wait_for()
+    panel.locator(".nx-rows li").first.wait_for()
     frames = [(shot(opened), 2000)]
     opened.cell(3).locator(".cm-content").click()
     for key in ("End", "ArrowLeft", "Backspace", "Backspace", "0"):
         page.keyboard.press(key)
         frames.append((shot(opened, "initial"), 350))
     opened.run(3)
-    told = panel.locator(".nx-lab-reason", has_text="axis")
+    told = panel.locator(".nx-why > span", has_text="axis")
     told.wait_for()
     assert told.inner_text().startswith("option axis: -1 → 0")
     frames.append((shot(opened), 4500))

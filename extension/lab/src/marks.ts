@@ -2,13 +2,13 @@
 
 import { Notebook } from '@jupyterlab/notebook';
 
-import { element } from './dom';
-import { IState } from './state';
+import { html } from '../../nxkernel_lab/static/elements.js';
+import { State } from '../../nxkernel_lab/static/session_state.js';
 
 const MARK = 'nx-lab-mark';
 
 /** What is said of a cell: a line for each function, and its reasons; empty where nothing compiled again. */
-export function told(state: IState | null): Map<string, string> {
+export function told(state: State | null): Map<string, string> {
   const texts = new Map<string, string>();
   for (const cell of state?.news?.cells ?? []) {
     if (cell.cell_id && cell.again_last.length > 0) {
@@ -36,7 +36,7 @@ export function mark(notebook: Notebook, texts: Map<string, string>, open: (id: 
       there?.remove();
       continue;
     }
-    const made = there ?? element('button', { type: 'button', class: MARK }, '↻');
+    const made = there ?? html('button', { type: 'button', class: MARK, text: '↻' });
     if (there === null) {
       made.addEventListener('click', event => {
         event.stopPropagation();

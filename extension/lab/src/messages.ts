@@ -44,19 +44,22 @@ const event = record({
   calls: number
 });
 
-const sums = { compiled: number, loaded: number, traced: number, again: number, hits: number, ms };
+const sums = { compiled: number, loaded: number, traced: number, again: number, hits: number, errors: number, ms };
 
 const caches = record({
   functions: list(
-    record({ name: text, label: text, programs: number, limit: number, hits: number, bytes: number, latest: number, signatures: list(text) })
+    record({ name: text, label: text, programs: number, limit: number, hits: number, bytes: number, oldest: number, latest: number, signatures: list(text) })
   ),
   memory: record({ kernels: number, programs: number, bytes: number, oldest: number }),
   disk: record({
     on: flag,
     folder: text,
     kernels: number,
+    kernel_bytes: number,
     records: number,
+    record_bytes: number,
     others: number,
+    other_bytes: number,
     bytes: number,
     limit: number,
     whole: flag,
@@ -74,7 +77,7 @@ const news = record({
   last: number,
   left_out: number,
   events: list(event),
-  functions: list(record({ ...sums, name: text })),
+  functions: list(record({ ...sums, name: text, programs: number })),
   cells: list(
     record({ ...sums, cell: text, cell_id: text, again_last: list(record({ function: text, reason: list(text), advice: text })) })
   ),
@@ -88,8 +91,6 @@ const done = record({ kind: only('done'), text, undo: number });
 const stranger = record({ kind: only('news'), version: number });
 
 export type IEvent = Of<typeof event>;
-export type ISums = Of<ReturnType<typeof record<typeof sums>>>;
-export type ICaches = Of<typeof caches>;
 export type INews = Of<typeof news>;
 export type IDone = Of<typeof done>;
 

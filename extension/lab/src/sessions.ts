@@ -3,13 +3,11 @@
 import { Kernel, KernelMessage } from '@jupyterlab/services';
 import { ISignal, Signal } from '@lumino/signaling';
 
+import { complaining, emptyState, PAUSE, State, updated } from '../../nxkernel_lab/static/session_state.js';
 import { readMessage } from './messages';
-import { complaining, emptyState, IState, updated } from './state';
 
 /** The comm's target, here and in nxkernel_lab/messaging/comm.py. */
 const TARGET = 'nxkernel';
-/** Milliseconds between a batch and asking for more: what is told meanwhile comes in one batch. */
-const PAUSE = 250;
 
 const STRANGER =
   'This kernel runs another version of nxkernel than JupyterLab. Install the same one for both, and reload the page.';
@@ -28,7 +26,7 @@ export class Session {
   }
 
   /** What the panel shows; null where nxkernel does not answer. */
-  get state(): IState | null {
+  get state(): State | null {
     return this.speaks ? this._comm && this._state : complaining(SILENT);
   }
 
@@ -142,7 +140,7 @@ export class Session {
     }
   }
 
-  private _state: IState = emptyState();
+  private _state: State = emptyState();
   private _comm: Kernel.IComm | null = null;
   private _finding = false;
   private _asking: Kernel.IComm | null = null;

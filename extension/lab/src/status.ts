@@ -2,20 +2,20 @@
 
 import { Widget } from '@lumino/widgets';
 
-import { button } from './dom';
-import { IState } from './state';
+import { html } from '../../nxkernel_lab/static/elements.js';
+import { State } from '../../nxkernel_lab/static/session_state.js';
 
 export class Status extends Widget {
   constructor(open: () => void) {
     super();
     this.addClass('nx-lab-status');
-    this._button = button('', open, { title: 'Show the Nx panel' });
+    this._button = html('button', { type: 'button', title: 'Show the Nx panel', onclick: open });
     this.node.append(this._button);
     this.set(null);
   }
 
   /** Show another state; nothing where nxkernel is not loaded. */
-  set(state: IState | null): void {
+  set(state: State | null): void {
     const line = state?.news?.status.line;
     this.node.hidden = line === undefined;
     this._button.textContent = line === undefined ? '' : `Nx: ${line}`;

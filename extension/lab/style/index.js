@@ -1,1 +1,3 @@
+import '../../nxkernel_lab/static/palette.css';
+import '../../nxkernel_lab/static/timeline.css';
 import './index.css';

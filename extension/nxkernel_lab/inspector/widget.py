@@ -40,10 +40,8 @@ from nxkernel_lab.rendering.kernel_speed import machine, whole
 from nxkernel_lab.rendering.scene import WHOLE
 from nxkernel_lab.rendering.svg import to_svg
 from nxkernel_lab.rendering.text import kernel_lines, to_text
-from nxkernel_lab.static_files import joined
+from nxkernel_lab.static_files import script, style
 
-#: What the page's module is put together of, in this order.
-_PARTS = ("elements.js", "canvas.js", "pane.js", "inspector.js")
 #: What an inspector says instead of a graph.
 _NEVER = "Not compiled yet: call it once, and its graph appears here."
 _FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
@@ -62,8 +60,8 @@ class Inspector(Successive, anywidget.AnyWidget):
         Measures that once more on the same inputs; others are measured on made-up ones.
     """
 
-    _esm = joined(*_PARTS)
-    _css = joined("palette.css", "inspector.css")
+    _esm = script("inspector.js")
+    _css = style("palette.css", "inspector.css")
 
     name = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)

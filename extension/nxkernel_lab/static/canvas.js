@@ -1,5 +1,6 @@
-// The picture of a graph: zoom, pan, selection, and the walk along edges.
-// Python puts elements.js before this, pane.js and inspector.js behind it, and they become one module.
+/** The picture of a graph: zoom, pan, selection, and the walk along edges. */
+
+import { fill, svg } from "./elements.js";
 
 /** The scale below which labels cannot be read: what is searched or walked to is shown larger than that. */
 const READABLE = 0.45;
@@ -7,7 +8,7 @@ const READABLE = 0.45;
 const LEGIBLE = 0.28, MANY = 300;
 
 /** The picture: zoom, pan, selection, and the walk along edges. */
-class Canvas {
+export class Canvas {
   constructor(id, { select, toggle, point }) {
     Object.assign(this, { id, onSelect: select, onToggle: toggle, onPoint: point, selected: null, hot: new Set(), came: null, found: [], at: { x: 0, y: 0, k: 1 } });
     Object.assign(this, { world: svg("g"), shapes: new Map() });

@@ -1,5 +1,9 @@
-// The page's side of the inspector: shows what Python has laid out, and asks Python for folding, code and exports.
-// It follows elements.js, canvas.js and pane.js in one module. Nothing is loaded from anywhere.
+/** The page's side of the inspector: shows what Python has laid out, and asks Python for folding, code and exports. */
+
+import { Canvas } from "./canvas.js";
+import { Theme, button, fill, html } from "./elements.js";
+import { Pane, Source } from "./pane.js";
+import { clock, counted } from "./quantities.js";
 
 const NOTHING = { width: 0, height: 0, shapes: [], frames: [], lines: [], folded: [], groups: [], homes: {} };
 
@@ -83,7 +87,7 @@ class Inspector {
     this.select.selectedIndex = chosen;
     this.other.replaceChildren(...options([[-1, "compare with…"], ...choices.map((text, index) => [index, text]).filter(([index]) => index !== chosen)]));
     this.other.value = this.model.get("beside").index ?? -1;
-    this.number.textContent = choices.length ? `${choices.length} compilation${choices.length === 1 ? "" : "s"}` : this.model.get("empty").split(":")[0].toLowerCase();
+    this.number.textContent = choices.length ? counted(choices.length, "compilation") : this.model.get("empty").split(":")[0].toLowerCase();
     const ways = this.model.get("ways");
     this.way.hidden = ways.length < 2;
     this.way.replaceChildren(...options(ways.map((way) => [way, way === "nothing" ? "no groups" : `by ${way}`])));
@@ -231,7 +235,6 @@ class Inspector {
   events() {
     const { rows = [], counts = "" } = this.model.get("feed");
     const pinned = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 8;
-    const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
     const told = (row, before) => before?.advice === row.advice && before.where === row.where;
     this.list.replaceChildren(...rows.map((row, index) => html("li", { class: row.what === "error" ? "nx-error" : undefined },
       html("time", { text: clock(row.time) }), html("span", { text: row.where }), html("b", { text: row.what }), html("span", { class: "nx-spent", text: row.spent }),

@@ -1,7 +1,9 @@
-// Beside the picture: what is known about the selected box, and the text of the function with the lines that made nodes.
+/** Beside the picture: what is known about the selected box, and the text of the function with the lines that made nodes. */
+
+import { button, fill, html } from "./elements.js";
 
 /** What is known about the selected box: type, line, work, kernel and its time, and the kernel's code on demand. */
-class Pane {
+export class Pane {
   constructor({ read, select }) {
     Object.assign(this, { onRead: read, onSelect: select, open: null });
     this.element = html("section", { class: "nx-pane", "aria-label": "Details", tabindex: 0 });
@@ -91,7 +93,7 @@ class Pane {
 }
 
 /** The functions whose lines made nodes: a line lights its nodes, a node its line. */
-class Source {
+export class Source {
   constructor({ point, select }) {
     Object.assign(this, { onPoint: point, onSelect: select, lines: new Map() });
     this.element = html("section", { class: "nx-source", "aria-label": "Source", tabindex: 0, hidden: true });

@@ -1,122 +1,169 @@
-// The page's side of the timeline: what was compiled, what it cost, and what the caches hold. It follows elements.js in one module.
+/** The timeline, of the widget and of the panel: what was compiled, what it cost, what the caches hold, and what computes. */
 
-const PAGES = { timeline: "Timeline", functions: "Functions", cells: "Cells", caches: "Caches" };
+import { ago, bytes, clock, counted, duration } from "./quantities.js";
+import { Theme, button, fill, html, keyOf, onceAFrame, settle, svg } from "./elements.js";
+
+/**
+ * @typedef {import("./session_state.js").State} State
+ * @typedef {import("./session_state.js").News} News
+ * @typedef {import("./session_state.js").Event} Event
+ * @typedef {import("./elements.js").Child} Child
+ * @typedef {keyof typeof PAGES} Page
+ *
+ * @typedef {object} Host - where it is shown
+ * @property {Page} page - what it shows first
+ * @property {string} function - the function that was asked for, or ""
+ * @property {(message: Record<string, string | number>) => void} send - asks Python for something
+ * @property {(id: string) => void} [reveal] - shows the cell of this id, where the notebook is at hand
+ *
+ * @typedef {object} SumsRow - a row of the functions or cells
+ * @property {string} title
+ * @property {() => void} open - shows the events of it
+ * @property {News["functions"][number] | News["cells"][number]} sums
+ */
+
+const PAGES = { timeline: "Timeline", functions: "Functions", cells: "Cells", caches: "Caches", device: "Device" };
 /** Kinds of events that are shown or hidden together, and what they are called. */
 const KINDS = { compiled: "compiled", loaded: "from disk", traced: "traced", hits: "hits", error: "errors", gone: "forgotten" };
+/** @type {[keyof Event["ms"], string][]} */
+const PARTS = [["trace", "trace"], ["lower", "lowering"], ["native", "native"]];
+/** @type {[keyof Event["kernels"], string][]} */
+const ORIGINS = [["compiled", "compiled"], ["memory", "from memory"], ["disk", "from disk"]];
+const COUNTS = /** @type {const} */ ([["compiled", "compiled"], ["loaded", "from disk"], ["traced", "traced"], ["again", "again"], ["hits", "hits"], ["errors", "errors"]]);
+/** As many rows are shown. */
+const ROWS = 300;
+
+/** @param {string} kind */
 const group = (kind) => (kind === "evicted" || kind === "cleared" ? "gone" : kind);
-const PARTS = { trace: "trace", lower: "lowering", native: "native" };
-/** As many events are kept here, and as many rows are shown of them. */
-const KEPT = 2000, ROWS = 300;
-/** Milliseconds between what has come and asking for more. */
-const PAUSE = 250;
+/** @param {Event["kernels"]} numbers */
+const kernels = (numbers) => ORIGINS.filter(([key]) => numbers[key]).map(([key, word]) => `${counted(numbers[key], "kernel")} ${word}`);
+/** @param {Event} event */
+const placeOf = (event) => event.cell || event.where || "outside of cells";
+/** @param {Element} node */
+const isAtBottom = (node) => node.scrollTop + node.clientHeight > node.scrollHeight - 8;
+/** @param {Element} node */
+const isAtRight = (node) => node.scrollLeft + node.clientWidth > node.scrollWidth - 8;
+/** @param {string} text */
+const empty = (text) => html("p", { class: "nx-empty", text });
+/** @param {(string | false | 0)[]} parts */
+const sentence = (parts) => parts.filter(Boolean).join(", ");
 
-const duration = (ms) => ms > 0 && ms < 0.0009995 ? `${(ms * 1e6).toFixed(0)} ns` : ms < 0.9995 ? `${(ms * 1e3).toFixed(0)} µs` : ms < 9.95 ? `${ms.toFixed(1)} ms` : ms < 999.5 ? `${ms.toFixed(0)} ms` : `${(ms / 1e3).toFixed(1)} s`;
-const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
-function bytes(number) {
-  for (const [factor, prefix] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (number >= factor) return `${(number / factor).toFixed(1)} ${prefix}B`;
-  return `${number} B`;
-}
-function ago(seconds) {
-  for (const [size, unit] of [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]) if (seconds >= size) return `${counted(Math.floor(seconds / size), unit)} ago`;
-  return "just now";
-}
-const atEnd = (node, side, size) => node[`scroll${side}`] + node[`client${size}`] > node[`scroll${size}`] - 8;
-const kernels = (numbers) => [["compiled", "compiled"], ["memory", "from memory"], ["disk", "from disk"]].filter(([key]) => numbers[key]).map(([key, word]) => `${counted(numbers[key], "kernel")} ${word}`);
-
-/** Trace, lowering and native code side by side, as parts of the longest time that there is. */
+/** Trace, lowering and native code side by side, as parts of the longest time that there is. @param {Event["ms"]} ms @param {number} longest */
 function cost(ms, longest) {
-  const title = Object.entries(PARTS).map(([key, name]) => `${name} ${duration(ms[key])}`).join(", ");
-  const parts = Object.keys(PARTS).map((key) => {
+  const title = PARTS.map(([key, name]) => `${name} ${duration(ms[key])}`).join(", ");
+  const parts = PARTS.map(([key]) => {
     const part = html("i", { class: `nx-${key}` });
     part.style.width = `${(100 * ms[key]) / (longest || 1)}%`;
     return part;
   });
-  return html("span", { class: "nx-cost", title }, html("span", { class: "nx-spent", text: ms.total ? duration(ms.total) : "" }), html("span", { class: "nx-bar", "aria-hidden": "true" }, ...parts));
+  const spent = html("span", { class: "nx-spent", text: ms.total ? duration(ms.total) : "" });
+  return html("span", { class: "nx-cost", title }, spent, html("span", { class: "nx-bar", "aria-hidden": "true" }, ...parts));
 }
 
-/** The whole widget. */
-class Timeline {
-  constructor(model, root) {
-    Object.assign(this, { model, root, id: `nx${Math.random().toString(36).slice(2, 10)}`, events: [], current: null, asking: null, said: null });
-    this.hidden = new Set();
-    this.page = model.get("page");
-    this.build();
-    this.theme = new Theme(root);
-    this.follow = { "msg:custom": (message) => this.receive(message) };
-    for (const [name, call] of Object.entries(this.follow)) model.on(name, call);
-    this.take(model.get("state"));
-    this.draw();
-    if (model.get("function")) {
-      // The functions to choose from are there only after they were drawn.
-      this.select.value = model.get("function");
-      this.draw();
+/** A picture of events: each a bar, as high as the logarithm of what it took; hits are dots. */
+class Chart {
+  /** @param {Event[]} rows @param {number | null} current @param {(id: number) => void} choose */
+  constructor(rows, current, choose) {
+    this.current = current;
+    this.choose = choose;
+    this.high = 54;
+    this.most = Math.log10(Math.max(100, ...rows.map((event) => event.ms.total)) / 0.1);
+    const marks = [];
+    // A name has 6 pixels a letter; one that would run into its neighbour's is left to the tip of its bars.
+    let x = 4, free = 0;
+    /** @type {string | null} */
+    let cell = null;
+    for (const event of rows) {
+      const title = placeOf(event);
+      if (title !== cell) {
+        x += cell === null ? 0 : 10;
+        const name = cell === null ? title : title.replace("cell ", "");
+        if (x >= free) {
+          marks.push(svg("text", { x, y: this.high + 13, text: name }));
+          free = x + 6 * name.length + 4;
+        }
+        cell = title;
+      }
+      marks.push(this.mark(event, x));
+      x += 11;
     }
-    // It is not on the page yet: only then is there an end to scroll to.
-    this.drawn = null;
-    this.drawSoon();
-    this.send("more", { since: this.data.last });
+    const width = Math.max(x + 30, free), ground = svg("line", { x1: 0, x2: width, y1: this.high + 0.5, y2: this.high + 0.5 });
+    const picture = svg("svg", { width, height: this.high + 18, "aria-hidden": "true" }, ground, ...marks);
+    this.element = html("div", { class: "nx-strip", "data-nx-key": "strip" }, picture);
   }
 
-  send = (kind, more = {}) => this.model.send({ kind, view: this.id, ...more });
+  /** @param {Event} event @param {number} x */
+  mark(event, x) {
+    const { high } = this, { total } = event.ms, height = Math.max(4, (high * Math.log10(Math.max(total, 0.1) / 0.1)) / this.most);
+    const tip = `${event.function} ${event.what}${total ? `, ${duration(total)}` : ""} (${placeOf(event)})`;
+    const shape = event.kind === "hits" ? svg("circle", { cx: x + 4, cy: high - 4, r: 4 }) : svg("rect", { x, y: high - height, width: 8, height, rx: 1.5 });
+    const now = event.id === this.current ? " nx-current" : "";
+    return svg("g", { class: `nx-${group(event.kind)}${now}`, "data-nx-key": `bar ${event.id}`, onclick: () => this.choose(event.id) },
+      svg("title", { text: tip }), svg("rect", { class: "nx-touch", x: x - 1, y: 0, width: 10, height: high }), shape);
+  }
+}
 
-  build() {
+/** The whole view. */
+export class Timeline {
+  /** @param {HTMLElement} root @param {Host} host */
+  constructor(root, host) {
+    this.root = root;
+    this.host = host;
+    this.id = `nx${Math.random().toString(36).slice(2, 10)}`;
+    /** @type {Page} */
+    this.page = host.page;
+    /** @type {State | null} */
+    this.state = null;
+    /** The function to choose as soon as there are some to choose from. */
+    this.wanted = host.function;
+    /** @type {number | null} the event that the keyboard is at */
+    this.current = null;
+    /** @type {string | null} what is to be cleared, if the reader says so once more */
+    this.asking = null;
+    /** @type {Page | null} what was drawn last */
+    this.drawn = null;
+    /** @type {Set<string>} */
+    this.hidden = new Set();
+    this.drawSoon = onceAFrame(() => this.draw());
+    this.theme = new Theme(root);
+
+    const names = /** @type {[Page, string][]} */ (Object.entries(PAGES)), redraw = { onchange: () => this.draw() };
     this.line = html("span", { class: "nx-muted nx-line", role: "status" });
-    this.tabs = Object.entries(PAGES).map(([page, text]) =>
+    this.tabs = names.map(([page, text]) =>
       html("button", { type: "button", role: "tab", id: `${this.id}-${page}`, "aria-controls": `${this.id}-page`, text, onclick: () => this.turn(page) }));
     this.query = html("input", { type: "search", placeholder: "Search ( / )", "aria-label": "Search events", oninput: () => this.draw() });
-    this.select = html("select", { "aria-label": "Function", onchange: () => this.draw() });
-    this.cell = html("select", { "aria-label": "Cell", onchange: () => this.draw() });
+    this.select = html("select", { "aria-label": "Function", ...redraw });
+    this.cell = html("select", { "aria-label": "Cell", ...redraw });
     this.kinds = Object.entries(KINDS).map(([kind, text]) =>
       html("button", { type: "button", class: `nx-kind nx-${kind}`, "aria-pressed": "true", text, onclick: () => this.toggle(kind) }));
-    this.again = html("button", { type: "button", "aria-pressed": "false", text: "only again", title: "Only what was compiled or traced again", onclick: () => this.onlyAgain() });
-    this.filters = html("div", { class: "nx-tools", role: "toolbar", "aria-label": "Filters" }, this.query, this.select, this.cell, html("span", { class: "nx-set" }, ...this.kinds), this.again);
+    this.again = html("button", {
+      type: "button", "aria-pressed": "false", text: "only again", title: "Only what was compiled or traced again", onclick: () => this.onlyAgain(),
+    });
+    this.filters = html("div", { class: "nx-tools", role: "toolbar", "aria-label": "Filters" },
+      this.query, this.select, this.cell, html("span", { class: "nx-set" }, ...this.kinds), this.again);
     this.body = html("div", { class: "nx-page", role: "tabpanel", id: `${this.id}-page`, tabindex: 0 });
     this.message = html("p", { class: "nx-message", role: "status", hidden: true });
-    this.root.classList.add("nx-timeline");
-    // JupyterLab's one-key commands (0 0 restarts the kernel) must not fire from here.
-    this.root.dataset.lmSuppressShortcuts = "true";
-    fill(this.root, { onkeydown: (event) => this.key(event) }, [
+    root.classList.add("nx-timeline");
+    fill(root, { onkeydown: (event) => this.key(event) }, [
       html("div", { class: "nx-top" }, html("span", { class: "nx-tabs", role: "tablist", "aria-label": "Views" }, ...this.tabs), this.line,
         button("◐", "Light or dark", () => this.theme.turn())),
       this.filters, this.body, this.message]);
   }
 
-  /** Add what Python has sent to what is known. */
-  take(data) {
-    if (!data.events) return;
-    const other = this.data && (data.session !== this.data.session || data.cleared !== this.data.cleared);
-    const known = other || !this.events.length ? 0 : this.events[this.events.length - 1].id;
-    this.events = [...(other ? [] : this.events), ...data.events.filter((event) => event.id > known)].slice(-KEPT);
-    this.left = (other ? 0 : this.left ?? 0) + data.left_out;
-    this.data = data;
-  }
-
-  receive(message) {
-    if (message.view && message.view !== this.id) return;
-    if (message.kind === "news") {
-      this.take(message);
-      // More is asked for a little later: what is told meanwhile comes in one batch.
-      this.asked ??= setTimeout(() => {
-        this.asked = null;
-        this.send("more", { since: this.data.last });
-      }, PAUSE);
-    }
-    if (message.kind === "done") this.said = message;
+  /** Show what is known now, when the page is drawn the next time. @param {State} state */
+  update(state) {
+    this.state = state;
     this.drawSoon();
   }
 
-  drawSoon() {
-    this.pending ??= requestAnimationFrame(() => {
-      this.pending = null;
-      this.draw();
-    });
+  focus() {
+    this.tabs.find((tab) => tab.tabIndex === 0)?.focus();
   }
 
   draw() {
-    const { data } = this;
-    if (!data) return;
-    this.line.textContent = data.status.line;
+    const { state } = this, news = state?.news;
+    if (!state || !news) return;
+    this.line.textContent = news.status.line;
     for (const tab of this.tabs) {
       const chosen = tab.id === `${this.id}-${this.page}`;
       tab.setAttribute("aria-selected", String(chosen));
@@ -124,25 +171,30 @@ class Timeline {
     }
     this.body.setAttribute("aria-labelledby", `${this.id}-${this.page}`);
     this.filters.hidden = this.page !== "timeline";
-    this.options(this.select, "all functions", [...new Set([...data.functions.map((row) => row.name), this.model.get("function")].filter(Boolean))].sort());
-    this.options(this.cell, "all cells", [...new Set(this.events.map((event) => event.cell).filter(Boolean))]);
+    this.options(this.select, "all functions", [...new Set([...news.functions.map((row) => row.name), this.host.function].filter(Boolean))].sort());
+    if (this.wanted) this.select.value = this.wanted;
+    this.wanted = "";
+    this.options(this.cell, "all cells", [...new Set(state.events.map((event) => event.cell).filter(Boolean))]);
     const focused = this.body.contains(document.activeElement) ? keyOf(document.activeElement) : undefined;
     // What is new stands at the end, which is shown as long as nobody scrolls away from it.
-    const turned = this.drawn !== this.page, end = turned || atEnd(this.body, "Top", "Height");
-    const strip = this.body.querySelector(".nx-strip"), stripEnd = turned || !strip || atEnd(strip, "Left", "Width");
-    settle(this.body, this[this.page]());
+    const turned = this.drawn !== this.page, end = turned || isAtBottom(this.body);
+    const strip = this.body.querySelector(".nx-strip"), stripEnd = turned || !strip || isAtRight(strip);
+    settle(this.body, this[this.page](state, news));
     if (end) this.body.scrollTop = this.page === "timeline" ? this.body.scrollHeight : turned ? 0 : this.body.scrollTop;
     if (stripEnd) this.body.querySelector(".nx-strip")?.scrollTo({ left: 1e9 });
     this.drawn = this.page;
     // A row that moved to another cell's list is another element.
     if (focused && !this.body.contains(document.activeElement)) this.find(focused)?.focus({ preventScroll: true });
-    this.message.hidden = !this.said;
-    const { text, undo: number } = this.said ?? {};
-    settle(this.message, [html("span", { text }), number && button("Undo", "Put the programs back", () => this.send("undo", { number }), { "data-nx-key": `undo ${number}` })].filter(Boolean));
+    this.message.hidden = !state.done;
+    const { text = "", undo: number = 0 } = state.done ?? {};
+    const undo = () => this.host.send({ kind: "undo", number });
+    settle(this.message, [html("span", { text }), ...(number ? [button("Undo", "Put the programs back", undo, { "data-nx-key": `undo ${number}` })] : [])]);
   }
 
-  find = (key) => [...this.body.querySelectorAll("[data-nx-key]")].find((each) => keyOf(each) === key);
+  /** @param {string} key @returns {HTMLElement | undefined} */
+  find = (key) => [.../** @type {NodeListOf<HTMLElement>} */ (this.body.querySelectorAll("[data-nx-key]"))].find((each) => keyOf(each) === key);
 
+  /** @param {HTMLSelectElement} select @param {string} all @param {string[]} names */
   options(select, all, names) {
     const { value } = select, now = [...select.options].slice(1).map((each) => each.value);
     if (select.options.length && now.length === names.length && now.every((name, i) => name === names[i])) return;
@@ -150,15 +202,17 @@ class Timeline {
     select.value = names.includes(value) ? value : "";
   }
 
+  /** @param {Page} page */
   turn(page) {
     this.page = page;
     this.asking = null;
     this.draw();
   }
 
+  /** @param {string} kind */
   toggle(kind) {
-    this.hidden.has(kind) ? this.hidden.delete(kind) : this.hidden.add(kind);
-    for (const each of this.kinds) each.setAttribute("aria-pressed", String(!this.hidden.has(Object.keys(KINDS)[this.kinds.indexOf(each)])));
+    if (!this.hidden.delete(kind)) this.hidden.add(kind);
+    Object.keys(KINDS).forEach((name, index) => this.kinds[index].setAttribute("aria-pressed", String(!this.hidden.has(name))));
     this.draw();
   }
 
@@ -167,85 +221,88 @@ class Timeline {
     this.draw();
   }
 
-  shown() {
+  /** The events that the filters leave. @param {Event[]} events */
+  shown(events) {
     const words = this.query.value.toLowerCase().split(/\s+/).filter(Boolean), again = this.again.getAttribute("aria-pressed") === "true";
-    const text = (event) => [event.function, event.cell, event.where, event.what, ...event.reason, event.advice, ...event.notes].join(" ").toLowerCase();
-    return this.events.filter((event) => !this.hidden.has(group(event.kind)) && (!again || event.again) && (!this.select.value || event.function === this.select.value)
+    const text = (/** @type {Event} */ event) =>
+      [event.function, event.cell, event.where, event.what, ...event.reason, event.advice, ...event.notes].join(" ").toLowerCase();
+    return events.filter((event) => !this.hidden.has(group(event.kind)) && (!again || event.again) && (!this.select.value || event.function === this.select.value)
       && (!this.cell.value || event.cell === this.cell.value) && words.every((word) => text(event).includes(word)));
   }
 
-  timeline() {
-    const found = this.shown(), rows = found.slice(-ROWS), left = this.left + found.length - rows.length;
-    if (!this.events.length) return [html("p", { class: "nx-empty", text: "Nothing has been compiled yet: call a definition once, and it appears here." })];
-    if (!rows.length) return [html("p", { class: "nx-empty", text: "Nothing fits these filters." })];
-    const longest = Math.max(...rows.map((event) => event.ms.total)), parts = [this.chart(rows)];
+  /** @param {State} state */
+  timeline({ events, leftOut }) {
+    const matches = this.shown(events), rows = matches.slice(-ROWS), left = leftOut + matches.length - rows.length;
+    if (!events.length) return [empty("Nothing has been compiled yet: call a definition once, and it appears here.")];
+    if (!rows.length) return [empty("Nothing fits these filters.")];
     if (!rows.some((event) => event.id === this.current)) this.current = rows[rows.length - 1].id;
-    let list = null, cell = null, last = null;
-    const seen = {};
+    const longest = Math.max(...rows.map((event) => event.ms.total)), seen = new Map();
+    /** @type {HTMLElement[]} */
+    const parts = [new Chart(rows, this.current, (id) => this.choose(id, true)).element];
     if (left) parts.push(html("p", { class: "nx-muted", text: `${counted(left, "earlier event")} not shown` }));
-    for (const event of rows) {
-      const title = event.cell || event.where || "outside of cells";
-      if (title !== cell) {
-        cell = title;
-        const key = `${title} ${(seen[title] = (seen[title] ?? 0) + 1)}`;
+    let list = html("ol");
+    rows.forEach((event, index) => {
+      const title = placeOf(event), last = rows[index - 1];
+      if (!last || title !== placeOf(last)) {
+        seen.set(title, (seen.get(title) ?? 0) + 1);
+        const key = `${title} ${seen.get(title)}`;
         list = html("ol", { class: "nx-rows", "aria-label": title, "data-nx-key": `rows of ${key}` });
-        parts.push(html("h3", { text: title, "data-nx-key": key }), list);
+        parts.push(this.heading(event, key), list);
       }
       list.append(this.row(event, longest, last?.advice === event.advice && last.function === event.function && last.cell === event.cell));
-      last = event;
-    }
+    });
     return parts;
   }
 
-  /** An event; advice that the one before it has given is not given again. */
+  /** Where events happened; where the notebook is at hand, it leads there. @param {Event} event @param {string} key */
+  heading(event, key) {
+    const { reveal } = this.host, title = placeOf(event);
+    if (!reveal || !event.cell_id) return html("h3", { text: title, "data-nx-key": key });
+    return html("h3", { "data-nx-key": key }, button(title, `Go to ${title}`, () => reveal(event.cell_id), { "data-nx-key": `go ${event.cell_id}` }));
+  }
+
+  /** An event; advice that the one before it has given is not given again. @param {Event} event @param {number} longest @param {boolean} told */
   row(event, longest, told) {
     const lines = (event.reason.length ? event.reason : [""]).map((text) => html("span", { text }));
-    const more = [...kernels(event.kernels), event.where && event.where !== event.cell && `called in ${event.where}`].filter(Boolean);
-    if (more.length) lines[lines.length - 1].append(html("span", { class: "nx-muted", text: `${event.reason.length ? " · " : ""}${more.join(" · ")}` }));
+    const more = [...kernels(event.kernels), event.where && event.where !== event.cell && `called in ${event.where}`].filter(Boolean).join(" · ");
+    if (more) lines[lines.length - 1].append(html("span", { class: "nx-muted", text: `${event.reason.length ? " · " : ""}${more}` }));
     return html("li", { class: `nx-${group(event.kind)}`, tabindex: event.id === this.current ? 0 : -1, "data-nx-key": `event ${event.id}`, onfocus: () => this.choose(event.id) },
       html("time", { text: clock(event.time) }), html("b", { text: event.what }), html("span", { class: "nx-function", text: event.function }), cost(event.ms, longest),
-      html("span", { class: "nx-why" }, ...lines, !told && event.advice && html("em", { class: "nx-advice", text: event.advice }), ...event.notes.map((text) => html("em", { text }))));
+      html("span", { class: "nx-why" }, ...lines, !told && event.advice && html("em", { class: "nx-advice", text: event.advice }),
+        ...event.notes.map((text) => html("em", { text }))));
   }
 
-  /** Each event as a bar, as high as the logarithm of what it took; hits are dots. */
-  chart(rows) {
-    const high = 54, most = Math.log10(Math.max(100, ...rows.map((event) => event.ms.total)) / 0.1), bars = [];
-    // A name has 6 pixels a letter; one that would run into its neighbour's is left to the tip of its bars.
-    let x = 4, cell = null, free = 0;
-    for (const event of rows) {
-      const title = event.cell || event.where;
-      if (title !== cell) {
-        x += cell === null ? 0 : 10;
-        const name = cell === null ? title : title.replace("cell ", "");
-        if (x >= free) {
-          bars.push(svg("text", { x, y: high + 13, text: name }));
-          free = x + 6 * name.length + 4;
-        }
-        cell = title;
-      }
-      const height = Math.max(4, (high * Math.log10(Math.max(event.ms.total, 0.1) / 0.1)) / most), tip = `${event.function} ${event.what}${event.ms.total ? `, ${duration(event.ms.total)}` : ""} (${title})`;
-      const mark = event.kind === "hits" ? svg("circle", { cx: x + 4, cy: high - 4, r: 4 }) : svg("rect", { x, y: high - height, width: 8, height, rx: 1.5 });
-      bars.push(svg("g", { class: `nx-${group(event.kind)}${event.id === this.current ? " nx-current" : ""}`, "data-nx-key": `bar ${event.id}`, onclick: () => this.choose(event.id, true) }, svg("title", { text: tip }), svg("rect", { class: "nx-touch", x: x - 1, y: 0, width: 10, height: high }), mark));
-      x += 11;
-    }
-    const width = Math.max(x + 30, free);
-    const picture = svg("svg", { width, height: high + 18, "aria-hidden": "true" }, svg("line", { x1: 0, x2: width, y1: high + 0.5, y2: high + 0.5 }), ...bars);
-    return html("div", { class: "nx-strip", "data-nx-key": "strip" }, picture);
-  }
-
+  /** @param {number} id @param {boolean} focus */
   choose(id, focus = false) {
     this.current = id;
     for (const each of this.body.querySelectorAll(".nx-strip g")) each.classList.toggle("nx-current", keyOf(each) === `bar ${id}`);
-    for (const each of this.body.querySelectorAll(".nx-rows li")) {
+    for (const each of this.rows()) {
       const chosen = keyOf(each) === `event ${id}`;
       each.tabIndex = chosen ? 0 : -1;
       if (chosen && focus) each.focus();
     }
   }
 
-  functions = () => this.sums("Function", this.data.functions.map((row) => ({ ...row, title: row.name, open: () => this.only(this.select, row.name) })));
-  cells = () => this.sums("Cell", this.data.cells.map((row) => ({ ...row, title: row.cell, open: () => this.only(this.cell, row.cell) })));
+  rows = () => [.../** @type {NodeListOf<HTMLElement>} */ (this.body.querySelectorAll(".nx-rows li"))];
 
+  /** @param {State} _ @param {News} news */
+  functions(_, { functions }) {
+    return this.sums("Function", functions.map((sums) => ({ sums, title: sums.name, open: () => this.only(this.select, sums.name) })));
+  }
+
+  /** @param {State} _ @param {News} news */
+  cells(_, { cells }) {
+    return this.sums("Cell", cells.map((sums) => ({ sums, title: sums.cell, open: () => this.showCell(sums.cell) })));
+  }
+
+  /** Show the events of one cell. @param {string} name */
+  showCell(name) {
+    // The cells to choose from are those that were drawn.
+    this.draw();
+    this.only(this.cell, name);
+  }
+
+  /** @param {HTMLSelectElement} select @param {string} value */
   only(select, value) {
     this.select.value = this.cell.value = "";
     if ([...select.options].some((each) => each.value === value)) select.value = value;
@@ -253,51 +310,71 @@ class Timeline {
     this.tabs[0].focus();
   }
 
+  /** @param {"Function" | "Cell"} what @param {SumsRow[]} rows */
   sums(what, rows) {
-    if (!rows.length) return [html("p", { class: "nx-empty", text: what === "Cell" ? "Nothing happened in a cell yet." : "Nothing has been compiled yet." })];
-    const longest = Math.max(...rows.map((row) => row.ms.total)), all = { compiled: "compiled", loaded: "from disk", traced: "traced", again: "again", hits: "hits", errors: "errors" };
-    const counts = Object.fromEntries(Object.entries(all).filter(([key]) => key === "hits" || rows.some((row) => row[key])));
-    const heads = [what, ...Object.values(counts), "Time", ...(what === "Cell" ? [] : ["Programs"])];
+    if (!rows.length) return [empty(what === "Cell" ? "Nothing happened in a cell yet." : "Nothing has been compiled yet.")];
+    const longest = Math.max(...rows.map(({ sums }) => sums.ms.total)), counts = COUNTS.filter(([key]) => key === "hits" || rows.some(({ sums }) => sums[key]));
+    const heads = [what, ...counts.map(([, text]) => text), "Time", ...(what === "Cell" ? [] : ["Programs"])];
+    const body = rows.sort((a, b) => b.sums.ms.total - a.sums.ms.total).flatMap(({ title, open, sums }) => {
+      const row = html("tr", { "data-nx-key": `sums of ${title}` },
+        html("th", { scope: "row" }, button(title, `Show the events of ${title}`, open, { "data-nx-key": `events of ${title}` })),
+        ...counts.map(([key, text]) => html("td", { class: sums[key] ? "" : "nx-none", "data-head": text, text: sums[key] })), html("td", {}, cost(sums.ms, longest)),
+        "programs" in sums && html("td", { "data-head": "programs", text: sums.programs }));
+      if (!("again_last" in sums) || !sums.again_last.length) return [row];
+      const reasons = sums.again_last.flatMap((each) =>
+        [html("span", { text: `${each.function} again: ${each.reason.join("; ")}` }), each.advice && html("em", { class: "nx-advice", text: each.advice })]);
+      return [row, html("tr", { "data-nx-key": `reasons of ${title}` },
+        html("td", { class: "nx-why", colspan: heads.length }, html("span", { class: "nx-muted", text: "in its last run" }), ...reasons))];
+    });
     return [html("table", {}, html("caption", { text: `What happened by ${what.toLowerCase()}, the most expensive first. Time: trace, lowering and native code.` }),
-      html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col", text })))),
-      html("tbody", {}, ...rows.sort((a, b) => b.ms.total - a.ms.total).flatMap((row) => [html("tr", { "data-nx-key": `sums of ${row.title}` },
-        html("th", { scope: "row" }, button(row.title, `Show the events of ${row.title}`, row.open, { "data-nx-key": `events of ${row.title}` })),
-        ...Object.keys(counts).map((key) => html("td", { class: row[key] ? "" : "nx-none", text: row[key] })), html("td", {}, cost(row.ms, longest)),
-        what === "Function" && html("td", { text: row.programs })),
-      row.again_last?.length > 0 && html("tr", { "data-nx-key": `reasons of ${row.title}` }, html("td", { class: "nx-why", colspan: heads.length }, html("span", { class: "nx-muted", text: "in its last run" }),
-        ...row.again_last.flatMap((each) => [html("span", { text: `${each.function} again: ${each.reason.join("; ")}` }), each.advice && html("em", { class: "nx-advice", text: each.advice })])))].filter(Boolean))))];
+      html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col", text })))), html("tbody", {}, ...body))];
   }
 
-  caches() {
-    const { caches: held, time } = this.data, { memory, disk } = held, wanted = this.model.get("function");
+  /** @param {State} _ @param {News} news */
+  caches(_, { caches: held, time }) {
+    const { memory, disk } = held, wanted = this.host.function, native = memory.kernels + memory.programs > 0;
     const rows = [...held.functions].reverse().filter((row) => !wanted || row.name === wanted);
-    const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...["Function", "Programs", "Calls answered", "Arrays held", "Made"].map((text) => html("th", { scope: "col", text })), html("td"))),
-      html("tbody", {}, ...rows.map((row) => html("tr", { "data-nx-key": `programs of ${row.label}` },
-        html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.label }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
-        html("td", { text: `${row.programs} of ${row.limit}` }), html("td", { text: row.hits }), html("td", { text: bytes(row.bytes) }),
-        html("td", { class: "nx-age", text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
-        html("td", {}, button("Forget", `Forget the programs of ${row.name}`, () => this.send("forget", { what: "programs", function: row.name })))))));
-    return [
-      rows.length ? programs : html("p", { class: "nx-empty", text: "There are no programs in memory." }),
-      held.functions.length > 1 && !wanted && html("p", {}, button("Forget all programs", "Forget the programs of all functions", () => this.send("forget", { what: "programs", function: "" }))),
+    /** @param {string} name */
+    const forget = (name) => () => this.host.send({ kind: "forget", what: "programs", function: name });
+    const names = ["Function", "Programs", "Calls answered", "Arrays held", "Made"], heads = names.map((text) => html("th", { scope: "col", text }));
+    const body = rows.map((row) => html("tr", { "data-nx-key": `programs of ${row.label}` },
+      html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.label }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
+      ...[`${row.programs} of ${row.limit}`, row.hits, bytes(row.bytes)].map((text, index) => html("td", { "data-head": names[index + 1].toLowerCase(), text })),
+      html("td", { class: "nx-age", "data-head": "made", text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
+      html("td", {}, button("Forget", `Forget the programs of ${row.name}`, forget(row.name)))));
+    const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...heads, html("td"))), html("tbody", {}, ...body));
+    const code = `${counted(memory.kernels, "kernel")} and ${counted(memory.programs, "program")}, ${bytes(memory.bytes)} of code, the first loaded ${ago(time - memory.oldest)}`;
+    const later = disk.on ? "Programs that are made later load them from disk again." : "There is no cache on disk: programs that are made later compile them again.";
+    const parts = [
+      rows.length ? programs : empty("There are no programs in memory."),
+      held.functions.length > 1 && !wanted && html("p", {}, button("Forget all programs", "Forget the programs of all functions", forget(""))),
       html("h3", { text: "Native code in memory" }),
-      html("p", { text: memory.kernels + memory.programs ? `${counted(memory.kernels, "kernel")} and ${counted(memory.programs, "program")}, ${bytes(memory.bytes)} of code, the first loaded ${ago(time - memory.oldest)}` : "none" }),
-      memory.kernels + memory.programs > 0 && this.ask("memory", "Forget…", "Forget the kernels in memory", disk.on ? "Programs that are made later load them from disk again." : "There is no cache on disk: programs that are made later compile them again."),
+      html("p", { text: native ? code : "none" }),
+      native && this.ask("memory", "Forget…", "Forget the kernels in memory", later),
       html("h3", { text: "Kernels and programs on disk" }),
       html("p", { text: disk.on ? this.disk(disk, time) : "Nothing is kept on disk: NXKERNEL_CACHE_DIR is off, or its folder cannot be used." }),
+      disk.on && html("meter", { min: 0, max: disk.limit, value: disk.bytes, "aria-label": "How full the cache on disk is" }),
       disk.on && disk.bytes > 0 && this.ask("disk", "Remove…", "Remove the files from disk", "All files of the cache go, those of other versions too; later sessions compile again."),
-    ].filter(Boolean);
+    ];
+    return parts.filter((part) => part !== false);
   }
 
+  /** @param {News["caches"]["disk"]} disk @param {number} time */
   disk(disk, time) {
-    const others = `${counted(disk.others, "file")} of ${bytes(disk.other_bytes)} for other versions or processors`;
-    return [`${counted(disk.kernels, "kernel")} of ${bytes(disk.kernel_bytes)}`, disk.records && `${counted(disk.records, "program")} of ${bytes(disk.record_bytes)}`, disk.others && others,
-      !disk.whole && "and more files, which are not counted", disk.oldest && `the oldest was used ${ago(time - disk.oldest)}`, `limit ${bytes(disk.limit)}`, `in ${disk.folder}`].filter(Boolean).join(", ");
+    return sentence([
+      `${counted(disk.kernels, "kernel")} of ${bytes(disk.kernel_bytes)}`,
+      disk.records && `${counted(disk.records, "program")} of ${bytes(disk.record_bytes)}`,
+      disk.others && `${counted(disk.others, "file")} of ${bytes(disk.other_bytes)} for other versions or processors`,
+      !disk.whole && "and more files, which are not counted",
+      disk.oldest && `the oldest was used ${ago(time - disk.oldest)}`,
+      `limit ${bytes(disk.limit)}`,
+      `in ${disk.folder}`,
+    ]);
   }
 
-  /** A button that asks before it clears what cannot be put back. */
+  /** A button that asks before it clears what cannot be put back. @param {string} what @param {string} text @param {string} title @param {string} warning */
   ask(what, text, title, warning) {
-    const open = (name) => () => {
+    const open = (/** @type {string | null} */ name) => () => {
       this.asking = name;
       this.draw();
       this.find(`${name ? "keep" : "clear"} ${what}`)?.focus();
@@ -305,44 +382,49 @@ class Timeline {
     if (this.asking !== what) return html("p", {}, button(text, title, open(what), { "data-nx-key": `clear ${what}` }));
     const go = () => {
       this.asking = null;
-      this.send("forget", { what });
+      this.host.send({ kind: "forget", what });
     };
-    return html("p", { class: "nx-ask", role: "group", "aria-label": title }, html("span", { text: warning }), button(text.replace("…", ""), title, go, { class: "nx-danger" }), button("Keep", "Keep them", open(null), { "data-nx-key": `keep ${what}` }));
+    return html("p", { class: "nx-ask", role: "group", "aria-label": title }, html("span", { text: warning }),
+      button(text.replace("…", ""), title, go, { class: "nx-danger" }), button("Keep", "Keep them", open(null), { "data-nx-key": `keep ${what}` }));
   }
 
+  /** What computes: the device, the compiler and its threads. @param {State} _ @param {News} news */
+  device(_, { status: { device, compiler, threads, processors, programs } }) {
+    const rows = [
+      ["Device", device, ""],
+      ["Compiler", compiler, "Another one for all definitions: %nx options compiler=NAME"],
+      ["Threads", `${threads} of ${counted(processors, "processor")}`, "Another number: nx.set_threads(n); results stay the same bits"],
+      ["Programs", `${programs} kept`, ""],
+    ];
+    return [html("dl", {}, ...rows.flatMap(([name, value, hint]) => [html("dt", { text: name }), html("dd", { text: value }, hint && html("em", { text: hint }))]))];
+  }
+
+  /** @param {KeyboardEvent} event */
   key(event) {
     event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const tab = this.tabs.indexOf(event.target), rows = [...this.body.querySelectorAll(".nx-rows li")], row = rows.indexOf(event.target);
+    const target = /** @type {HTMLElement} */ (event.target), tab = this.tabs.findIndex((each) => each === target);
+    const rows = this.rows(), row = rows.indexOf(target), list = tab >= 0 ? this.tabs : rows;
     const step = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (event.target === this.query) {
+    const end = event.key === "Home" ? 0 : event.key === "End" ? list.length - 1 : undefined;
+    if (target === this.query) {
       if (event.key !== "Escape") return;
       this.query.value = "";
       this.draw();
-    } else if (event.key === "/" && this.page === "timeline" && !event.target.matches("select")) this.query.focus();
-    else if (tab >= 0 && step && event.key.match(/Left|Right/)) {
-      const next = (tab + step + this.tabs.length) % this.tabs.length;
-      this.turn(Object.keys(PAGES)[next]);
+    } else if (event.key === "/" && this.page === "timeline" && !target.matches("select")) this.query.focus();
+    else if (tab >= 0 && (end !== undefined || (step && event.key.match(/Left|Right/)))) {
+      const next = end ?? (tab + (step ?? 0) + this.tabs.length) % this.tabs.length;
+      this.turn(/** @type {Page} */ (Object.keys(PAGES)[next]));
       this.tabs[next].focus();
-    } else if (row >= 0 && step && event.key.match(/Up|Down/)) rows[row + step]?.focus();
-    else if (row >= 0 && event.key === "Home") rows[0].focus();
-    else if (row >= 0 && event.key === "End") rows[rows.length - 1].focus();
+    } else if (row >= 0 && end !== undefined) rows[end].focus();
+    else if (row >= 0 && step && event.key.match(/Up|Down/)) rows[row + step]?.focus();
     else return;
     event.preventDefault();
   }
 
   dispose() {
-    this.send("close");
-    for (const [name, call] of Object.entries(this.follow)) this.model.off(name, call);
-    cancelAnimationFrame(this.pending);
-    clearTimeout(this.asked);
+    this.drawSoon.cancel();
     this.theme.stop();
   }
 }
 
-export default {
-  render({ model, el }) {
-    const timeline = new Timeline(model, el);
-    return () => timeline.dispose();
-  },
-};

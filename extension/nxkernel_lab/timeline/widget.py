@@ -16,12 +16,12 @@ from nxkernel_lab.messaging.static_twins import Bundle, with_twins
 from nxkernel_lab.messaging.widget_replacement import Successive
 from nxkernel_lab.records.cache_clearing import Forget, Undo
 from nxkernel_lab.records.snapshot import of_function, snapshot
-from nxkernel_lab.static_files import joined
+from nxkernel_lab.static_files import script, style
 from nxkernel_lab.timeline.html_tables import caches_table, timeline_table
 from nxkernel_lab.timeline.text import programs_text, timeline_text
 
 #: The views that it has.
-PAGES = ("timeline", "functions", "cells", "caches")
+PAGES = ("timeline", "functions", "cells", "caches", "device")
 #: How many events a widget begins with, and how many are in the text that stands where no widget can.
 FIRST, TOLD = 200, 20
 
@@ -57,13 +57,13 @@ class Timeline(Successive, anywidget.AnyWidget):
     Parameters
     ----------
     page : str, optional
-        What it shows first: ``"timeline"``, ``"functions"``, ``"cells"`` or ``"caches"``.
+        What it shows first: ``"timeline"``, ``"functions"``, ``"cells"``, ``"caches"`` or ``"device"``.
     function : str, optional
         The name of the only function to show; the reader can choose others.
     """
 
-    _esm = joined("elements.js", "timeline.js")
-    _css = joined("palette.css", "timeline.css")
+    _esm = script("timeline_widget.js")
+    _css = style("palette.css", "timeline.css")
 
     state = traitlets.Dict().tag(sync=True)
     page = traitlets.Enum(PAGES, "timeline").tag(sync=True)
