@@ -11,7 +11,7 @@ from fuzzing import make_small, patient, repeat
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import registry
-from nxkernel.compilers.numba_cpu.program.graph_compilation import HostCall, Whole
+from nxkernel.compilers.numba_cpu.program.graph_compilation import HostCall, OpaqueStep
 from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of
 from nxkernel.compilers.numba_cpu.runtime import thread_count
 from nxkernel.transforms.simplify import simplify
@@ -64,7 +64,7 @@ def on_threads(executable, arrays):
 
 def calls_python(executable):
     """The primitives for which a program calls Python."""
-    wholes = [step.work for step in executable.plan.steps if isinstance(step.work, Whole)]
+    wholes = [step.work for step in executable.plan.steps if isinstance(step.work, OpaqueStep)]
     return {w.node.primitive for w in wholes for launch in w.routine.launches if isinstance(launch, HostCall)}
 
 

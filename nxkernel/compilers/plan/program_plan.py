@@ -30,7 +30,7 @@ from nxkernel.primitives import Spec
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class OpaqueStep:
     """The step of an opaque operation: a routine or a library call.
 
     Parameters
@@ -117,7 +117,7 @@ class Control:
 class Step:
     """Something that the program does, what it reads and what it writes."""
 
-    work: BoundNest | Product | Whole | ScalarStep | ElementStore | Control
+    work: BoundNest | Product | OpaqueStep | ScalarStep | ElementStore | Control
     reads: list[Expr]
     writes: list[Expr]
     after: list[Step] = field(default_factory=list)
@@ -418,7 +418,7 @@ class _Laying:
         scratch = _room(size)
         writes = [result for result in (*results, scratch) if result is not None]
         reads = [self.fusion.buffer_of(operand) for operand in node.operands]
-        return Step(Whole(node, results, routine, scratch), reads, writes)
+        return Step(OpaqueStep(node, results, routine, scratch), reads, writes)
 
     def _control_step(self, node: Expr) -> Step:
         results, parts = self._results(node), self.planner._parts[node]

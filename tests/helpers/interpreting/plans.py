@@ -16,7 +16,7 @@ from nxkernel.compilers.analysis.scalars import Term
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import rooms, turn
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import extra_of
 from nxkernel.compilers.schedule.canonical_form import BoundNest
@@ -78,7 +78,7 @@ class Scope:
             nests.run(work, [self.address(owner).further(offset) for owner, offset in work.buffers], self.memory, what)
         elif isinstance(work, Product):
             self._product(work, what)
-        elif isinstance(work, Whole):
+        elif isinstance(work, OpaqueStep):
             self._whole(work, what)
         elif isinstance(work, ScalarStep):
             self._scalar(work.node, what)
@@ -177,7 +177,7 @@ class Scope:
         )
         return self.memory.read(self.address(side.base), product.type.dtype, indices, what)
 
-    def _whole(self, whole: Whole, what: object) -> None:
+    def _whole(self, whole: OpaqueStep, what: object) -> None:
         node = whole.node
         operands = [self.read(operand, what) for operand in node.operands]
         found = MEANING[node.primitive](node.spec, *operands, **node.params)

@@ -22,7 +22,15 @@ from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.nested_plans import all_plans
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Planner, ProgramPlan, ScalarStep, Step, Whole
+from nxkernel.compilers.plan.program_plan import (
+    Control,
+    ElementStore,
+    OpaqueStep,
+    Planner,
+    ProgramPlan,
+    ScalarStep,
+    Step,
+)
 from nxkernel.compilers.rewrite.array_layouts import turned
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
@@ -134,7 +142,7 @@ def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
         return [_library_record(step.work, plan.origin)]
     if isinstance(step.work, ScalarStep | ElementStore | Control):
         return []
-    if isinstance(step.work, Whole):
+    if isinstance(step.work, OpaqueStep):
         return [_whole_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
     return [_nest_record(step, plan.origin, program_writer.is_inlined(plan, step.work), get)]
 

@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 from nxkernel.compilers.numba_cpu.program.program_writer import is_inlined
-from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, Whole
+from nxkernel.compilers.plan.program_plan import Control, OpaqueStep, ProgramPlan
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 #: Turns of single numbers between two looks at the clock.
@@ -68,7 +68,7 @@ def _cost_of(plan: ProgramPlan, work: object) -> int:
             return max(map(cost, work.parts))
         # Other loops count by themselves.
         return work.turns * cost(work.parts[1]) if is_short(work) else 0
-    return TURNS if isinstance(work, Product | Whole) else 0
+    return TURNS if isinstance(work, Product | OpaqueStep) else 0
 
 
 def is_short(loop: Control) -> bool:

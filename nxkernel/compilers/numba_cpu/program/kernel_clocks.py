@@ -19,7 +19,7 @@ from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
 from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
 from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
 from nxkernel.compilers.plan.nested_plans import all_plans
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
 
 
 class NativeClock(Clock):
@@ -87,7 +87,7 @@ def _kernels(plan: ProgramPlan) -> list[object]:
     """What each kernel of a program is in its plan, in the order of the program's records."""
     found: list[object] = []
     for step in [step for part in all_plans(plan) for step in part.steps]:
-        if isinstance(step.work, Whole):
+        if isinstance(step.work, OpaqueStep):
             found += step.work.routine.launches
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             found.append(step.work)

@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, P
 from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
 from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
 from nxkernel.graph.expr import Expr
@@ -106,7 +106,7 @@ class NativeScope:
             self._nest(work)
         elif isinstance(work, Product):
             self._product(work)
-        elif isinstance(work, Whole):
+        elif isinstance(work, OpaqueStep):
             self._whole(work)
         elif isinstance(work, ScalarStep):
             self._numbers().scalar(work.node)
@@ -243,12 +243,12 @@ class NativeScope:
             b.store(address, b.offset(table, "i64", w.integer(place)))
         return table
 
-    def _whole(self, whole: Whole) -> None:
+    def _whole(self, whole: OpaqueStep) -> None:
         for launch in whole.routine.launches:
             with self.w.around(launch):
                 self._launch(launch, whole)
 
-    def _launch(self, launch: Launch | HostCall, whole: Whole) -> None:
+    def _launch(self, launch: Launch | HostCall, whole: OpaqueStep) -> None:
         if isinstance(launch, HostCall):
             self._host(launch, whole)
             return
@@ -256,12 +256,12 @@ class NativeScope:
         self._run(KernelCall(launch.symbol, memory, list(launch.words), launch.count, launch.work))
 
     @staticmethod
-    def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
+    def _memory(whole: OpaqueStep, kind: str, number: int) -> tuple[Expr, int]:
         if kind == "scratch":
             return whole.scratch, number
         return (whole.node.operands[number] if kind == "operand" else whole.results[number]), 0
 
-    def _host(self, launch: HostCall, whole: Whole) -> None:
+    def _host(self, launch: HostCall, whole: OpaqueStep) -> None:
         results = [result for result in whole.results if result is not None]
         specs = [result.spec if result is not None else None for result in whole.results]
         call = host_calls.HostRequest(launch.run, [operand.spec for operand in whole.node.operands], specs)

@@ -14,7 +14,7 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, POINTERS
 from nxkernel.compilers.numba_cpu.program.program_writer import KernelCall, NativeScope
 from nxkernel.compilers.numba_cpu.routines.routine_table import Launch
-from nxkernel.compilers.plan.program_plan import ProgramPlan, Step, Whole
+from nxkernel.compilers.plan.program_plan import OpaqueStep, ProgramPlan, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 
@@ -33,7 +33,7 @@ def _is_kernel(step: Step) -> bool:
     work = step.work
     if isinstance(work, BoundNest):
         return all(op.name != "njit" for op in work.nest.ops())
-    if isinstance(work, Whole):
+    if isinstance(work, OpaqueStep):
         return all(isinstance(launch, Launch) for launch in work.routine.launches)
     return isinstance(work, Product)
 

@@ -26,7 +26,7 @@ from nxkernel.compilers.numba_cuda.program.kernel_records import Records
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
 from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from nxkernel.compilers.plan.buffer_assignment import aligned
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -130,7 +130,7 @@ class DeviceScope:
                 self._nest(step, work)
             elif isinstance(work, Product):
                 self._product(work)
-            elif isinstance(work, Whole):
+            elif isinstance(work, OpaqueStep):
                 self._whole(step, work)
 
     def part(
@@ -223,7 +223,7 @@ class DeviceScope:
         places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]
         self.add(Multiplied(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
 
-    def _whole(self, step: Any, whole: Whole) -> None:
+    def _whole(self, step: Any, whole: OpaqueStep) -> None:
         if not any(node is not None and shapes.size(node.shape) for node in whole.results):
             return
         routine, scratch = whole.routine, (SCRATCH, 0)

@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.numba_cpu.routines import routine_table
 from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
-from nxkernel.compilers.plan.program_plan import Whole
+from nxkernel.compilers.plan.program_plan import OpaqueStep
 from nxkernel.compilers.schedule.fusion import WHOLE
 
 
@@ -65,7 +65,7 @@ def test_a_call_leaves_its_operands_as_they_are():
 def launches(function, *specs):
     """What the whole operations of a function launch."""
     steps = [step.work for step in planned(function, *specs).steps]
-    return [launch for work in steps if isinstance(work, Whole) for launch in work.routine.launches]
+    return [launch for work in steps if isinstance(work, OpaqueStep) for launch in work.routine.launches]
 
 
 def test_libraries_are_called_and_scans_launched():
