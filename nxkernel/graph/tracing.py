@@ -224,7 +224,7 @@ class BodyTrace(Trace):
         Those of which that decided about a type.
     """
 
-    __slots__ = ("_own", "_stand_ins", "beginnings", "captured", "entered", "inputs", "relied_on", "side", "written")
+    __slots__ = ("_own", "_placeholders", "beginnings", "captured", "entered", "inputs", "relied_on", "side", "written")
 
     def __init__(self, side: bool = False) -> None:
         super().__init__(self._lift)
@@ -236,12 +236,12 @@ class BodyTrace(Trace):
         self.beginnings: dict[Expr, Any] = {}
         self.relied_on: set[Expr] = set()
         self._own: set[Expr] = set()
-        self._stand_ins: dict[int, Expr] = {}
+        self._placeholders: dict[int, Expr] = {}
 
     @property
     def lifted(self) -> list[Expr]:
         """The parameters for what is captured."""
-        return [self._stand_ins[id(value)] for value in self.captured]
+        return [self._placeholders[id(value)] for value in self.captured]
 
     def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
         """What is in a cell; what was in it outside is a parameter."""
@@ -287,9 +287,9 @@ class BodyTrace(Trace):
     def _lift(self, value: Any) -> Expr:
         if isinstance(value, np.ndarray):
             value = Tensor.from_numpy(value) if self.previous is None else self.previous.capture(value)
-        found = self._stand_ins.get(id(value))
+        found = self._placeholders.get(id(value))
         if found is None:
-            found = self._stand_ins[id(value)] = self.parameter("outside", entry_spec(value.spec))
+            found = self._placeholders[id(value)] = self.parameter("outside", entry_spec(value.spec))
             self.captured.append(value)
             if type(value) is Expr and self.previous is not None and self.previous.stands_for_number(value):
                 self.weak.add(found)

@@ -49,7 +49,7 @@ def slots(class_: type) -> list[str]:
     return [name for name in found if name not in ("__dict__", "__weakref__")]
 
 
-class StandIns:
+class Placeholders:
     """Copies functions, containers and objects with their captured arrays replaced by traced nodes.
 
     Parameters
@@ -58,7 +58,7 @@ class StandIns:
         Gives the node for an array, or None for an array that is not captured.
     leads : mapping
         By identity, what arrays are reached through; everything else stays itself.
-    by_face : callable, optional
+    by_dialect : callable, optional
         Gives those for a face: in the function of another definition, arrays are what that one sees.
     """
 
@@ -66,9 +66,9 @@ class StandIns:
         self,
         node: Callable[[Any], Expr | None],
         leads: Mapping[int, Any],
-        by_face: Callable[[str], StandIns] | None = None,
+        by_dialect: Callable[[str], Placeholders] | None = None,
     ) -> None:
-        self._node, self._leads, self._by_face = node, leads, by_face
+        self._node, self._leads, self._by_face = node, leads, by_dialect
         self._made: dict[int, Any] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
         #: What is to be filled in, once what is around it is made: so a chain of any length takes no depth.

@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import primitives, types
 from nxkernel.definitions.captures.object_contents import elements
-from nxkernel.definitions.captures.placeholders import StandIns
+from nxkernel.definitions.captures.placeholders import Placeholders
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
@@ -167,20 +167,20 @@ class _Views:
     def __init__(self, run: Trace, capturing: _Capturing, leads: Mapping[int, Any]) -> None:
         self._run, self._capturing, self._leads = run, capturing, leads
         self._looks: dict[str, dialects.Face] = {}
-        self._stand_ins: dict[str, StandIns] = {}
+        self._placeholders: dict[str, Placeholders] = {}
 
     def looks(self, face: str) -> dialects.Face:
         if face not in self._looks:
             self._looks[face] = dialects.FACES[face](self._run)
         return self._looks[face]
 
-    def stand_ins(self, face: str) -> StandIns:
-        if face not in self._stand_ins:
+    def placeholders(self, face: str) -> Placeholders:
+        if face not in self._placeholders:
             looks = self.looks(face)
-            self._stand_ins[face] = StandIns(
-                lambda value: self._capturing.known(value, looks), self._leads, self.stand_ins
+            self._placeholders[face] = Placeholders(
+                lambda value: self._capturing.known(value, looks), self._leads, self.placeholders
             )
-        return self._stand_ins[face]
+        return self._placeholders[face]
 
     def changes(self, looks: dialects.Face) -> list[tuple[int, Expr]]:
         """The arguments that were assigned into; other faces have none, and refuse what was assigned from outside."""
@@ -191,7 +191,7 @@ class _Views:
 
     def write_back(self) -> None:
         """Hand over what was assigned during the trace."""
-        for made in self._stand_ins.values():
+        for made in self._placeholders.values():
             made.write_back()
 
 
@@ -274,7 +274,7 @@ def trace(
     capturing = _Capturing(known)
     run = Trace(capturing)
     views = _Views(run, capturing, known.leads)
-    looks, stand_ins = views.looks(face), views.stand_ins(face)
+    looks, placeholders = views.looks(face), views.placeholders(face)
     mutable_arguments.keep(run, known.beside)
     asked = _asked[id(run)] = _Asked(hooks)
     try:
@@ -284,15 +284,15 @@ def trace(
                 for place, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
             ]
             supply = iter(values)
-            rebuilt = Rebuilt(lambda kind, number: stand_ins.of(known.at(kind, number)))
+            rebuilt = Rebuilt(lambda kind, number: placeholders.of(known.at(kind, number)))
             arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
             kept = ObjectWatch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(callables.plain(function), "__code__", None)
-            named |= {key: stand_ins.of(value) for key, value in options.items()}
+            named |= {key: placeholders.of(value) for key, value in options.items()}
             named |= {name: named.pop(name) for name in order}
-            function = twin(stand_ins.of(function))
+            function = twin(placeholders.of(function))
             result = function(*arguments, **named)
             changes_containers = bool(kept.differences())
             if not getattr(function, "gives_back", False):

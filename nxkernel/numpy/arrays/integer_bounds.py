@@ -97,8 +97,8 @@ def outermost(node: Expr) -> Expr:
     """The node outside of all bodies that a parameter of a body stands for."""
     trace = tracing.current()
     while node.primitive is p.parameter and isinstance(trace, tracing.BodyTrace):
-        for value, stand_in in zip(trace.captured, trace.lifted, strict=True):
-            if stand_in is node and type(value) is Expr:
+        for value, placeholder in zip(trace.captured, trace.lifted, strict=True):
+            if placeholder is node and type(value) is Expr:
                 node = value
                 break
         trace = trace.previous

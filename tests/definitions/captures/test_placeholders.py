@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.captures import snapshot
-from nxkernel.definitions.captures.placeholders import StandIns, replaceable
+from nxkernel.definitions.captures.placeholders import Placeholders, replaceable
 
 ONE = np.ones(3, np.float32)
 
@@ -75,40 +75,40 @@ class Layer:
         return t * self.w
 
 
-def stand_in(value, *arrays):
+def placeholder(value, *arrays):
     """What stands in for a value, with a text for each array."""
     known = {id(array): f"node {place}" for place, array in enumerate(arrays)}
     found = snapshot.survey(lambda: value)[0]
-    stand_ins = StandIns(lambda array: known.get(id(array)), found.leads)
-    return stand_ins.of(value), stand_ins
+    placeholders = Placeholders(lambda array: known.get(id(array)), found.leads)
+    return placeholders.of(value), placeholders
 
 
 def test_what_leads_to_no_array_stays_itself():
     table = {"a": [1.0, (2.0,)], "f": lambda t: t}
-    assert stand_in(table)[0] is table
+    assert placeholder(table)[0] is table
 
 
 def test_containers_are_copied_with_nodes_in_them():
     w, rest = ONE.copy(), [1.0]
-    made, _ = stand_in({"w": w, "pair": (w, rest), "all": [rest, {"deep": w}]}, w)
+    made, _ = placeholder({"w": w, "pair": (w, rest), "all": [rest, {"deep": w}]}, w)
     assert made == {"w": "node 0", "pair": ("node 0", [1.0]), "all": [[1.0], {"deep": "node 0"}]}
     assert made["pair"][1] is rest
 
 
 def test_objects_are_copied_without_their_constructor():
     layer = Layer(ONE.copy())
-    made, stand_ins = stand_in(layer, layer.w)
+    made, placeholders = placeholder(layer, layer.w)
     assert type(made) is Layer
     assert (made.w, layer.w.tolist()) == ("node 0", [1.0] * 3)
     made.calls, made.new = 5, "x"
-    stand_ins.write_back()
+    placeholders.write_back()
     assert (layer.calls, layer.new, layer.w.tolist()) == (5, "x", [1.0] * 3)
 
 
 def test_functions_see_nodes_under_every_name(run):
     w = ONE.copy()
     space = run("def inner():\n    return w\ndef f(k=w):\n    return w, inner(), k, here[0]", {"w": w, "here": [w]})
-    made, _ = stand_in(space["f"], w)
+    made, _ = placeholder(space["f"], w)
     assert made() == ("node 0",) * 4
     assert space["f"]()[0] is w
     assert (made.__name__, made.__module__, made.__code__) == ("f", "__main__", space["f"].__code__)
@@ -120,18 +120,18 @@ def test_a_function_that_calls_itself_through_a_variable():
     def f(n):
         return [w] if n == 0 else f(n - 1) + [w]
 
-    assert stand_in(f, w)[0](2) == ["node 0"] * 3
+    assert placeholder(f, w)[0](2) == ["node 0"] * 3
 
 
 def test_methods_partials_and_modules():
     layer = Layer(ONE.copy())
-    made, _ = stand_in(functools.partial(layer.forward, t=ONE), ONE, layer.w)
+    made, _ = placeholder(functools.partial(layer.forward, t=ONE), ONE, layer.w)
     assert made.func.__self__.w == "node 1"
     assert made.keywords == {"t": "node 0"}
     module = types.ModuleType("mine")
     module.w = ONE
     code = snapshot.survey(lambda: module.w)[0]
-    assert StandIns(lambda array: "node" if array is ONE else None, code.leads).of(module).w == "node"
+    assert Placeholders(lambda array: "node" if array is ONE else None, code.leads).of(module).w == "node"
 
 
 def test_what_cannot_be_stood_in_for():
@@ -141,7 +141,7 @@ def test_what_cannot_be_stood_in_for():
     for value in (Listed([ONE]), {1, 2}, int, Layer):
         assert not replaceable(value)
     for value in (Layer, Listed):
-        assert stand_in(value, ONE)[0] is value
+        assert placeholder(value, ONE)[0] is value
 
 
 def test_a_layer_is_traced_with_its_own_assignments():
