@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
-from nxkernel.definitions.tracing.dialects import FACES
+from nxkernel.definitions.tracing.dialects import DIALECTS
 from nxkernel_magics.names import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, FORMS
 
@@ -73,7 +73,7 @@ def _after_flag(flag: str) -> list[str]:
     if flag == "--compiler":
         return _compilers()
     if flag == "--promotion":
-        return list(FACES)
+        return list(DIALECTS)
     if flag == "--show":
         return ["graph", "kernels", "none"]
     return list(FORMS) if flag == "--form" else []

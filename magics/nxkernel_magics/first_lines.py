@@ -8,7 +8,7 @@ from collections.abc import Callable
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.definitions.tracing.dialects import FACES
+from nxkernel.definitions.tracing.dialects import DIALECTS
 
 #: Gives the lines of a cell as IPython is to see them.
 Rewrite = Callable[[list[str]], list[str]]
@@ -31,7 +31,7 @@ def parser(magic: str, description: str) -> MagicArgumentParser:
     """
     options = MagicArgumentParser(prog=magic, description=description)
     options.add_argument("--compiler", metavar="NAME", help="what makes it run; the default option says else")
-    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
+    options.add_argument("--promotion", choices=tuple(DIALECTS), help="whose rules of types hold; the code says else")
     return options
 
 

@@ -91,7 +91,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             default_options.check(compiler)
-        if promotion is not None and promotion not in dialects.FACES:
+        if promotion is not None and promotion not in dialects.DIALECTS:
             raise NxValueError(
                 message(
                     f"promotion is 'nx' or 'numpy', got {promotion!r}.",

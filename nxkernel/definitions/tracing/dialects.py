@@ -32,7 +32,7 @@ from nxkernel.tensor.tensor import Tensor
 NX, NUMPY = "nx", "numpy"
 
 
-class Face:
+class Dialect:
     """How a function sees its arguments and captured arrays while it is traced: as traced values.
 
     Parameters
@@ -104,7 +104,7 @@ def _matters(seen: Sequence[tuple[Any, int]]) -> bool:
     return not seen or any(root.writes > before for root, before in seen)
 
 
-class NumpyFace(Face):
+class NumpyDialect(Dialect):
     """Arguments and captured arrays as NumPy's arrays and scalars."""
 
     name = NUMPY
@@ -154,7 +154,7 @@ class NumpyFace(Face):
         return super().changes()
 
 
-FACES: dict[str, type[Face]] = {NX: Face, NUMPY: NumpyFace}
+DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
 def is_static(value: Any) -> bool:

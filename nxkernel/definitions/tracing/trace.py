@@ -126,7 +126,7 @@ class _Capturing:
         #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
         self.meaning: dict[Expr, int | np.ndarray] = {}
 
-    def known(self, value: Any, looks: dialects.Face) -> Any:
+    def known(self, value: Any, looks: dialects.Dialect) -> Any:
         """The placeholder of an array that is captured by name."""
         number = self._known.get(id(value))
         if number is None:
@@ -166,12 +166,12 @@ class _Views:
 
     def __init__(self, run: Trace, capturing: _Capturing, leads: Mapping[int, Any]) -> None:
         self._run, self._capturing, self._leads = run, capturing, leads
-        self._looks: dict[str, dialects.Face] = {}
+        self._looks: dict[str, dialects.Dialect] = {}
         self._placeholders: dict[str, Placeholders] = {}
 
-    def looks(self, face: str) -> dialects.Face:
+    def looks(self, face: str) -> dialects.Dialect:
         if face not in self._looks:
-            self._looks[face] = dialects.FACES[face](self._run)
+            self._looks[face] = dialects.DIALECTS[face](self._run)
         return self._looks[face]
 
     def placeholders(self, face: str) -> Placeholders:
@@ -182,7 +182,7 @@ class _Views:
             )
         return self._placeholders[face]
 
-    def changes(self, looks: dialects.Face) -> list[tuple[int, Expr]]:
+    def changes(self, looks: dialects.Dialect) -> list[tuple[int, Expr]]:
         """The arguments that were assigned into; other faces have none, and refuse what was assigned from outside."""
         for other in self._looks.values():
             if other is not looks:

@@ -46,7 +46,7 @@ def like(value: Any, made: Any) -> Any:
     return value.__nx_like__(made) if isinstance(value, Proxy) else made
 
 
-def in_face_of_rules(made: Any) -> Any:
+def in_dialect_of_rules(made: Any) -> Any:
     """A number of Python's that only the running program knows, as the rules that hold have it."""
     return wrap(made) if types.follows_numpy() and isinstance(made, Expr) else made
 
@@ -60,7 +60,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, TracedValue | Proxy) and builtins.bool(operand(value).shape)
 
 
-def in_face(of_nx: str, of_numpy: str) -> str:
+def in_dialect(of_nx: str, of_numpy: str) -> str:
     """What a person is told to write, by the rules that hold."""
     return of_numpy if types.follows_numpy() else of_nx
 
@@ -71,8 +71,8 @@ def _row(value: Any, name: str) -> Any:
     if found.rank != 1:
         raise NxTypeError(
             message(
-                f"{name}() goes over the rows of {in_face('a tensor', 'an array')} {found.spec}, which are no numbers.",
-                in_face(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
+                f"{name}() goes over the rows of {in_dialect('a tensor', 'an array')} {found.spec}, which are no numbers.",
+                in_dialect(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
                 + " takes all elements.",
             )
         )
@@ -153,7 +153,7 @@ def _refuse_options(name: str, options: dict[str, Any]) -> None:
         raise NxTypeError(
             message(
                 f"{name}() of traced values takes no {option!r}.",
-                in_face(
+                in_dialect(
                     "nx.argmin and nx.argmax find places; nx.sort and nx.argsort put in order.",
                     "np.argmin and np.argmax find places; np.sort and np.argsort put in order.",
                 ),
@@ -255,7 +255,7 @@ def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
     if not is_traced(value):
         return builtins.int(known(value), *base, **options)
     found = _number(value, "int")
-    return in_face_of_rules(as_number(convert(found, types.infer(0)), found))
+    return in_dialect_of_rules(as_number(convert(found, types.infer(0)), found))
 
 
 def float(value: Any = 0.0, /) -> Any:
@@ -265,7 +265,7 @@ def float(value: Any = 0.0, /) -> Any:
     found = _number(value, "float")
     if found.type is types.f64 and not types.follows_numpy():
         return found
-    return in_face_of_rules(as_number(convert(found, types.infer(0.0)), found))
+    return in_dialect_of_rules(as_number(convert(found, types.infer(0.0)), found))
 
 
 def complex(real: Any = 0, imag: Any = 0) -> Any:
@@ -282,7 +282,7 @@ def complex(real: Any = 0, imag: Any = 0) -> Any:
         made = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
     else:
         made = elementwise.complex(*[convert(part, types.f64) for part in parts])
-    return in_face_of_rules(as_number(made, parts[0]))
+    return in_dialect_of_rules(as_number(made, parts[0]))
 
 
 def bool(value: Any = False, /) -> Any:
@@ -290,7 +290,7 @@ def bool(value: Any = False, /) -> Any:
     if not is_traced(value):
         return builtins.bool(known(value))
     found = _number(value, "bool")
-    return in_face_of_rules(as_number(comparison.not_equal(found, 0)))
+    return in_dialect_of_rules(as_number(comparison.not_equal(found, 0)))
 
 
 def _number(value: Any, name: str) -> Any:
@@ -299,11 +299,11 @@ def _number(value: Any, name: str) -> Any:
         raise NxTypeError(
             message(
                 f"{name}() takes one number, got {found.spec}.",
-                in_face("nx.as_type(t, type) converts all elements.", "x.astype(type) converts all elements."),
+                in_dialect("nx.as_type(t, type) converts all elements.", "x.astype(type) converts all elements."),
             )
         )
     if found.type.is_complex and name in ("int", "float"):
-        first = in_face("nx.real(t)", "x.real")
+        first = in_dialect("nx.real(t)", "x.real")
         raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", f"Take {first} first."))
     return shaping.reshape(found, ()) if found.shape else found
 
@@ -321,7 +321,7 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
         raise NxTypeError(
             message(
                 "sorted() of traced values takes no 'key'.",
-                in_face("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
+                in_dialect("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
             )
         )
     made = sorting.sort(found, direction="desc" if reverse else "asc")

@@ -9,7 +9,7 @@ from typing import Any
 
 from nxkernel import primitives, types
 from nxkernel.definitions.flow.operators import python_builtins as twins
-from nxkernel.definitions.flow.operators.python_builtins import any_traced, as_number, in_face, like
+from nxkernel.definitions.flow.operators.python_builtins import any_traced, as_number, in_dialect, like
 from nxkernel.definitions.flow.values.variables import has_values, known, plain
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand, Proxy
@@ -34,7 +34,7 @@ def _refuse_complex(values: tuple[Any, ...]) -> None:
             raise NxTypeError(
                 message(
                     f"the functions of math take real numbers, got {plain(value).spec}.",
-                    f"Those of {in_face('nx', 'np')} take complex ones.",
+                    f"Those of {in_dialect('nx', 'np')} take complex ones.",
                 )
             )
 
@@ -178,7 +178,7 @@ def _twin(name: str, real: Callable) -> Callable:
             raise NxTypeError(
                 message(
                     f"math.{name} works on Python numbers, and has no counterpart for traced values.",
-                    f"Compute it before the definition is called, or write it with functions of {in_face('nx', 'np')}.",
+                    f"Compute it before the definition is called, or write it with functions of {in_dialect('nx', 'np')}.",
                 )
             )
         if name != "prod":
