@@ -30,7 +30,7 @@ class Marks:
         """A cell begins; one that another cell runs is part of that."""
         if not self._open:
             # What threads and widgets have called since the last cell is none of this one's.
-            graph_cache.tell_hits()
+            graph_cache.report_hits()
         identity = getattr(info, "cell_id", None)
         if self._open:
             self._open.append(self._open[0])
@@ -50,7 +50,7 @@ class Marks:
             return  # the one that has loaded nxkernel
         self._open.pop()
         if not self._open:
-            graph_cache.tell_hits(stream.cell.name)
+            graph_cache.report_hits(stream.cell.name)
             stream.cell = NO_CELL
 
 

@@ -128,7 +128,7 @@ class Shell:
         self.callbacks.remove(callback)
 
     def end_cell(self):
-        graph_cache.tell_hits()
+        graph_cache.report_hits()
         for callback in list(self.callbacks):
             callback(None)
 

@@ -69,7 +69,7 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
     history.start()
     if stream.cell == NO_CELL:
         # During a cell this waits for its end, so that its hits make one line.
-        graph_cache.tell_hits()
+        graph_cache.report_hits()
     last = stream.kept
     new = [(number, event) for number, event in stream.since(since) if event.kind != "kernel"]
     left_out = max(len(new) - limit, 0)

@@ -311,7 +311,7 @@ def families() -> list[Family]:
     return [found for found in known if found.programs()]
 
 
-def tell_hits(where: str = "") -> None:
+def report_hits(where: str = "") -> None:
     """Emit a record for each function that has answered calls since the last time; the calls themselves made none."""
     with _lock:
         known = list(_families.values())

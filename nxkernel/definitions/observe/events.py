@@ -2,7 +2,7 @@
 
 Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
 somebody listens; those of a cell become one record at its end
-(:func:`nxkernel.definitions.calls.graph_cache.tell_hits`).
+(:func:`nxkernel.definitions.calls.graph_cache.report_hits`).
 """
 
 from __future__ import annotations

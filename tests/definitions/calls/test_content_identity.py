@@ -69,15 +69,15 @@ def test_clearing_twice_is_told_once():
 
 def test_hits_are_told_when_asked_for():
     double = nx.jit(lambda t: t * 2)
-    graph_cache.tell_hits()
+    graph_cache.report_hits()
     before = len(stream.records())
     for _ in range(4):
         double(1.0)
-    graph_cache.tell_hits("cell 3")
-    graph_cache.tell_hits("cell 3")
+    graph_cache.report_hits("cell 3")
+    graph_cache.report_hits("cell 3")
     told = [event for event in stream.records()[before:] if event.kind == "hits"]
     assert [(event.function, event.calls, event.where) for event in told] == [("<lambda>", 3, "cell 3")]
     _, undo = content_identity.forget()
     undo()
-    graph_cache.tell_hits()
+    graph_cache.report_hits()
     assert [event for event in stream.records(kind="hits") if event not in told] == []

@@ -35,7 +35,7 @@ class Comm:
 
 @pytest.fixture
 def page(shell, clock):
-    graph_cache.tell_hits()
+    graph_cache.report_hits()
     made, desk = Comm(), Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     opened(desk, made)
     yield made

@@ -32,7 +32,7 @@ class Reader:
 @pytest.fixture
 def desk(shell, clock):
     # Hits of other tests are no news of these.
-    graph_cache.tell_hits()
+    graph_cache.report_hits()
     made = Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     yield made
     made.close_all()

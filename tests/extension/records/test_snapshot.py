@@ -92,7 +92,7 @@ def test_hits_of_a_running_cell_wait_for_its_end(scaled):
     scaled(np.ones(3))
     scaled(np.ones(3))
     assert [event["kind"] == "hits" for event in snapshot()["events"]] == [False]
-    graph_cache.tell_hits("cell 7")
+    graph_cache.report_hits("cell 7")
     assert snapshot()["events"][-1]["what"] == "1 hit"
 
 
@@ -100,7 +100,7 @@ def test_the_sums(scaled):
     stream.cell = NotebookCell("cell 7", "ab")
     for k in (2.0, 2.5, 2.5):
         scaled(np.ones(3), k=k)
-    graph_cache.tell_hits("cell 7")
+    graph_cache.report_hits("cell 7")
     content_identity.forget()
     found = snapshot()
     (function,) = found["functions"]
