@@ -71,7 +71,8 @@ def _row(value: Any, name: str) -> Any:
     if found.rank != 1:
         raise NxTypeError(
             message(
-                f"{name}() goes over the rows of {in_dialect('a tensor', 'an array')} {found.spec}, which are no numbers.",
+                f"{name}() goes over the rows of {in_dialect('a tensor', 'an array')} {found.spec}, which are no "
+                "numbers.",
                 in_dialect(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
                 + " takes all elements.",
             )

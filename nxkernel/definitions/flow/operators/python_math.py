@@ -178,7 +178,8 @@ def _twin(name: str, real: Callable) -> Callable:
             raise NxTypeError(
                 message(
                     f"math.{name} works on Python numbers, and has no counterpart for traced values.",
-                    f"Compute it before the definition is called, or write it with functions of {in_dialect('nx', 'np')}.",
+                    "Compute it before the definition is called, or write it with functions of "
+                    f"{in_dialect('nx', 'np')}.",
                 )
             )
         if name != "prod":
