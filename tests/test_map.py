@@ -207,3 +207,17 @@ def test_what_it_names_is_there_once(page):
 
 def test_the_map_is_one_page():
     assert len(MAP.splitlines()) <= 125
+
+
+#: Python's own functions of a number, which definitions may call, are listed there.
+OF_PYTHON = "nxkernel/definitions/flow/operators/python_math.py"
+
+
+def test_an_elementary_function_is_named_in_the_files_of_its_recipe_alone():
+    recipe = re.search(r"^An elementary function of one number.*?(?=\n\n[A-Z])", MAP, re.MULTILINE | re.DOTALL)[0]
+    told = re.findall(r"`([\w/]+\.py)`(?=[:,])", recipe.partition("\n\n")[2])
+    assert len(told) == 6
+    files = [*SOURCES["nxkernel"].rglob("*.py"), *(ROOT / "tests" / "helpers").rglob("*.py")]
+    naming = {path.relative_to(ROOT).as_posix() for path in files if re.search(r"\berfc\b", path.read_text())}
+    assert len(naming) == 7
+    assert {path for path in naming if not path.endswith(tuple(told))} == {OF_PYTHON}
