@@ -14,8 +14,8 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.calls.definition import Definition
-from nxkernel.definitions.captures import snapshot
 from nxkernel.definitions.captures.object_contents import contents_of
+from nxkernel.definitions.captures.snapshot import take_snapshot
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import UNTOLD, captured, remember_written, written
@@ -110,8 +110,8 @@ def _memory_of(leaf: Any) -> Any:
 
 
 def _tells(function: Any) -> bool:
-    survey = snapshot.survey(function)[0]
-    return survey.identifies or survey.compares_memory
+    snapshot = take_snapshot(function)[0]
+    return snapshot.identifies or snapshot.compares_memory
 
 
 _ELSE = (

@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.definitions.calls.key_changes import KEYWORDS, Parts, root_of
-from nxkernel.definitions.captures.snapshot import Survey
+from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, source_locations
@@ -40,7 +40,7 @@ class CallArguments:
         Of each positional argument what it is, and how it is built; `names` has the names of these.
     options : dict
     compiler : str
-    survey : Survey
+    snapshot : Snapshot
     arrays : list of (str, Spec, array)
         The captured arrays, those of functions among the options included.
     face : str
@@ -68,9 +68,30 @@ class CallArguments:
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
-        "found_fixed", "given", "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed",
-        "specs", "structures", "survey", "values",
+        "_option_states",
+        "_walk",
+        "arrays",
+        "assigned",
+        "compiler",
+        "donated",
+        "face",
+        "fixed",
+        "found_assigned",
+        "found_fixed",
+        "given",
+        "hooks",
+        "keywords",
+        "kinds",
+        "names",
+        "options",
+        "order",
+        "owner",
+        "paths",
+        "placed",
+        "snapshot",
+        "specs",
+        "structures",
+        "values",
     )  # fmt: skip
 
     def __init__(
@@ -81,7 +102,7 @@ class CallArguments:
         leaves: Sequence[tuple[str, Any]],
         options: dict[str, Any],
         compiler: str | None,
-        survey: Survey,
+        snapshot: Snapshot,
         captured: Sequence[Any],
         face: str = dialects.NX,
         fixed: Collection[str] = (),
@@ -94,11 +115,11 @@ class CallArguments:
         order: tuple[str, ...] = (),
     ) -> None:
         self.names, self.given, self.structures = names, args, tuple(structures)
-        self.options, self.survey = options, survey
+        self.options, self.snapshot = options, snapshot
         self.paths = tuple([path for path, _ in leaves])
         self.values = [value for _, value in leaves]
         self.specs = tuple([spec_of(value, path) for path, value in leaves])
-        self.arrays = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
+        self.arrays = [(a.name, a.spec, value) for a, value in zip(snapshot.arrays, captured, strict=True)]
         self._option_states: dict[str, Any] = {}
         self._walk: SnapshotWalk | None = None
         for name, value in options.items():
@@ -138,7 +159,7 @@ class CallArguments:
             self.order,
             self._aliases(),
             self._options_again() if self.identifies else (),
-            self.survey.ident,
+            self.snapshot.ident,
             self.compiler,
             self.hooks,
             self.owner,
@@ -148,32 +169,32 @@ class CallArguments:
     @property
     def anew(self) -> dict[str, str]:
         """What cannot be compared, so that a call is traced whatever was traced before; by name, what it is."""
-        return self.survey.anew if self._walk is None else self.survey.anew | self._walk.anew
+        return self.snapshot.anew if self._walk is None else self.snapshot.anew | self._walk.anew
 
     @property
     def used_up(self) -> tuple[str, ...]:
         """Those of them that give each value once."""
-        return self.survey.used_up if self._walk is None else (*self.survey.used_up, *self._walk.used_up)
+        return self.snapshot.used_up if self._walk is None else (*self.snapshot.used_up, *self._walk.used_up)
 
     @property
     def identifies(self) -> bool:
         """Whether the answer depends on which values are one object."""
-        return self.survey.identifies or (self._walk is not None and self._walk.identifies)
+        return self.snapshot.identifies or (self._walk is not None and self._walk.identifies)
 
     @property
     def compares_memory(self) -> bool:
         """Whether the answer depends on which arrays share memory."""
-        return self.survey.compares_memory or (self._walk is not None and self._walk.compares_memory)
+        return self.snapshot.compares_memory or (self._walk is not None and self._walk.compares_memory)
 
     @property
     def objects(self) -> list[Any]:
         """The captured objects and those of options, which arguments may be."""
-        return [*self.survey.objects, *(self._walk.objects if self._walk is not None else ())]
+        return [*self.snapshot.objects, *(self._walk.objects if self._walk is not None else ())]
 
     @property
     def beside(self) -> list[tuple[str, Any]]:
         """The captured arrays that count by their contents and those of options, with their names."""
-        return [*self.survey.beside, *(self._walk.beside if self._walk is not None else ())]
+        return [*self.snapshot.beside, *(self._walk.beside if self._walk is not None else ())]
 
     def once(self) -> Once:
         """Finds arguments that are the same as others, or as what is captured."""
@@ -192,7 +213,7 @@ class CallArguments:
         ------
         NxTypeError
         """
-        met = {id(value): "a list, dict or object that it captures" for value in self.survey.whole.values()}
+        met = {id(value): "a list, dict or object that it captures" for value in self.snapshot.whole.values()}
         waiting = [*zip(self.names, self.given, strict=True)]
         for path, value in waiting:
             opened = containers.inside(value)
@@ -230,15 +251,15 @@ class CallArguments:
 
     @property
     def is_aliased(self) -> bool:
-        """Whether captured arrays are one array that were several when the survey was made."""
-        arrays = self.arrays[: len(self.survey.arrays)]
-        return len({id(array) for _, _, array in arrays}) < self.survey.distinct
+        """Whether captured arrays are one array that were several when the snapshot was made."""
+        arrays = self.arrays[: len(self.snapshot.arrays)]
+        return len({id(array) for _, _, array in arrays}) < self.snapshot.distinct
 
-    def look_again(self, survey: Survey, captured: Sequence[Any]) -> None:
-        """Go by another survey of the same function."""
-        here = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
-        self.arrays[: len(self.survey.arrays)] = here
-        self.survey = survey
+    def look_again(self, snapshot: Snapshot, captured: Sequence[Any]) -> None:
+        """Go by another snapshot of the same function."""
+        here = [(a.name, a.spec, value) for a, value in zip(snapshot.arrays, captured, strict=True)]
+        self.arrays[: len(self.snapshot.arrays)] = here
+        self.snapshot = snapshot
 
     @property
     def has_device_tensors(self) -> bool:
@@ -436,12 +457,12 @@ class CallArguments:
             found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
-        return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}
+        return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
     def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
         """Trace a function on these arguments; `twin` gives what is called in its place."""
         __tracebackhide__ = True
-        leads = dict(self.survey.leads)
+        leads = dict(self.snapshot.leads)
         if self._walk is not None:
             leads |= self._walk.leads
         leaves = [

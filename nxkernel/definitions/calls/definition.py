@@ -26,7 +26,8 @@ from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.event_reports import tell
 from nxkernel.definitions.calls.graph_cache import CachedProgram, Family, family
-from nxkernel.definitions.captures import restoring, snapshot
+from nxkernel.definitions.captures import restoring
+from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.values import negative_indices
@@ -61,7 +62,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result", covariant=True)
 _Rest = ParamSpec("_Rest")
 
-#: Shortcuts kept for one survey of captures; beyond, they are made anew.
+#: Shortcuts kept for one snapshot of captures; beyond, they are made anew.
 _SHORTCUTS = 1024
 
 
@@ -141,7 +142,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self._positional = [parameter for parameter in parameters if parameter.kind in kinds]
         self._open = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-        self._survey: snapshot.Survey | None = None
+        self._snapshot: Snapshot | None = None
         self._made_of = callables.made_of(function)
 
     def __repr__(self) -> str:
@@ -229,9 +230,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _quickly(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
         """Answer a call by the shortcut for its key, where there is one that holds."""
         __tracebackhide__ = True
-        survey = self._survey
-        if survey is not None:
-            shortcut = survey.shortcuts.get(key)
+        snapshot = self._snapshot
+        if snapshot is not None:
+            shortcut = snapshot.shortcuts.get(key)
             if shortcut is not None:
                 try:
                     result = shortcut.run(arrays)
@@ -264,7 +265,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         # What a trace changed is another call by now.
         known = known and (hit or self._family.known(program.ident) is program)
         if known and fast_path.Shortcut.fits(arguments, program, arrays):
-            shortcuts = arguments.survey.shortcuts
+            shortcuts = arguments.snapshot.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
                 shortcuts.clear()
             left = fast_path.Left.of(callables.plain(self._root), arguments.options, len(args), opts)
@@ -350,7 +351,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise argument_errors.traced(self.__name__, path, self.on_conflict == "force")
             if isinstance(value, Template) and not templates:
                 raise argument_errors.template(self.__name__, path)
-        survey, captured = self._look()
+        snapshot, captured = self._look()
         fixed = self._family.fixed
         placed, assigned, owner = frozenset(more), self._family.assigned, ()
         if self._family.owned:
@@ -358,7 +359,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
         def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
             return CallArguments(
-                names, args, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords,
+                names, args, structures, leaves, values, self.compiler, snapshot, captured, self.face, fixed, keywords,
                 placed, assigned, self.hooks, owner, self.donated, order,
             )  # fmt: skip
 
@@ -392,19 +393,19 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return True
         return self.face == dialects.NUMPY and dialects.is_static(value)
 
-    def _look(self) -> tuple[snapshot.Survey, list[Any]]:
+    def _look(self) -> tuple[Snapshot, list[Any]]:
         """What the function captures, as it is now."""
-        survey = self._survey
-        captured = survey.fetch() if survey is not None else None
+        snapshot = self._snapshot
+        captured = snapshot.fetch() if snapshot is not None else None
         if captured is None:
             return self._look_anew()
-        return survey, captured
+        return snapshot, captured
 
-    def _look_anew(self) -> tuple[snapshot.Survey, list[Any]]:
-        survey, captured = snapshot.survey(self._root)
+    def _look_anew(self) -> tuple[Snapshot, list[Any]]:
+        snapshot, captured = take_snapshot(self._root)
         # What is read anew is not kept alive either.
-        self._survey = None if survey.anew else survey
-        return survey, captured
+        self._snapshot = None if snapshot.anew else snapshot
+        return snapshot, captured
 
     def _names(self, count: int) -> list[str]:
         names = [parameter.name for parameter in self._positional[:count]]
@@ -481,9 +482,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise
             told = case.advice
             self._family.count(program)
-            changed = snapshot.survey(self._root)[0]
+            changed = take_snapshot(self._root)[0]
             settled, parts = arguments.options_now()
-            if settled and changed.ident == arguments.survey.ident:
+            if settled and changed.ident == arguments.snapshot.ident:
                 self._family.add(program)
             elif not arguments.anew:
                 told = recompilation_advice.restless(
@@ -504,9 +505,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             try:
                 with negative_indices.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self._root, self._twin)
-                outside.refuse_traced(self.__name__, arguments.survey.whole)
+                outside.refuse_traced(self.__name__, arguments.snapshot.whole)
                 if self.face == dialects.NUMPY:
-                    outside.refuse_counts(self.__name__, arguments.survey.whole)
+                    outside.refuse_counts(self.__name__, arguments.snapshot.whole)
                 break
             except AssignedError as found:
                 argument_errors.check_once(self.__name__, arguments.used_up)
@@ -568,7 +569,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return explanations.miss(self.__name__, case, None, arguments.compiler, ())
         outside = side_effects.Stored(self._root, arguments.options)
         try:
-            met = snapshot.reached([("", self._root), *arguments.options.items()])
+            met = reached([("", self._root), *arguments.options.items()])
             traced, _ = restoring.asking(met, lambda: self._trace(arguments))
         finally:
             # What the function stores elsewhere is stored by calls alone.

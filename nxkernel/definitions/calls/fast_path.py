@@ -13,7 +13,7 @@ import numpy as np
 
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
-from nxkernel.definitions.captures.snapshot import Survey, survey_of
+from nxkernel.definitions.captures.snapshot import Snapshot, snapshot_of
 from nxkernel.definitions.keys import containers, default_options, source_locations
 from nxkernel.definitions.keys.argument_identity import is_told
 from nxkernel.definitions.keys.static_values import constant
@@ -177,7 +177,7 @@ class Left:
         self.keywords = keywords if self.items else None
         self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
         #: What is held by those that are no constants.
-        self.held: Survey | None = None
+        self.held: Snapshot | None = None
 
     @classmethod
     def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> Left | None:
@@ -186,7 +186,7 @@ class Left:
         named = [(f"option {name}", value) for name, value in options.items() if name not in given]
         named = [(name, value) for name, value in named if constant(value) is None]
         if named:
-            left.held = survey_of(named)[0]
+            left.held = snapshot_of(named)[0]
             if left.held.anew:
                 return None
         return left
@@ -204,13 +204,13 @@ class Shortcut:
     def __init__(
         self, family: Family, arguments: CallArguments, program: CachedProgram, left: Left, hooks: Hooks = _NO_HOOKS
     ) -> None:
-        survey = arguments.survey
-        # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
+        snapshot = arguments.snapshot
+        # What only has to be looked up is, right in `run`: asking the snapshot costs as much as a few names.
         tells = arguments.identifies or program.changes_containers
-        asked = None if survey.is_looked_up else survey
+        asked = None if snapshot.is_looked_up else snapshot
         #: How many arrays are to be different ones, where code can tell.
-        self._different = len(arguments.values) + survey.distinct if tells else 0
-        items = (*survey.items, *left.items) if survey.is_looked_up else left.items
+        self._different = len(arguments.values) + snapshot.distinct if tells else 0
+        items = (*snapshot.items, *left.items) if snapshot.is_looked_up else left.items
         self._keywords = left.keywords
         self._left = left if left.defaults or left.held else None
         self._places = program.changes
@@ -236,7 +236,7 @@ class Shortcut:
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a shortcut would hand over too few.
             return False
-        if len(arguments.arrays) != len(arguments.survey.arrays):
+        if len(arguments.arrays) != len(arguments.snapshot.arrays):
             return False
         if not arguments.fixed.issubset(arguments.names):
             # Numbers in containers whose values count: keys have those of whole arguments.
@@ -255,7 +255,7 @@ class Shortcut:
     def run(self, arrays: list[np.ndarray]) -> Any:
         """Run the program for a call; :data:`OUTDATED` if something it depends on may have changed."""
         (
-            family, version, changes, context, function, code, items, survey,
+            family, version, changes, context, function, code, items, snapshot,
             numbers, more, program, fixed, plain, hooks,
         ) = self._seen  # fmt: skip
         # Counts that went up are other objects: to compare identities is enough, and costs less.
@@ -275,8 +275,8 @@ class Shortcut:
                 # A name or an element that is gone.
                 return OUTDATED
         captured: Any = ()
-        if survey is not None:
-            captured = survey.fetch()
+        if snapshot is not None:
+            captured = snapshot.fetch()
             if captured is None:
                 return OUTDATED
             for number in numbers:

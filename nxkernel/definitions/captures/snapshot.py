@@ -20,18 +20,18 @@ from nxkernel.errors import NxError
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
-#: How often a survey begins anew.
+#: How often a snapshot begins anew.
 _ATTEMPTS = 100
 _ARRAY = np.ndarray
 
 
-class Survey:
+class Snapshot:
     """The snapshot of what a value, most often a function, depends on.
 
     Attributes
     ----------
     ident : tuple
-        Hashable; equal for surveys between which no answer can differ but by the values of arrays.
+        Hashable; equal for snapshots between which no answer can differ but by the values of arrays.
     arrays : tuple of Captured
     beside : tuple of (str, array)
         Those that count by their contents.
@@ -52,7 +52,7 @@ class Survey:
     whole : dict
         By identity, the containers whose contents count.
     shortcuts : dict
-        What a definition remembers for as long as the survey is current.
+        What a definition remembers for as long as the snapshot is current.
     """
 
     __slots__ = (
@@ -153,22 +153,22 @@ def _is_item(read: Callable[[], Any]) -> bool:
     return type(read) is functools.partial and read.func is getitem
 
 
-def survey(value: Any) -> tuple[Survey, list[Any]]:
+def take_snapshot(value: Any) -> tuple[Snapshot, list[Any]]:
     """Take a snapshot of a function that is called directly: its default arguments belong to the call.
 
     Returns
     -------
-    Survey
+    Snapshot
     list
         The arrays that it captures.
     """
-    return survey_of([("", value)])
+    return snapshot_of([("", value)])
 
 
-def survey_of(values: list[tuple[str, Any]]) -> tuple[Survey, list[Any]]:
+def snapshot_of(values: list[tuple[str, Any]]) -> tuple[Snapshot, list[Any]]:
     """The same for several values, each with the name that it goes by."""
     walk = _walk(values)
-    return Survey(walk), walk.values
+    return Snapshot(walk), walk.values
 
 
 def reached(values: list[tuple[str, Any]]) -> list[Any]:

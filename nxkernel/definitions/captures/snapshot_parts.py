@@ -120,7 +120,7 @@ class Collected:
             self.parts.setdefault(_label(name), (state, text))
 
     def _anew(self, value: Any, name: str, what: str) -> None:
-        """Note what cannot be compared: where the function can get at it, there is no equal survey.
+        """Note what cannot be compared: where the function can get at it, there is no equal snapshot.
 
         What an object of a package keeps in a private attribute is told as that object.
         """

@@ -107,7 +107,7 @@ class Again(NamedTuple):
     ----------
     place : tuple of (str, int)
         Which one: of the ``"argument"`` leaves and containers, by the order in which they end, of the captured
-        ``"array"``s or of the other ``"object"``s that a survey met.
+        ``"array"``s or of the other ``"object"``s that a snapshot met.
     name : str
         How a person would write that.
     """
@@ -124,7 +124,7 @@ class Once:
     arrays : sequence of (str, Spec, array)
         The captured ones.
     objects : sequence of object
-        Those that a survey met.
+        Those that a snapshot met.
     """
 
     def __init__(self, arrays: Sequence[tuple[str, Any, Any]], objects: Sequence[Any]) -> None:

@@ -123,7 +123,7 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
 OF_DEFINITIONS = frozenset({
     "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
     "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_definition", "_family", "_inputs", "_made",
-    "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_survey", "compiler",
+    "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_snapshot", "compiler",
     "donated", "face", "fingerprint", "hooks", "on_conflict", "static", "syntax",
 })  # fmt: skip
 

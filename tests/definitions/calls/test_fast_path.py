@@ -184,4 +184,4 @@ def test_many_kinds_of_calls(monkeypatch):
     for n in range(10):
         for _ in range(2):
             assert f(1.0, n=n).to_number() == 1.0 + n
-    assert len(f._survey.shortcuts) <= 4
+    assert len(f._snapshot.shortcuts) <= 4

@@ -78,7 +78,7 @@ class Layer:
 def placeholder(value, *arrays):
     """What stands in for a value, with a text for each array."""
     known = {id(array): f"node {place}" for place, array in enumerate(arrays)}
-    found = snapshot.survey(lambda: value)[0]
+    found = snapshot.take_snapshot(lambda: value)[0]
     placeholders = Placeholders(lambda array: known.get(id(array)), found.leads)
     return placeholders.of(value), placeholders
 
@@ -130,7 +130,7 @@ def test_methods_partials_and_modules():
     assert made.keywords == {"t": "node 0"}
     module = types.ModuleType("mine")
     module.w = ONE
-    code = snapshot.survey(lambda: module.w)[0]
+    code = snapshot.take_snapshot(lambda: module.w)[0]
     assert Placeholders(lambda array: "node" if array is ONE else None, code.leads).of(module).w == "node"
 
 
@@ -189,5 +189,5 @@ def test_functions_that_call_each_other(run):
     )
     assert value(space["f"](1.0)) == 7.0
     for name in ("even", "odd"):
-        leads = snapshot.survey(space[name])[0].leads
+        leads = snapshot.take_snapshot(space[name])[0].leads
         assert {id(space["even"]), id(space["odd"])} <= set(leads)

@@ -303,10 +303,10 @@ def test_a_partial(run):
         assert value(space["f"](1.0)) == [2.0] * 3
 
 
-# Surveys -----------------------------------------------------------------------------------------------------------
+# Snapshots -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_survey_names_what_it_found():
+def test_a_snapshot_names_what_it_found():
     rate, w, config = 0.5, ONE.copy(), types.SimpleNamespace(k=1, inner={"b": nx.tensor([1.0])})
 
     def helper(t, scale=2.0):
@@ -315,7 +315,7 @@ def test_a_survey_names_what_it_found():
     def f(t):
         return helper(t) * rate * w * config.k + config.inner["b"] * np.pi
 
-    found, values = snapshot.survey(f)
+    found, values = snapshot.take_snapshot(f)
     assert {label: text for label, (_, text) in found.parts.items() if "helper" not in label or "scale" in label} == {
         "captured scale of helper": "2.0",
         "captured rate": "0.5",
@@ -333,9 +333,9 @@ def test_a_survey_names_what_it_found():
     assert not found.is_looked_up
 
 
-def test_a_survey_is_current_until_something_changes():
+def test_a_snapshot_is_current_until_something_changes():
     rate, w, log = 0.5, ONE, {"a": [1, 2]}
-    found, _ = snapshot.survey(lambda t: t * rate * w * log["a"][0])
+    found, _ = snapshot.take_snapshot(lambda t: t * rate * w * log["a"][0])
     assert found.fetch()[0] is w
     w = ONE * 2
     assert found.fetch()[0] is w
@@ -347,21 +347,21 @@ def test_a_survey_is_current_until_something_changes():
     assert found.fetch() is None
 
 
-def test_equal_things_make_equal_surveys(run):
+def test_equal_things_make_equal_snapshots(run):
     source = "def helper(t):\n    return t * k[0]\nk = [1.0]\ndef f(t):\n    return helper(t)"
-    first, second = (snapshot.survey(run(source, file=file)["f"])[0] for file in ("one.py", "two.py"))
+    first, second = (snapshot.take_snapshot(run(source, file=file)["f"])[0] for file in ("one.py", "two.py"))
     assert first.ident == second.ident
     assert hash(first.ident) == hash(second.ident)
-    other = snapshot.survey(run(source.replace("1.0", "1"))["f"])[0]
+    other = snapshot.take_snapshot(run(source.replace("1.0", "1"))["f"])[0]
     assert other.ident != first.ident
 
 
-def test_a_survey_of_nothing():
-    found, _ = snapshot.survey(lambda t: t * 2)
+def test_a_snapshot_of_nothing():
+    found, _ = snapshot.take_snapshot(lambda t: t * 2)
     assert found.is_looked_up
     assert found.items == ()
-    assert snapshot.survey(nx.sum)[0].ident == snapshot.survey(nx.sum)[0].ident
-    assert snapshot.survey(nx.sum)[0].ident != snapshot.survey(nx.product)[0].ident
+    assert snapshot.take_snapshot(nx.sum)[0].ident == snapshot.take_snapshot(nx.sum)[0].ident
+    assert snapshot.take_snapshot(nx.sum)[0].ident != snapshot.take_snapshot(nx.product)[0].ident
 
 
 def test_what_nxkernel_writes_on_functions_is_not_looked_at(run):
@@ -370,7 +370,7 @@ def test_what_nxkernel_writes_on_functions_is_not_looked_at(run):
         "def f(x):\n    return nx.sum(nx.sin(x) * x)\nh = nx.hessian(f)\nm = nx.jit(lambda x: h(x))", {"nx": nx}
     )
     for name in ("h", "m"):
-        found, _ = snapshot.survey(space[name].__nx_function__)
+        found, _ = snapshot.take_snapshot(space[name].__nx_function__)
         assert [key for _, key, _ in found.items if key in ("__wrapped__", "__nx_transform__")] == []
         assert found.fetch() == []
     # What they are made of is.
