@@ -61,18 +61,18 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     >>> [(name, tensor.shape) for name, tensor in nx.load_numpy_archive(file.getvalue())]
     [('weight', (2, 2)), ('bias', (2,))]
     """
-    source = ByteSource.of(source)
+    file = ByteSource.of(source)
     try:
-        archive = zipfile.ZipFile(io.BytesIO(source.data))
+        archive = zipfile.ZipFile(io.BytesIO(file.data))
     except _INVALID as error:
-        source.refuse(f"it is no .npz archive: {error}{source.looks_like('.npz')}", cause=error)
+        file.refuse(f"it is no .npz archive: {error}{file.looks_like('.npz')}", cause=error)
     with archive:
         entries = archive.infolist()
-    _check(source, entries, limit)
-    places = _places(source, entries, archive.start_dir)
+    _check(file, entries, limit)
+    places = _places(file, entries, archive.start_dir)
     tensors, left = [], limit
     for entry in entries:
-        tensor, size = _tensor(source, entry, places[entry.filename], left)
+        tensor, size = _tensor(file, entry, places[entry.filename], left)
         tensors.append((entry.filename.removesuffix(_SUFFIX), tensor))
         left -= size
     return tensors

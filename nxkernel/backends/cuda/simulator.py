@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numba.cuda.np import numpy_support
+from numba.cuda.np import numpy_support  # pyright: ignore[reportMissingImports]  found by a hook of numba-cuda
 from numba.cuda.simulator.kernelapi import Dim3, FakeCUDAModule
 from numba.cuda.types import Type as NumbaType
 

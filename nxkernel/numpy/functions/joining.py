@@ -200,7 +200,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
         indices_or_sections = subscripts.static(indices_or_sections)
     if not isinstance(indices_or_sections, int):
-        return _cut(value, [int(place) for place in indices_or_sections], axis)
+        places = iter(indices_or_sections)  # pyright: ignore[reportGeneralTypeIssues, reportArgumentType]
+        return _cut(value, [int(place) for place in places], axis)
     size, count = value.shape[axis], indices_or_sections
     short, longer = divmod(size, count)
     return _cut(value, [k * short + min(k, longer) for k in range(1, count)], axis)

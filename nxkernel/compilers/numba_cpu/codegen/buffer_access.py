@@ -230,7 +230,8 @@ class BufferAccess:
 
     def _far_flat(self, number: int, place: CodePosition) -> IRValue:
         b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
-        axis, (row, more) = self.lane_axis(), place.rows
+        # Only a position in a tile of rows comes here.
+        axis, (row, more) = self.lane_axis(), place.rows  # pyright: ignore[reportGeneralTypeIssues]
         if (across, along) == ("0", "1"):
             return place.columns
         moved = b.constant("i64", 0, place.lanes)

@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.cuda import types
-from numba.cuda.core import targetconfig
+from numba.cuda.core import targetconfig  # pyright: ignore[reportMissingImports]  found by a hook of numba-cuda
 from numba.cuda.extending import intrinsic
 
 from nxkernel.backends.threefry import PARITY, ROTATIONS

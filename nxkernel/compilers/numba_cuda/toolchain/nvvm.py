@@ -71,7 +71,7 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
     """
     from llvmlite import ir
     from numba.cuda.compiler import CUDAFlags
-    from numba.cuda.core import targetconfig
+    from numba.cuda.core import targetconfig  # pyright: ignore[reportMissingImports]  found by a hook of numba-cuda
     from numba.cuda.cudadrv import nvvm
 
     from nxkernel.compilers.numba_cuda.toolchain.python_to_llvm import translate

@@ -51,12 +51,12 @@ def in_dialect_of_rules(made: Any) -> Any:
     return wrap(made) if types.follows_numpy() and isinstance(made, Expr) else made
 
 
-def any_traced(values: Iterable[Any]) -> bool:
+def any_traced(values: Iterable[Any]) -> builtins.bool:
     """Whether only the running program knows one of some values."""
     return builtins.any(is_traced(value) for value in values)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: Any) -> builtins.bool:
     return isinstance(value, TracedValue | Proxy) and builtins.bool(operand(value).shape)
 
 
