@@ -39,6 +39,29 @@ class CompilationError(NxError, RuntimeError):
     """A definition could not be compiled, or a compilation was not allowed here."""
 
 
+class VerificationError(NxError, RuntimeError):
+    """A pass of a compiler left a graph, a loop nest or a plan that is not well-formed: a fault of nxkernel's.
+
+    Parameters
+    ----------
+    after : str
+        The pass.
+    subject : str
+        The node, instruction, step or buffer.
+    expected, found : str
+
+    Attributes
+    ----------
+    after, subject, expected, found : str
+        As given.
+    """
+
+    def __init__(self, after: str, subject: str, expected: str, found: str) -> None:
+        what = f"after the pass {after!r}: {subject}: expected {expected}, found {found}."
+        super().__init__(message(what, "This is a fault of nxkernel's: please report it, with the definition."))
+        self.after, self.subject, self.expected, self.found = after, subject, expected, found
+
+
 class CudaUnavailableError(NxError, RuntimeError):
     """A GPU was asked for, and there is none that can be used: its text says what is missing."""
 

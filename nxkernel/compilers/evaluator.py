@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nxkernel import passes
 from nxkernel.backends.graphs import GraphWalk
 from nxkernel.compilers.interface import Clock, Compiler, Executable, KernelRecord
 from nxkernel.errors import NxValueError, message
@@ -29,7 +30,7 @@ class Evaluated(Executable):
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.kernels: list[KernelRecord] = []
-        self._walk = GraphWalk(graph)
+        (self._walk,) = [each(graph) for each in passes.ON_PROGRAMS["evaluator"]]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""
@@ -47,6 +48,11 @@ class Evaluated(Executable):
                 'With compiler="numba_cpu" or "numba_cuda" it has.',
             )
         )
+
+
+def walk(graph: Graph) -> GraphWalk:
+    """What computes each node of a graph in turn."""
+    return GraphWalk(graph)
 
 
 def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:

@@ -18,10 +18,12 @@ from interpreting import (
     interpreter,
     spread_loops,
 )
+from nxkernel import passes
 from nxkernel.compilers.analysis import index_maps
-from nxkernel.compilers.plan import in_place_updates, independent_iterations, program_plan
+from nxkernel.compilers.plan import in_place_updates, independent_iterations, planner
 from nxkernel.compilers.plan.independent_iterations import Independence
 from nxkernel.definitions.calls import graph_cache
+from nxkernel.errors import VerificationError
 from random_graphs import failure
 from sharing import every_loop_is_spread, on_each_count
 
@@ -124,7 +126,7 @@ def a_row_that_all_turns_use(x):
     ],
 )
 def test_a_wrong_proof_is_found(function, overlap, interpreted, monkeypatch):
-    monkeypatch.setattr(program_plan, "independence", believed)
+    monkeypatch.setattr(planner, "independence", believed)
     with pytest.raises(OverlapError) as error:
         nx.defn(function, compiler=interpreted)(np.arange(20.0).reshape(5, 4))
     first = function.__code__.co_firstlineno
@@ -145,7 +147,7 @@ def a_number_of_before(x):
 
 
 def test_a_number_that_is_not_carried_is_found(interpreted, monkeypatch):
-    monkeypatch.setattr(program_plan, "independence", believed)
+    monkeypatch.setattr(planner, "independence", believed)
     with pytest.raises(MeaningError, match=r"^elem "):
         nx.defn(a_number_of_before, compiler=interpreted)(np.arange(20.0).reshape(5, 4))
 
@@ -162,7 +164,13 @@ def test_a_map_that_begins_elsewhere_is_found(interpreted, monkeypatch):
     with pytest.raises(MeaningError) as error:
         nx.defn(lambda x: nx.exp(x[1:4]), compiler=interpreted)(x)
     assert str(error.value).startswith("exp (")
-    with pytest.raises(OutOfBoundsError) as error:
+    with pytest.raises(VerificationError) as error:
+        nx.defn(lambda x: nx.exp(x[1:]), compiler=interpreted)(x)
+    assert str(error.value).startswith(
+        "after the pass 'loop nests': buffer 0, in parameter f64[6], to read: expected bytes below 48, "
+        "found those from 16 to 56."
+    )
+    with passes.verifying(False), pytest.raises(OutOfBoundsError) as error:
         nx.defn(lambda x: nx.exp(x[1:]), compiler=interpreted)(x)
     assert "reads element 6 of a value of 6 in the array x" in str(error.value)
 
@@ -198,10 +206,11 @@ def test_steps_that_touch_the_same_are_found(interpreted, monkeypatch):
 
 
 def test_steps_in_a_wrong_order_are_found(interpreted, monkeypatch):
-    monkeypatch.setattr(program_plan._Laying, "_ordered", staticmethod(lambda steps: steps[::-1]))
-    with pytest.raises(UnwrittenError) as error:
+    monkeypatch.setattr(planner.PlanDraft, "_ordered", staticmethod(lambda steps: steps[::-1]))
+    line = test_steps_in_a_wrong_order_are_found.__code__.co_firstlineno + 5
+    with passes.verifying(False), pytest.raises(UnwrittenError) as error:
+        # What the plan's verifier says of it is in tests/compilers/plan/test_verify.py.
         nx.jit(lambda x: nx.sort(nx.sort(x) * 2), compiler=interpreted)(np.arange(6.0))
-    line = test_steps_in_a_wrong_order_are_found.__code__.co_firstlineno + 3
     assert str(error.value) == (
         f"multiply ({__file__}, line {line}) reads elements of the workspace that nobody has written"
     )

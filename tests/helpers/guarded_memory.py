@@ -16,7 +16,7 @@ import pytest
 from nxkernel.compilers.numba_cpu import compiler
 from nxkernel.compilers.numba_cpu.program import control_flow, executable
 from nxkernel.compilers.numba_cpu.runtime import native_call, workspace
-from nxkernel.compilers.plan import loop_buffers, program_plan
+from nxkernel.compilers.plan import loop_buffers, planner, program_plan
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 
 PAGE = mmap.PAGESIZE
@@ -87,7 +87,7 @@ class Layout:
 
     def __init__(self, at_end):
         self.at_end = at_end
-        self._placed, self._rooms = program_plan.placed, program_plan.rooms
+        self._placed, self._rooms = planner.placed, planner.rooms
         #: By the identity of a plan's places: the offset and the size of each value; the dictionary is kept alive.
         self._values = {}
 
@@ -208,8 +208,8 @@ def guards(at_end=True):
             return results
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program_plan, "placed", layout.placed)
-        patch.setattr(program_plan, "rooms", layout.rooms)
+        patch.setattr(planner, "placed", layout.placed)
+        patch.setattr(planner, "rooms", layout.rooms)
         patch.setattr(control_flow, "rooms", layout.rooms)
         patch.setattr(executable, "_allocate", lambda shape, dtype: guarded(shape, dtype, told.at_end))
         call = native_call.callable_program

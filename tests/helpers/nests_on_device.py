@@ -10,7 +10,7 @@ from nxkernel.compilers import registry
 from nxkernel.compilers.analysis import operation_costs
 from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
-from nxkernel.compilers.plan.program_plan import Planner
+from nxkernel.compilers.plan.planner import Planner
 from nxkernel.compilers.rewrite import loop_nest_rewrites
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.transforms.simplify import simplify

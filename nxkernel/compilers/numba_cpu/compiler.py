@@ -6,7 +6,7 @@ import functools
 import time
 from collections.abc import Iterable
 
-from nxkernel import compile_thread
+from nxkernel import compile_thread, passes
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cpu.program import saved_programs
@@ -37,25 +37,21 @@ class NumbaCpu(Compiler):
         found = None if name is None else _found(graph, name, begin)
         if found is not None:
             return found
-        compile_thread.load("nxkernel.compilers.numba_cpu.program.graph_compilation")
-        from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
+        compile_thread.load("nxkernel.compilers.numba_cpu.program.compilation")
+        from nxkernel.compilers.numba_cpu.program import compilation, graph_compilation
 
-        graph_compilation.check(graph)
-        laid = graph_compilation.plan_of(graph)
-        text = program_writer.write(laid, len(graph.parameters), graph.updates)
-        lowered = time.perf_counter()
-        kernels, uses = graph_compilation.records(laid, text.symbol)
-        begun = time.perf_counter()
-        linked = text.named(uses)
-        made = code_store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
-        code = Native(*made, 1e3 * (time.perf_counter() - begun), uses)
-        arrays = [(node.shape, str(node.type)) for node in laid.arrays]
-        layout = Layout(arrays, laid.workspace, laid.outputs)
+        graph_compilation.legal(graph)
+        made = compilation.Compilation(graph, graph_compilation.plan_of(graph), _needs)
+        for each in passes.ON_PROGRAMS[self.name]:
+            each(made)
+        plan, text = made.plan, made.text
+        arrays = [(node.shape, str(node.type)) for node in plan.arrays]
+        layout = Layout(arrays, plan.workspace, plan.outputs)
         if name is not None:
-            saved_programs.write(name, text, layout, kernels)
+            saved_programs.write(name, text, layout, made.kernels)
         done = time.perf_counter()
-        spent = 1e3 * (lowered - begin), 1e3 * (done - lowered)
-        return CpuExecutable(graph, text, layout, code, kernels, *spent, lambda: laid)
+        spent = 1e3 * (made.lowered - begin), 1e3 * (done - made.lowered)
+        return CpuExecutable(graph, text, layout, made.code, made.kernels, *spent, lambda: plan)
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
         """Its kernels, and at the end its loops and branches, where it has some."""
@@ -66,7 +62,7 @@ class NumbaCpu(Compiler):
     def warm_up(self) -> None:
         """Import what takes a tenth of a second, which would fall to the first call."""
         from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
-        from nxkernel.compilers.numba_cpu.program import graph_compilation  # noqa: F401
+        from nxkernel.compilers.numba_cpu.program import compilation  # noqa: F401
 
     def processors(self) -> int:
         """How many processors this process may use."""

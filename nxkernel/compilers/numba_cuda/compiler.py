@@ -43,7 +43,7 @@ class NumbaCuda(Compiler):
 
         on = device(self.which)
         begin = time.perf_counter()
-        graph_compilation.check(graph)
+        graph_compilation.legal(graph)
         plan = graph_compilation.plan_of(graph)
         planned = 1e3 * (time.perf_counter() - begin)
         executable = CudaExecutable(graph, plan, on)

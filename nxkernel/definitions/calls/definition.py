@@ -13,6 +13,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
+from nxkernel import passes
 from nxkernel import types as types_
 from nxkernel.definitions.calls import (
     compilation_guards,
@@ -55,7 +56,6 @@ from nxkernel.graph.expr import TracedValue
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.thread_settings import settled
-from nxkernel.transforms.simplify import simplify
 
 #: The parameters of a definition's function, and what it gives, for tools that check and complete.
 Parameters = ParamSpec("Parameters")
@@ -539,7 +539,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 for path in arguments.fixed
             ]
             traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
-        graph = dataclasses.replace(simplify(traced.graph), traced=traced.graph)
+        graph = dataclasses.replace(passes.SIMPLIFY(traced.graph), traced=traced.graph)
         traced = dataclasses.replace(traced, graph=graph)
         return traced, 1e3 * (time.perf_counter() - begin)
 

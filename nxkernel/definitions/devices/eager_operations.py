@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel import forks
+from nxkernel import forks, passes
 from nxkernel.compilers import registry
 from nxkernel.compilers.interface import Executable
 from nxkernel.errors import CompilationError, message
@@ -19,7 +19,6 @@ from nxkernel.primitives import Primitive, Spec, broadcast
 from nxkernel.tensor import device
 from nxkernel.tensor.device import DeviceArray, DeviceTensor
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.transforms.simplify import simplify
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _executable(
     if found is None:
         graph = graph or _graph(primitive, specs, single, params)
         try:
-            found = registry.get(registry.ON_DEVICES).compile(simplify(graph))
+            found = registry.get(registry.ON_DEVICES).compile(passes.SIMPLIFY(graph))
         except CompilationError as error:
             what = str(error).partition("\n")[0]
             raise CompilationError(message(what, "Bring the tensors to the host first: nx.backend_copy(t).")) from None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NoReturn
 
-from nxkernel import compile_thread
+from nxkernel import compile_thread, passes
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.interface import KernelRecord
@@ -22,17 +22,15 @@ from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.nested_plans import all_plans
+from nxkernel.compilers.plan.planner import Planner
 from nxkernel.compilers.plan.program_plan import (
     Control,
     ElementStore,
     OpaqueStep,
-    Planner,
     ProgramPlan,
     ScalarStep,
     Step,
 )
-from nxkernel.compilers.rewrite.array_layouts import turned
-from nxkernel.compilers.rewrite.columns.interchange import by_columns
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Nest
@@ -50,7 +48,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
 
     Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
     """
-    check(graph)
+    legal(graph)
     laid = plan_of(graph)
     met: set[str] = set()
 
@@ -67,21 +65,29 @@ def foresee(graph: Graph) -> list[KernelRecord]:
 
 def plan_of(graph: Graph) -> ProgramPlan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
-    origin: dict[Expr, Expr] = {}
-    for rewritten in (by_columns, turned):
-        graph, made = rewritten(graph)
-        origin |= {node: origin.get(old, old) for node, old in made.items()}
+    graph, origin = passes.rewritten(passes.ON_GRAPHS["numba_cpu"], graph, {})
     return planner(origin).program(graph)
 
 
 def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
     """What makes plans for this compiler; nodes come from where `origin` says."""
 
-    def prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-        made, before = prepare(outputs, _BLAS, **options)
-        return made, {node: origin.get(old, old) for node, old in before.items()}
+    def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
+        return passes.rewritten(passes.ON_OUTPUTS["numba_cpu"], outputs, origin, own)
 
     return Planner(_routine, prepared)
+
+
+def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Outputs as loop nests and BLAS have them, and for each new node the node that it came from.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    own : bool
+        Whether an output that is an input must be a copy of it.
+    """
+    return prepare(outputs, _BLAS, own)
 
 
 def spread_loops(plan: ProgramPlan) -> list[Control]:
@@ -97,6 +103,12 @@ def spread_loops(plan: ProgramPlan) -> list[Control]:
 def _routine(node: Expr) -> tuple[NativeRoutine, int]:
     routine = ROUTINES[node.primitive](node)
     return routine, routine.scratch
+
+
+def legal(graph: Graph) -> None:
+    """Go through the passes that refuse what has no lowering."""
+    for each in passes.LEGALITY["numba_cpu"]:
+        each(graph)
 
 
 def check(graph: Graph) -> None:

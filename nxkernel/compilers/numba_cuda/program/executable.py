@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import forks
+from nxkernel import forks, passes
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
@@ -128,13 +128,15 @@ class CudaExecutable(Executable):
 
         with self._lock:
             if (device, numbers) not in self._ready:
-                begin = time.perf_counter()
-                program = graph_compilation.written(self.graph, self.plan, device, numbers)
-                lowered = time.perf_counter()
-                self._ready[device, numbers] = Ready(self.graph, self.plan, program, device)
+                ready = Ready(self.graph, self.plan, device, numbers)
+                times = [time.perf_counter()]
+                for each in passes.ON_PROGRAMS["numba_cuda"]:
+                    each(ready)
+                    times.append(time.perf_counter())
+                self._ready[device, numbers] = ready
                 if len(self._ready) == 1:
-                    self.lower_ms += 1e3 * (lowered - begin)
-                    self.native_ms = 1e3 * (time.perf_counter() - lowered)
+                    self.lower_ms += 1e3 * (times[1] - times[0])
+                    self.native_ms = 1e3 * (times[-1] - times[1])
             return self._ready[device, numbers]
 
 
@@ -145,13 +147,19 @@ class Ready:
     ----------
     graph : Graph
     plan : ProgramPlan
-    program : HostProgram
     device : Device
+    numbers : frozenset of int
+        The inputs that are numbers of the host.
+
+    Attributes
+    ----------
+    program : HostProgram
     """
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, program: HostProgram, device: Any) -> None:
-        self.graph, self.program, self.device = graph, program, device
-        self._load()
+    program: HostProgram
+
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> None:
+        self.graph, self.plan, self.device, self._numbers = graph, plan, device, numbers
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._lock = forks.rlock()
         changed = {number: place for place, number in graph.updates}
@@ -159,9 +167,13 @@ class Ready:
             (where, node.shape, number in changed)
             for number, (where, node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
         ]
-        self._graphs = Graphs(program, device)
 
-    def _load(self) -> None:
+    def write_steps(self) -> None:
+        """Write what the host does, and the sources of kernels."""
+        self.program = graph_compilation.written(self.graph, self.plan, self.device, self._numbers)
+
+    def load_kernels(self) -> None:
+        """Bring the kernels onto the device."""
         launched = self.program.launched
         found = loaded(self.device, [one.launch.source for one in launched])
         seen: set[str] = set()
@@ -174,6 +186,7 @@ class Ready:
             if record.symbol not in seen:
                 seen.add(record.symbol)
                 record.origin, record.milliseconds = origin, spent
+        self._graphs = Graphs(self.program, self.device)
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
         """See :meth:`CudaExecutable.run`."""

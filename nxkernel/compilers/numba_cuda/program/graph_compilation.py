@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from nxkernel import passes
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
@@ -13,7 +14,8 @@ from nxkernel.compilers.numba_cuda.program import host_numbers
 from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
 from nxkernel.compilers.numba_cuda.toolchain import object_code
-from nxkernel.compilers.plan.program_plan import Planner, ProgramPlan
+from nxkernel.compilers.plan.planner import Planner
+from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.compilers.rewrite import complex_parts, loop_nest_rewrites
 from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
 from nxkernel.errors import CompilationError, message
@@ -23,16 +25,42 @@ from nxkernel.graph.traverse import post_order
 
 def plan_of(graph: Graph) -> ProgramPlan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
-    return Planner(routine_table.routine_of, _prepared, operation_costs.ON_GPU).program(graph)
+    graph, origin = passes.rewritten(passes.ON_GRAPHS["numba_cuda"], graph, {})
+
+    def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
+        return passes.rewritten(passes.ON_OUTPUTS["numba_cuda"], outputs, origin, own)
+
+    return Planner(routine_table.routine_of, prepared, operation_costs.ON_GPU).program(graph)
 
 
-def _prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Rewritten outputs, whose functions of complex numbers are arithmetic with their parts."""
-    made, origin = loop_nest_rewrites.prepare(
-        outputs, library_products.TYPES, limits=loop_nest_rewrites.ON_GPU, **options
-    )
-    made, parts = complex_parts.split(made)
-    return made, origin | {node: origin.get(old, old) for node, old in parts.items()}
+def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Outputs as nests and libraries of a GPU have them, and for each new node the node that it came from.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    own : bool
+        Whether an output that is an input must be a copy of it.
+    """
+    return loop_nest_rewrites.prepare(outputs, library_products.TYPES, own, loop_nest_rewrites.ON_GPU)
+
+
+def in_parts(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Outputs whose functions of complex numbers are arithmetic with their parts, and where new nodes came from.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    own : bool
+        Nothing here depends on it.
+    """
+    return complex_parts.split(outputs)
+
+
+def legal(graph: Graph) -> None:
+    """Go through the passes that refuse what has no lowering."""
+    for each in passes.LEGALITY["numba_cuda"]:
+        each(graph)
 
 
 def guessed(graph: Graph, plan: ProgramPlan) -> frozenset[int]:
@@ -59,7 +87,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
     """The kernels that compiling a graph would need; their origin is where their code would come from."""
     from nxkernel.backends.cuda.devices import device
 
-    check(graph)
+    legal(graph)
     plan, on = plan_of(graph), device()
     program = written(graph, plan, on, guessed(graph, plan))
     met: set[str] = set()

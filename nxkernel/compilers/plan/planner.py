@@ -1,0 +1,430 @@
+"""From the outputs of a graph to its plan: which values share memory, the order of steps, where each value lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nxkernel import passes, types
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import integer_ranges, matrix_products, scalars
+from nxkernel.compilers.analysis.integer_ranges import Interval
+from nxkernel.compilers.analysis.operation_costs import ON_PROCESSOR, Keeping
+from nxkernel.compilers.plan import in_place_updates, output_aliasing
+from nxkernel.compilers.plan.buffer_assignment import placed
+from nxkernel.compilers.plan.independent_iterations import independence
+from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
+from nxkernel.compilers.schedule import piecewise_buffers
+from nxkernel.compilers.schedule.build_nest import NestBuilder
+from nxkernel.compilers.schedule.fusion import WHOLE, Fusion
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order, users
+from nxkernel.primitives import Spec
+
+#: What a compiler says of a whole operation: how it runs it, and how many bytes it needs besides.
+Routines = Callable[[Expr], tuple[Any, int]]
+#: Rewrites the outputs of a graph before its plan is made, and tells where new nodes came from.
+Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
+
+
+class _WaitingError(Exception):
+    """An in-place update made two steps, or two passes of a nest, depend on each other."""
+
+    def __init__(self, update: Expr) -> None:
+        self.update = update
+
+
+class Planner:
+    """Makes plans.
+
+    Parameters
+    ----------
+    routines : callable
+        Gives the compiler's routine for a whole operation, and the bytes of memory that it needs besides.
+    prepare : callable
+        Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
+    keeping : Keeping
+        Which values are worth memory.
+    """
+
+    def __init__(self, routines: Routines, prepare: Prepare, keeping: Keeping = ON_PROCESSOR) -> None:
+        self.routines, self.prepare, self.keeping = routines, prepare, keeping
+
+    def program(self, graph: Graph) -> ProgramPlan:
+        """The plan of a whole program; its inputs belong to the caller, who may want some of them to change."""
+        prepared, origin = self.prepare(graph.outputs)
+        writable = {graph.parameters[place] for place, _ in graph.updates}
+        made = self._plan(None, prepared, origin, writable, {})
+        wanted = {("input", place): number for place, number in graph.updates}
+        homes: dict[Expr, list[int]] = {}
+        for place, number in graph.updates:
+            homes.setdefault(prepared[number], []).append(place)
+        away = {
+            prepared[number]: graph.parameters[place]
+            for place, number in graph.updates
+            if made.outputs[number][0] != "input" and len(homes[prepared[number]]) == 1
+        }
+        if away:
+            made = self._plan(None, prepared, origin, writable, {}, away)
+        if any(
+            where[0] == "input" and (where not in wanted or prepared[wanted[where]] is not output)
+            for where, output in zip(made.outputs, prepared, strict=True)
+        ):
+            # What is a result of its own, or is to be in one input, came to be in another.
+            made = self._plan(None, prepared, origin, set(), {})
+        return made
+
+    def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
+        """The plan of a part of a loop or branch, which may write into some of its inputs."""
+        prepared, origin = self.prepare(graph.outputs, own=False)
+        parameters = {graph.parameters[place] for place in writable}
+        return self._plan(graph, prepared, origin, parameters, known)
+
+    # One graph -------------------------------------------------------------------------------------------------
+
+    def _plan(
+        self,
+        graph: Graph | None,
+        outputs: list[Expr],
+        origin: dict[Expr, Expr],
+        writable: set[Expr],
+        known: Mapping[Expr, Interval],
+        away: Mapping[Expr, Expr] | None = None,
+    ) -> ProgramPlan:
+        draft = PlanDraft(self, graph, outputs, origin, writable, known, away or {})
+        for each in passes.ANALYSES:
+            each(draft)
+        while True:
+            try:
+                for each in passes.PLANNING:
+                    plan = each(draft)
+                return plan
+            except _WaitingError as waiting:
+                draft.give_up(waiting.update)
+
+    def parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
+        """The plans of the condition and the body of a loop, or of the two sides of a branch.
+
+        Parameters
+        ----------
+        node : Expr
+        given : mapping
+            What is known of single integers around it.
+        """
+        params, known = node.params, integer_ranges.of_parts(node, given)
+        if node.primitive is p.while_:
+            arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
+            return self.part(params["condition"], [], known[0]), self.part(params["body"], arrays, known[1])
+        places = [k for k, operand in enumerate(node.operands[1:]) if not scalars.is_single(operand)]
+        return self.part(params["then"], places, known[0]), self.part(params["otherwise"], places, known[1])
+
+
+class PlanDraft:
+    """A plan in the making, which the passes of planning go through.
+
+    Parameters
+    ----------
+    planner : Planner
+    graph : Graph or None
+        None for that of a whole program.
+    outputs : list of Expr
+        Prepared.
+    origin : dict
+        For each node that was rewritten, the node that it came from.
+    writable : set of Expr
+        The parameters whose memory may be written to.
+    known : mapping
+        What is known of single integers among the parameters.
+    away : mapping
+        For results the parameters in whose memory they are to be, where that can be.
+
+    Attributes
+    ----------
+    ranges : mapping
+        What is known of single integers.
+    parts : dict
+        For each loop or branch the plans of its bodies.
+    shared : dict
+        For each result that takes over the memory of another value that value.
+    fusion : Fusion
+    steps : list of Step
+    place : dict
+        For each value in memory where it is.
+    """
+
+    fusion: Fusion
+    steps: list[Step]
+
+    def __init__(
+        self,
+        planner: Planner,
+        graph: Graph | None,
+        outputs: list[Expr],
+        origin: dict[Expr, Expr],
+        writable: set[Expr],
+        known: Mapping[Expr, Interval],
+        away: Mapping[Expr, Expr],
+    ) -> None:
+        self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
+        self._writable, self._known = writable, known
+        self._order = post_order(outputs)
+        self._control = [node for node in self._order if node.primitive.family == "control"]
+        self.inline = graph is not None or bool(self._control)
+        self.ranges: Mapping[Expr, Interval] = {}
+        self.parts: dict[Expr, tuple[ProgramPlan, ...]] = {}
+        #: The updates in place, and results in the memory of parameters, that have not turned out to be impossible.
+        self._possible: dict[Expr, Expr] = {}
+        self._wanted = dict(away)
+        self.shared: dict[Expr, Expr] = {}
+        self.away: dict[Expr, Expr] = {}
+
+    def give_up(self, update: Expr) -> None:
+        """Have an update not be in place, since steps would wait for each other."""
+        del (self._possible if update in self._possible else self._wanted)[update]
+
+    def root(self, node: Expr) -> Expr:
+        """The value whose memory another one is in."""
+        while node in self.shared:
+            node = self.shared[node]
+        return node
+
+    # Passes ----------------------------------------------------------------------------------------------------
+
+    def find_ranges(self) -> None:
+        """Find out between which bounds single integers are."""
+        if self.inline:
+            self.ranges = integer_ranges.intervals(self._order, self._known)
+
+    def plan_bodies(self) -> None:
+        """Make the plans of the bodies of loops and branches."""
+        for node in self._control:
+            self.parts[node] = self.planner.parts_of(node, self.ranges)
+
+    def find_updates(self) -> None:
+        """Find the results that could be in the memory of what they are made from."""
+        self._possible = in_place_updates.candidates(
+            self._order, self.outputs, users(self._order), self._writable, self._shares
+        )
+
+    def fuse(self) -> None:
+        """Decide which values are in memory, and which nest computes each."""
+        self.shared = dict(self._possible)
+        kept = set()
+        for node, old in self._possible.items():
+            pieces = node.primitive in piecewise_buffers.PIECES
+            if pieces and not (self.inline and scalars.is_single(node.operands[1])):
+                kept.update(in_place_updates.apart(node, old, self.root, self.inline))
+        in_place = frozenset(self._possible)
+        self.fusion = Fusion(self.outputs, self.inline, in_place, frozenset(kept), self.planner.keeping)
+        self.away = {}
+        for result, parameter in self._wanted.items():
+            if output_aliasing.is_free(parameter, self.shared) and output_aliasing.fits(self.fusion, result, parameter):
+                self.shared[result] = self.away[result] = parameter
+
+    def build_steps(self) -> None:
+        """Make the steps: nests, library calls, loops, and what the program does by itself."""
+        owners = [self.fusion.buffer_of(output) for output in self.outputs]
+        self._roots = [self.root(owner) for owner in owners]
+        self._own = list(dict.fromkeys(root for root in self._roots if root.primitive is not p.parameter))
+        self.steps = self._steps(list(dict.fromkeys(owners)))
+
+    def order_steps(self) -> None:
+        """Put the steps into an order in which each follows those that write what it reads."""
+        self.steps = self._ordered(self.steps)
+
+    def assign_buffers(self) -> None:
+        """Find memory for every value."""
+        fusion = self.fusion
+        chosen = [result for step in self.steps if isinstance(step.work, Control) for result in step.work.results]
+        numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
+        place, self.workspace = placed(self.steps, self._own, self.root, numbers)
+        for node in (*fusion.order, *self._roots):
+            if node.primitive is p.parameter:
+                place[node] = ("input", node.params["index"])
+        for index, root in enumerate(self._own):
+            place[root] = ("output", index)
+        for node in fusion.order:
+            owner = self.root(fusion.buffer_of(node))
+            if owner is not node and owner in place:
+                place[node] = place[owner]
+        self.place = place
+
+    def finished(self) -> ProgramPlan:
+        """The plan."""
+        shown = dict(zip(reversed(self._roots), reversed(self.outputs), strict=True))
+        return ProgramPlan(
+            self.graph,
+            self.steps,
+            self.outputs,
+            self.place,
+            [self.place[root] for root in self._roots],
+            [shown[root] for root in self._own],
+            self.workspace,
+            self.origin,
+            self.ranges,
+            self.shared,
+        )
+
+    def _shares(self, node: Expr) -> dict[int, int]:
+        """Which results of a loop or choice could be in the memory of which operands."""
+        parts = self.parts[node]
+        if node.primitive is p.while_:
+            return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
+        found: dict[int, int] = {}
+        written = parts[0].overwritten | parts[1].overwritten
+        for result, (one, other) in enumerate(zip(parts[0].outputs, parts[1].outputs, strict=True)):
+            if one == other and one[0] == "input" and one[1] in written:
+                found[result] = one[1] + 1
+        return found
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def _steps(self, results: list[Expr]) -> list[Step]:
+        fusion, kept = self.fusion, set(results)
+        # An update in place writes over what is there.
+        kept.update(fusion.buffer_of(old) for old in self.shared.values())
+        for kernel in fusion.kernels:
+            for anchor in kernel.anchors:
+                for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+                    owner = fusion.buffer_of(node)
+                    if fusion.home.get(owner) is not kernel:
+                        kept.add(owner)
+            for store in kernel.stores:
+                kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store, set()))
+        steps: dict[object, Step] = {}
+        for node in fusion.order:
+            step = self._step(node)
+            if step is not None:
+                kept.update(step.reads)
+                steps[node] = step
+        for kernel in fusion.kernels:
+            if kernel.stores or any(anchor in kept for anchor in kernel.anchors):
+                step = steps[kernel] = _nest_step(fusion, kernel, kept)
+                for result, parameter in self.away.items():
+                    if output_aliasing.is_read_later(step.work, result, parameter):
+                        raise _WaitingError(result)
+        for kernel in fusion.kernels:
+            if kernel.stores:
+                steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
+        made = list(steps.values())
+        self._readers_first(made)
+        return made
+
+    def _step(self, node: Expr) -> Step | None:
+        """The step of a node that is no part of a nest."""
+        fusion = self.fusion
+        if node.primitive is p.dot:
+            axes = matrix_products.axes_of(node)
+            bases = dict(zip(node.operands, map(fusion.memory_of, node.operands, axes), strict=True))
+            product = matrix_products.product(node, bases.__getitem__)
+            return Step(product, [fusion.buffer_of(product.left.base), fusion.buffer_of(product.right.base)], [node])
+        if node in fusion.scalars:
+            return Step(ScalarStep(node), [fusion.buffer_of(value) for value in scalars.reads_of(node)], [node])
+        if fusion.stores_element(node):
+            reads = [fusion.buffer_of(value) for value in node.operands[1:] if value.primitive is not p.constant]
+            return Step(ElementStore(node), reads, [node])
+        if node.primitive.family == "control":
+            return self._control_step(node)
+        if node.primitive.family in WHOLE:
+            return self._whole_step(node)
+        return None
+
+    def _results(self, node: Expr) -> tuple[Expr | None, ...]:
+        if type(node.spec) is not tuple:
+            return (node,)
+        parts = {user.params["index"]: user for user in self.fusion.users[node]}
+        return tuple(parts.get(index) for index in range(len(node.spec)))
+
+    def _whole_step(self, node: Expr) -> Step:
+        results = self._results(node)
+        routine, size = self.planner.routines(node)
+        scratch = _room(size)
+        writes = [result for result in (*results, scratch) if result is not None]
+        reads = [self.fusion.buffer_of(operand) for operand in node.operands]
+        return Step(OpaqueStep(node, results, routine, scratch), reads, writes)
+
+    def _control_step(self, node: Expr) -> Step:
+        results, parts = self._results(node), self.parts[node]
+        shared: list[int | None] = [None] * len(results)
+        places = self._shares(node)
+        for index, result in enumerate(results):
+            if result in self.shared:
+                shared[index] = places[index]
+        scratch = _room(rooms(node, results, parts, shared).size)
+        writes = [result for result in (*results, scratch) if result is not None]
+        anchors = self.fusion.anchors
+        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
+        reads = [self.fusion.buffer_of(operand) for operand in held]
+        alone = independence(node, parts[1]) if node.primitive is p.while_ else None
+        return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)
+
+    def _readers_first(self, steps: list[Step]) -> None:
+        """What reads a value runs before an update in place writes over it."""
+        readers: dict[Expr, list[Step]] = {}
+        writers: dict[Expr, list[Step]] = {}
+        for step in steps:
+            for node in step.reads:
+                readers.setdefault(node, []).append(step)
+            for node in step.writes:
+                writers.setdefault(node, []).append(step)
+        for node, old in self.shared.items():
+            base = self.fusion.buffer_of(old)
+            for step in writers.get(node, ()):
+                for other in (*readers.get(base, ()), *writers.get(base, ())):
+                    if other is not step:
+                        step.before[other] = node
+
+    @staticmethod
+    def _ordered(steps: list[Step]) -> list[Step]:
+        """Steps so that each follows those that write what it reads."""
+        writers: dict[Expr, list[Step]] = {}
+        for step in steps:
+            for node in step.writes:
+                writers.setdefault(node, []).append(step)
+        order: list[Step] = []
+        done: set[Step] = set()
+        waiting: set[Step] = set()
+        for root in steps:
+            stack = [root]
+            while stack:
+                step = stack[-1]
+                waits = [w for node in step.reads for w in writers.get(node, ()) if w is not step]
+                waits += [*step.after, *step.before]
+                missing = [w for w in waits if w not in done]
+                if step in done or not missing:
+                    stack.pop()
+                    if step not in done:
+                        done.add(step)
+                        order.append(step)
+                    continue
+                if any(w in waiting for w in missing):
+                    _resolve(stack, missing)
+                waiting.add(step)
+                stack.extend(missing)
+        return order
+
+
+def _resolve(stack: list[Step], missing: list[Step]) -> None:
+    """Find the in-place update that causes a cycle of dependencies between steps."""
+    chain = [*stack, *missing]
+    for step in reversed(chain):
+        for other, update in step.before.items():
+            if other in chain:
+                raise _WaitingError(update)
+    raise AssertionError("two steps of a plan wait for each other")
+
+
+def _room(size: int) -> Expr | None:
+    """A placeholder value for a buffer of this many bytes."""
+    return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
+
+
+def _nest_step(fusion: Fusion, kernel: KernelGroup, kept: set[Expr]) -> Step:
+    bound = NestBuilder(fusion, kernel, kept.__contains__).build()
+    roles = [bound.nest.buffers[number].role for number in bound.nest.memory]
+    owners = [owner for owner, _ in bound.buffers]
+    reads = [o for o, role in zip(owners, roles, strict=True) if role == "read"]
+    writes = [o for o, role in zip(owners, roles, strict=True) if role == "write"]
+    return Step(bound, reads, writes)

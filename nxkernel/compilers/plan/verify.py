@@ -1,0 +1,281 @@
+"""Whether a plan is well-formed: what a step reads was written and is still there, and memory has one owner at a time.
+
+The steps are gone through in order, with a table of what each piece of memory holds. Two values share memory only where
+the plan has decided on an update in place, or where a loop nest writes each element over the one that it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step
+from nxkernel.compilers.schedule import verify as nests
+from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.errors import VerificationError
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.verify import Problem, named
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan.planner import PlanDraft
+
+_KINDS = ("input", "output", "work", "number")
+
+
+def verify(plan: ProgramPlan, after: str, writable: Collection[int] | None = None) -> None:
+    """Check a plan, its nests, and the plans of its loops and branches.
+
+    Parameters
+    ----------
+    plan : ProgramPlan
+    after : str
+        The pass that made it, which the error names.
+    writable : collection of int, optional
+        The inputs that the program may write to; any unless given.
+
+    Raises
+    ------
+    VerificationError
+        At the first thing that is wrong.
+    """
+    for subject, expected, found in problems(plan, writable):
+        raise VerificationError(after, subject, expected, found)
+
+
+def verify_steps(draft: PlanDraft, after: str) -> None:
+    """Check the loop nests among the steps of a plan in the making, as :func:`verify` does those of a plan."""
+    for step in draft.steps:
+        if isinstance(step.work, BoundNest):
+            nests.verify(step.work, after)
+
+
+def problems(plan: ProgramPlan, writable: Collection[int] | None = None) -> Iterator[Problem]:
+    """What is wrong with a plan: what it is about, what was expected, what is there."""
+    malformed = [*_places(plan), *_order(plan)]
+    yield from malformed
+    for step in plan.steps:
+        if isinstance(step.work, BoundNest):
+            yield from nests.problems(step.work)
+        elif isinstance(step.work, Control):
+            yield from _control(plan, step.work)
+    for place in sorted(plan.overwritten):
+        if writable is not None and place not in writable:
+            yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
+    if not malformed:
+        yield from _Memory(plan).problems()
+
+
+def step_name(plan: ProgramPlan, step: Step) -> str:
+    """A step as errors name it: its number, and what it computes."""
+    work = step.work
+    if isinstance(work, BoundNest):
+        what = f"{work.nest.kind} nest" + "".join(f" of {named(node)}" for node in step.writes[-1:])
+    elif isinstance(work, Product):
+        what = f"matrix product {work.node.spec}"
+    else:
+        what = named(work.node)
+    return f"step {plan.steps.index(step)}, {what}"
+
+
+def _places(plan: ProgramPlan) -> Iterator[Problem]:
+    """Every value that a step writes or reads has a place that there is."""
+    for step in plan.steps:
+        for node in (*step.reads, *step.writes):
+            if node not in plan.place:
+                yield f"{named(node)} in {step_name(plan, step)}", "a place in memory", "none"
+                continue
+            yield from _place(plan, node)
+    for number, (kind, place) in enumerate(plan.outputs):
+        if kind not in ("input", "output") or (kind == "output" and not 0 <= place < len(plan.arrays)):
+            yield f"output {number}", f"an input, or one of {len(plan.arrays)} arrays", f"{kind} {place}"
+    for number, (where, result) in enumerate(zip(plan.outputs, plan.results, strict=True)):
+        if where[0] == "output" and bytes_of(plan.arrays[where[1]]) != bytes_of(result):
+            yield f"output {number}", f"an array of {bytes_of(result)} bytes", f"{bytes_of(plan.arrays[where[1]])}"
+
+
+def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
+    (kind, number), size = plan.place[node], bytes_of(node)
+    if kind not in _KINDS:
+        yield named(node), "memory of an input, an output, the workspace, or a number", kind
+    elif kind == "work" and (number < 0 or number % node.type.size or number + size > plan.workspace):
+        room = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
+        yield named(node), room, f"{size} bytes from {number}"
+    elif kind == "output" and not (0 <= number < len(plan.arrays) and size <= bytes_of(plan.arrays[number])):
+        there = f"{bytes_of(plan.arrays[number])} bytes" if 0 <= number < len(plan.arrays) else "no such array"
+        yield f"{named(node)} in output {number}", f"an array of {size} bytes", there
+    elif kind == "number" and shapes.size(node.shape) != 1:
+        yield named(node), "memory, since it is no single number", f"number {number}"
+
+
+def _order(plan: ProgramPlan) -> Iterator[Problem]:
+    """Steps come after those that they are to follow, and each but once."""
+    position: dict[Step, int] = {}
+    for place, step in enumerate(plan.steps):
+        if step in position:
+            yield step_name(plan, step), "each step once", f"it is step {place}, too"
+        position.setdefault(step, place)
+    for step, place in position.items():
+        for other in (*step.after, *step.before):
+            if position.get(other, -1) > place:
+                yield step_name(plan, step), f"to follow {step_name(plan, other)}", "that it comes before"
+
+
+def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
+    """The plans of a loop or branch, and which memory its results take over."""
+    node = control.node
+    for part in control.parts:
+        yield from problems(part)
+    needed = rooms(node, control.results, control.parts, control.shared).size
+    there = 0 if control.scratch is None else bytes_of(control.scratch)
+    if there < needed:
+        yield f"the memory of {named(node)}", f"{needed} bytes", f"{there}"
+    for number, (result, operand) in enumerate(zip(control.results, control.shared, strict=True)):
+        if result is None or operand is None:
+            continue
+        if result not in plan.in_place:
+            yield f"result {number} of {named(node)}", "an update in place that is planned", "none"
+        elif plan.place.get(result) != plan.place.get(node.operands[operand]):
+            where = f"{plan.place.get(result)} and {plan.place.get(node.operands[operand])}"
+            yield f"result {number} of {named(node)}", f"the place of operand {operand}", where
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A piece of memory: which one, and from which byte to which."""
+
+    memory: tuple[str, int]
+    begin: int
+    end: int
+
+    def meets(self, other: _Piece) -> bool:
+        """Whether two pieces have a byte in common."""
+        return self.memory == other.memory and self.begin < other.end and other.begin < self.end
+
+    def __str__(self) -> str:
+        kind, number = self.memory
+        if kind == "work":
+            return f"bytes {self.begin} to {self.end} of the workspace"
+        return f"{kind} {number}"
+
+
+class _Memory:
+    """What memory holds while the steps of a plan run."""
+
+    def __init__(self, plan: ProgramPlan) -> None:
+        self.plan = plan
+        self.held: dict[Expr, _Piece] = {node: self.piece(node) for node in plan.place if node.primitive is p.parameter}
+        #: For each value the steps that write it, by number, and what was written over it since.
+        self.writers: dict[Expr, list[int]] = {}
+        self.lost: dict[Expr, Expr] = {}
+        for place, step in enumerate(plan.steps):
+            for node in step.writes:
+                self.writers.setdefault(node, []).append(place)
+
+    def piece(self, node: Expr) -> _Piece:
+        kind, number = self.plan.place[node]
+        if kind == "number":
+            return _Piece((kind, number), 0, 1)
+        begin = number if kind == "work" else 0
+        return _Piece(("work", 0) if kind == "work" else (kind, number), begin, begin + bytes_of(node))
+
+    def problems(self) -> Iterator[Problem]:
+        """Go through the steps."""
+        for place, step in enumerate(self.plan.steps):
+            own = set(step.writes)
+            for node in step.reads:
+                if node not in own:
+                    yield from self._read(place, node, step_name(self.plan, step))
+            yield from self._same_time(step)
+            for node in step.writes:
+                yield from self._write(node, step_name(self.plan, step))
+        for number, (result, where) in enumerate(zip(self.plan.results, self.plan.outputs, strict=True)):
+            yield from self._result(number, result, where)
+
+    def _read(self, place: int, node: Expr, reader: str) -> Iterator[Problem]:
+        what = f"{named(node)}, read by {reader}"
+        if node not in self.held:
+            over = self.lost.get(node)
+            found = "that no step has written it" if over is None else f"{named(over)} in {self.piece(over)}"
+            yield what, "it in its memory", found
+        elif any(writer >= place for writer in self.writers.get(node, ())):
+            yield what, "all of it written before", "a part that a later step writes"
+
+    def _same_time(self, step: Step) -> Iterator[Problem]:
+        """What a step writes is nowhere where it reads another value, unless element by element."""
+        for new in step.writes:
+            for old in step.reads:
+                if old is new or self._is_version(new, old) or not self.piece(new).meets(self.piece(old)):
+                    continue
+                if not _element_by_element(step, old, new):
+                    found = f"{self.piece(new)}, where it reads {named(old)}"
+                    yield f"{named(new)}, written by {step_name(self.plan, step)}", "memory of its own", found
+            for other in step.writes:
+                if other is not new and self.piece(new).meets(self.piece(other)):
+                    found = f"{self.piece(new)}, where it writes {named(other)}, too"
+                    yield f"{named(new)}, written by {step_name(self.plan, step)}", "memory of its own", found
+
+    def _is_version(self, new: Expr, old: Expr) -> bool:
+        """Whether one value is made of the other by updates in place."""
+        while new in self.plan.in_place:
+            new = self.plan.in_place[new]
+            if _below(new) is _below(old):
+                return True
+        return False
+
+    def _write(self, node: Expr, writer: str) -> Iterator[Problem]:
+        piece = self.piece(node)
+        base = self.plan.in_place.get(node)
+        if base is not None and node not in self.held:
+            holder = next((other for other in self.held if _below(other) is _below(base)), None)
+            if holder is None or self.piece(holder).memory != piece.memory or self.piece(holder).begin != piece.begin:
+                yield f"{named(node)}, written by {writer}", f"{named(base)} in {piece}, to be updated", self._at(piece)
+        for other in [other for other, held in self.held.items() if other is not node and held.meets(piece)]:
+            del self.held[other]
+            self.lost[other] = node
+        self.held[node] = piece
+
+    def _at(self, piece: _Piece) -> str:
+        return " and ".join(named(other) for other, held in self.held.items() if held.meets(piece)) or "nothing"
+
+    def _result(self, number: int, result: Expr, where: tuple[str, int]) -> Iterator[Problem]:
+        node = result
+        while node not in self.held and node not in self.lost and node.primitive is p.reshape:
+            node = node.operands[0]
+        what = f"output {number}, {named(result)}"
+        if node not in self.held:
+            over = self.lost.get(node)
+            yield what, "it in its memory at the end", "nothing" if over is None else f"{named(over)}"
+        elif self.held[node].memory != where:
+            yield what, f"it in {where[0]} {where[1]}", str(self.held[node])
+
+
+def _below(node: Expr) -> Expr:
+    while node.primitive is p.reshape:
+        node = node.operands[0]
+    return node
+
+
+def _element_by_element(step: Step, old: Expr, new: Expr) -> bool:
+    """Whether a step reads an element of one value only where it writes that of the other, in the same bytes."""
+    work = step.work
+    if isinstance(work, ScalarStep | ElementStore) or not isinstance(work, BoundNest):
+        return False
+    nest = work.nest
+    spots = {role: set() for role in ("read", "write")}
+    for number, (owner, offset) in zip(nest.memory, work.buffers, strict=True):
+        if owner is old or owner is new:
+            access = nest.buffers[number]
+            mover = nest.buffers[nest.mover(number)]
+            spots[access.role].add((offset, access.type.size, mover.strides))
+    loaded = [op for op in nest.ops() if op.name in ("load", "gather") and op.args]
+    reads = {number for number, (owner, _) in zip(nest.memory, work.buffers, strict=True) if owner is old}
+    if any(op.extra in reads for op in loaded) or len(spots["read"] | spots["write"]) != 1:
+        return False
+    passes = [section for section in nest.sections if section.stores or any(op.extra in reads for op in section.code)]
+    return len(passes) == 1 or nest.kind == "map"

@@ -1,0 +1,239 @@
+"""Whether a loop nest is well-formed: legal instructions of fitting types, reads after writes, all in bounds.
+
+Of a bound nest its words, too, are looked at: as many as its form says, and sizes and strides that stay in the buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nxkernel import shapes, types
+from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import Access, Nest, Op, Section
+from nxkernel.errors import VerificationError
+from nxkernel.graph.verify import Problem
+from nxkernel.primitives import TABLE
+from nxkernel.types import Type
+
+#: Instructions that are no primitives: how many arguments they have at most.
+SPECIAL = {"load": 1, "gather": 1, "const": 0, "index": 0, "slot": 0, "scratch": 0, "carry": 0}
+#: How `Access` spells strides.
+STRIDES = frozenset("01-2sm")
+#: Reductions that a section may have.
+REDUCTIONS = frozenset(["sum", "product", "reduce_max", "reduce_min", "all", "any", "argmax", "argmin", "reduce"])
+#: Element-wise primitives whose arguments have the type of their result.
+_SAME = frozenset(
+    name for name, row in TABLE.items() if row.family == "elementwise" and row.rule.__name__ in ("_same", "_product")
+)
+
+
+def verify(bound: BoundNest, after: str) -> None:
+    """Check a nest and what fills it in.
+
+    Parameters
+    ----------
+    bound : BoundNest
+    after : str
+        The pass that made it, which the error names.
+
+    Raises
+    ------
+    VerificationError
+        At the first thing that is wrong.
+    """
+    for subject, expected, found in problems(bound):
+        raise VerificationError(after, subject, expected, found)
+
+
+def problems(bound: BoundNest) -> Iterator[Problem]:
+    """What is wrong with a nest: what it is about, what was expected, what is there."""
+    nest = bound.nest
+    malformed = [*_form(nest), *_sections(nest)]
+    yield from malformed
+    if not malformed:
+        yield from _words(bound)
+
+
+# The form --------------------------------------------------------------------------------------------------------
+
+
+def _form(nest: Nest) -> Iterator[Problem]:
+    if nest.lanes not in ("inner", "outer", "tile"):
+        yield "the nest", "lanes inner, outer or tile", nest.lanes
+    if bool(nest.tile) != (nest.lanes == "tile") or len(nest.tile) not in (0, 3):
+        yield "the nest", "a tile of rows, vectors and lanes where lanes are those of a tile", f"tile {nest.tile}"
+    if nest.lanes != "inner" and not nest.outer:
+        yield "the nest", "an outer axis that lanes run along", "none"
+    if not -1 <= nest.split < nest.inner:
+        yield "the nest", f"a split axis among the {nest.inner} inner ones", f"axis {nest.split}"
+    if len(nest.limits) not in (0, 2):
+        yield "the nest", "two limits or none", f"{len(nest.limits)}"
+    for slot in nest.limits:
+        if not -1 <= slot < len(nest.slots):
+            yield "the nest", f"limits in slots below {len(nest.slots)}", f"slot {slot}"
+    for number, access in enumerate(nest.buffers):
+        yield from _access(nest, number, access)
+
+
+def _access(nest: Nest, number: int, access: Access) -> Iterator[Problem]:
+    what = f"buffer {number}"
+    if access.role not in ("read", "write", "index"):
+        yield what, "the role read, write or index", access.role
+    if len(access.strides) != nest.outer + nest.inner:
+        yield what, f"strides of {nest.outer + nest.inner} axes", f"{access.strides!r}"
+    elif not STRIDES.issuperset(access.strides):
+        yield what, "strides out of 0, 1, -, 2, s and m", f"{access.strides!r}"
+    if access.like >= 0:
+        other = nest.buffers[access.like] if access.like < number else None
+        if other is None or other.like >= 0 or other._replace(like=access.like) != access:
+            yield what, "an earlier buffer that moves as it does", f"buffer {access.like}"
+
+
+class _Written:
+    """The slots and scratch rows that sections have written so far."""
+
+    def __init__(self) -> None:
+        self.slots: set[int] = set()
+        self.scratches: set[int] = set()
+
+
+def _sections(nest: Nest) -> Iterator[Problem]:
+    written = _Written()
+    for number, section in enumerate(nest.sections):
+        where = f"pass {number}"
+        if section.level not in ("row", "full"):
+            yield where, "the level row or full", section.level
+        for place, op in enumerate(section.code):
+            yield from _op(nest, section, op, place, f"instruction {place} of {where}, {op.name}", written)
+        yield from _results(nest, section, where)
+        written.slots.update(slot for slot, _ in section.keeps)
+        written.slots.update(reduce.slot for reduce in section.reduces)
+        written.scratches.update(row for row, _ in section.scratches)
+    for slot in set(nest.limits) - {-1} - written.slots:
+        yield "the nest", "limits that a pass keeps", f"slot {slot}, which none does"
+
+
+def _op(nest: Nest, section: Section, op: Op, place: int, what: str, written: _Written) -> Iterator[Problem]:
+    row = TABLE.get(op.name)
+    if op.name not in SPECIAL and (row is None or row.family != "elementwise"):
+        yield what, "an element-wise primitive, or one that reads", op.name
+        return
+    if any(not 0 <= arg < place for arg in op.args):
+        yield what, "arguments among the instructions before it", f"{list(op.args)}"
+        return
+    if op.name in SPECIAL:
+        yield from _read(nest, section, op, what, written)
+    elif op.name in _SAME and any(section.code[arg].type is not op.type for arg in op.args):
+        yield what, f"arguments of type {op.type}", " and ".join(section.code[arg].type for arg in op.args)
+
+
+def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) -> Iterator[Problem]:
+    if len(op.args) > SPECIAL[op.name]:
+        yield what, f"at most {SPECIAL[op.name]} arguments", f"{len(op.args)}"
+    table: dict[str, Sequence[Type]] = {
+        "const": nest.constants, "slot": nest.slots, "scratch": nest.scratches,
+        "carry": [reduce.type for reduce in section.reduces],
+    }  # fmt: skip
+    kinds = table.get(op.name, [access.type for access in nest.buffers])
+    if not isinstance(op.extra, int) or not 0 <= op.extra < len(kinds):
+        yield what, f"a number below {len(kinds)}", repr(op.extra)
+        return
+    if op.name in ("load", "gather", "index"):
+        role = "index" if op.name == "index" else "read"
+        if nest.buffers[op.extra].role != role:
+            yield what, f"a buffer to {role}", f"buffer {op.extra} to {nest.buffers[op.extra].role}"
+    if op.name != "index" and kinds[op.extra] is not op.type:
+        yield what, f"the type {kinds[op.extra]}", str(op.type)
+    if op.name == "slot" and op.extra not in written.slots:
+        yield what, "a slot that an earlier pass wrote", f"slot {op.extra}"
+    if op.name == "scratch" and op.extra not in written.scratches:
+        yield what, "a row that an earlier pass wrote", f"row {op.extra}"
+
+
+def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
+    """What a section leaves behind: stores, what it keeps, reductions, scratch rows."""
+    code = section.code
+
+    def written(kinds: Sequence[Type], place: int, number: int, what: str) -> Iterator[Problem]:
+        if not 0 <= place < len(kinds) or not 0 <= number < len(code):
+            yield f"{what} of {where}", f"one of {len(kinds)} and one of {len(code)} instructions", f"{place}, {number}"
+        elif code[number].type is not kinds[place]:
+            yield f"{what} {place} of {where}", f"the type {kinds[place]}", f"{code[number].type} ({code[number].name})"
+
+    buffers = [access.type for access in nest.buffers]
+    stores = [*section.stores, *((scatter.buffer, scatter.value) for scatter in section.scatters)]
+    for buffer, number in stores:
+        yield from written(buffers, buffer, number, "the store into buffer")
+        if 0 <= buffer < len(buffers) and nest.buffers[buffer].role != "write":
+            yield f"the store into buffer {buffer} of {where}", "a buffer to write", nest.buffers[buffer].role
+    for scatter in section.scatters:
+        if not 0 <= scatter.offset < len(code) or code[scatter.offset].type is not types.s64:
+            yield f"the store into buffer {scatter.buffer} of {where}", "an offset of type s64", f"{scatter.offset}"
+        if scatter.combine not in ("put", "add"):
+            yield f"the store into buffer {scatter.buffer} of {where}", "put or add", scatter.combine
+    for slot, number in section.keeps:
+        yield from written(nest.slots, slot, number, "what is kept in slot")
+    for row, number in section.scratches:
+        yield from written(nest.scratches, row, number, "scratch row")
+    if section.level == "row" and (section.reduces or section.scratches):
+        yield where, "no reductions or scratch rows at the row level", f"{len(section.reduces or section.scratches)}"
+    for reduce in section.reduces:
+        what = f"the reduction {reduce.name} of {where}"
+        if reduce.name not in REDUCTIONS:
+            yield what, "a reduction that there is", reduce.name
+        if not reduce.args or any(not 0 <= arg < len(code) for arg in reduce.args):
+            yield what, f"arguments among {len(code)} instructions", f"{list(reduce.args)}"
+        elif code[reduce.args[0]].type is not reduce.type:
+            yield what, f"an argument of type {reduce.type}", str(code[reduce.args[0]].type)
+        if not 0 <= reduce.slot < len(nest.slots):
+            yield what, f"a slot below {len(nest.slots)}", f"slot {reduce.slot}"
+
+
+# What fills it in ------------------------------------------------------------------------------------------------
+
+
+def _words(bound: BoundNest) -> Iterator[Problem]:
+    nest, form = bound.nest, list(bound.nest.words())
+    if len(form) != len(bound.words):
+        yield "the words of the nest", f"{len(form)}", f"{len(bound.words)}"
+        return
+    if len(bound.buffers) != len(nest.memory):
+        yield "the buffers of the nest", f"{len(nest.memory)}", f"{len(bound.buffers)}"
+        return
+    sizes = [0] * (nest.outer + nest.inner)
+    strides: dict[tuple[int, int], int] = {}
+    for (kind, number, axis), word in zip(form, bound.words, strict=True):
+        if (kind == "constant") != isinstance(word, tuple):
+            yield f"the word {kind} {number} of the nest", "a number", repr(word)
+            return
+        if kind == "size":
+            sizes[axis] = word
+        elif kind == "stride":
+            strides[number, axis] = word
+    if any(size < 0 for size in sizes):
+        yield "the nest", "sizes of 0 and more", f"{sizes}"
+    elif shapes.size(sizes) != bound.elements:
+        yield "the nest", f"sizes of {bound.elements} elements", f"{sizes}"
+    elif bound.elements:
+        yield from _bounds(bound, sizes, strides)
+
+
+def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int], int]) -> Iterator[Problem]:
+    """Whether what is read and written lies in the buffers; indices that are known later only add to the offsets."""
+    nest = bound.nest
+    for number, (owner, offset) in zip(nest.memory, bound.buffers, strict=True):
+        access = nest.buffers[number]
+        low = high = offset
+        for axis, (stride, size) in enumerate(zip(access.strides, sizes, strict=True)):
+            if stride == "s":
+                step = strides[nest.mover(number), axis]
+            elif stride == "m":
+                step = sizes[axis + 1]
+            else:
+                step = {"0": 0, "1": 1, "-": -1, "2": 2}[stride]
+            reach = step * (size - 1) * access.type.size
+            low, high = low + min(reach, 0), high + max(reach, 0)
+        room = shapes.size(owner.shape) * owner.type.size
+        if low < 0 or high + access.type.size > room:
+            what = f"buffer {number}, in {owner.primitive.name} {owner.spec}, to {access.role}"
+            yield what, f"bytes below {room}", f"those from {low} to {high + access.type.size}"
