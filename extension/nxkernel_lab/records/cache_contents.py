@@ -95,7 +95,7 @@ def functions() -> list[dict[str, Any]]:
     return rows
 
 
-def _label(family: graph_cache.Family, programs: list[graph_cache.CachedProgram], has_others: bool) -> str:
+def _label(family: graph_cache.CacheEntryGroup, programs: list[graph_cache.CachedProgram], has_others: bool) -> str:
     """The name of a function, and which one it is where others have that name."""
     if family.replaced:
         return f"{family.name} (before its code changed)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nxkernel.definitions.calls import explanations, graph_cache
-from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView
@@ -16,7 +16,7 @@ class HasPrograms:
     """The inspection methods of functions that have compiled programs: cache info, compilations, clearing."""
 
     __name__: str
-    _family: Family
+    _family: CacheEntryGroup
 
     def cache_info(self) -> CacheInfo:
         """Hits, misses, and where kernels came from."""
@@ -42,7 +42,7 @@ class KnownFunction(HasPrograms):
         Its programs.
     """
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: CacheEntryGroup) -> None:
         self._family = family
         self.__name__ = family.name
 
@@ -89,7 +89,7 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
     )
 
 
-def _drop(family: Family) -> list[CachedProgram]:
+def _drop(family: CacheEntryGroup) -> list[CachedProgram]:
     dropped = family.clear()
     # What is traced again tells what it told.
     negative_indices.forget()

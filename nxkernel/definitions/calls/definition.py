@@ -26,7 +26,7 @@ from nxkernel.definitions.calls import (
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.event_reports import tell
-from nxkernel.definitions.calls.graph_cache import CachedProgram, Family, family
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, family
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
@@ -120,7 +120,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
         )
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
-        self._family: Family = family(self.__name__, content, callables.place(plain))
+        self._family: CacheEntryGroup = family(self.__name__, content, callables.place(plain))
 
     @property
     def _silent(self) -> bool:

@@ -14,7 +14,7 @@ from nxkernel.compilers import registry
 from nxkernel.compilers.display import opaque_operations
 from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.calls.arguments import CallArguments
-from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, Family
+from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, CacheEntryGroup
 from nxkernel.definitions.calls.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
 from nxkernel.definitions.keys.static_values import is_code
@@ -49,7 +49,7 @@ class Case:
     advice: str
 
 
-def case(family: Family, arguments: CallArguments, declared: Declared) -> Case:
+def case(family: CacheEntryGroup, arguments: CallArguments, declared: Declared) -> Case:
     """Why a call is new to a function that has no program for it."""
     if arguments.anew:
         found = [f"{label}: {what}, is read anew at each call" for label, what in arguments.anew.items()]
@@ -68,7 +68,7 @@ def case(family: Family, arguments: CallArguments, declared: Declared) -> Case:
     return Case(lines(found) or (Change.saying(MADE_ANEW, "anew"),), closest, told)
 
 
-def _first(family: Family) -> tuple[Change, ...]:
+def _first(family: CacheEntryGroup) -> tuple[Change, ...]:
     """The reason for a call of a function that has no programs."""
     if not family.before or family.before == family.content:
         return (Change.saying("first call", "first"),)

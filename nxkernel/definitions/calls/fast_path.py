@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.calls.arguments import CallArguments
-from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.captures.snapshot import Snapshot, snapshot_of
 from nxkernel.definitions.keys import containers, default_options, source_locations
 from nxkernel.definitions.keys.argument_identity import is_told
@@ -202,7 +202,12 @@ class Shortcut:
     __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
 
     def __init__(
-        self, family: Family, arguments: CallArguments, program: CachedProgram, left: Left, hooks: Hooks = _NO_HOOKS
+        self,
+        family: CacheEntryGroup,
+        arguments: CallArguments,
+        program: CachedProgram,
+        left: Left,
+        hooks: Hooks = _NO_HOOKS,
     ) -> None:
         snapshot = arguments.snapshot
         # What only has to be looked up is, right in `run`: asking the snapshot costs as much as a few names.

@@ -106,7 +106,7 @@ class CachedProgram:
         return self.calls - self.new
 
 
-class Family:
+class CacheEntryGroup:
     """The cache entries of one function: its programs, its hit and miss counts, and what its traces learned."""
 
     def __init__(self, name: str, content: str = "", identity: str = "") -> None:
@@ -268,12 +268,12 @@ class Family:
         return back
 
 
-_families: OrderedDict[str, Family] = OrderedDict()
-_latest: dict[str, Family] = {}
+_families: OrderedDict[str, CacheEntryGroup] = OrderedDict()
+_latest: dict[str, CacheEntryGroup] = {}
 _lock = forks.rlock()
 
 
-def family(name: str, fingerprint: str, place: str = "") -> Family:
+def family(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:
     """The cache entries of the function with this name and content, made if there are none.
 
     Parameters
@@ -286,7 +286,7 @@ def family(name: str, fingerprint: str, place: str = "") -> Family:
     with _lock:
         found = _families.get(key)
         if found is None:
-            found = _families[key] = Family(name, fingerprint, place or key)
+            found = _families[key] = CacheEntryGroup(name, fingerprint, place or key)
             if len(_families) > FUNCTIONS:
                 dropped = _families.popitem(last=False)[1]
                 for each in [each for each, latest in _latest.items() if latest is dropped]:
@@ -304,7 +304,7 @@ def family(name: str, fingerprint: str, place: str = "") -> Family:
         return found
 
 
-def families() -> list[Family]:
+def families() -> list[CacheEntryGroup]:
     """The functions that have programs, latest use last."""
     with _lock:
         known = list(_families.values())

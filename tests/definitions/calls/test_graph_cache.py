@@ -10,7 +10,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 
 
 def program(ident, parts=None, kernels=(), made=0.0):
@@ -41,7 +41,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
 
 
 def test_the_closest_program_has_the_fewest_differences_and_is_the_latest():
-    family = Family("f")
+    family = CacheEntryGroup("f")
     assert family.closest({}) is None
     parts = {"a": (1, "1"), "b": (1, "1"), "c": (1, "1")}
     for place, changed in enumerate(["ab", "c", "b"]):
@@ -50,7 +50,7 @@ def test_the_closest_program_has_the_fewest_differences_and_is_the_latest():
 
 
 def test_counts():
-    family = Family("f")
+    family = CacheEntryGroup("f")
     made = program(1, kernels=["compiled", "memory", "disk", "disk"])
     family.count(made)
     family.add(made)
@@ -62,7 +62,7 @@ def test_counts():
 
 def test_the_program_unused_for_longest_is_dropped(monkeypatch):
     monkeypatch.setattr(graph_cache, "PROGRAMS", 3)
-    family = Family("f")
+    family = CacheEntryGroup("f")
     for ident in range(3):
         family.add(program(ident))
     family.find(0)
@@ -78,7 +78,7 @@ def test_the_program_unused_for_longest_is_dropped(monkeypatch):
 
 def test_calls_are_counted_though_their_program_is_dropped_meanwhile(monkeypatch):
     monkeypatch.setattr(graph_cache, "PROGRAMS", 1)
-    family = Family("f")
+    family = CacheEntryGroup("f")
     family.add(program(0))
     found = family.find(0)
     for ident in range(1, 40):
