@@ -62,8 +62,8 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result", covariant=True)
 _Rest = ParamSpec("_Rest")
 
-#: Shortcuts kept for one snapshot of captures; beyond, they are made anew.
-_SHORTCUTS = 1024
+#: Fast paths kept for one snapshot of captures; beyond, they are made anew.
+_FAST_PATHS = 1024
 
 
 class Definition(HasPrograms, Generic[Parameters, Result]):
@@ -228,14 +228,14 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         return self._quickly(args, opts, tuple(key), arrays)
 
     def _quickly(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
-        """Answer a call by the shortcut for its key, where there is one that holds."""
+        """Answer a call by the fast path for its key, where there is one that holds."""
         __tracebackhide__ = True
         snapshot = self._snapshot
         if snapshot is not None:
-            shortcut = snapshot.shortcuts.get(key)
-            if shortcut is not None:
+            path = snapshot.fast_paths.get(key)
+            if path is not None:
                 try:
-                    result = shortcut.run(arrays)
+                    result = path.run(arrays)
                 except Exception as error:
                     self._failed(error)
                     raise
@@ -264,13 +264,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         known = key is not None and version == self._family.version and not watching
         # What a trace changed is another call by now.
         known = known and (hit or self._family.known(program.ident) is program)
-        if known and fast_path.Shortcut.fits(arguments, program, arrays):
-            shortcuts = arguments.snapshot.shortcuts
-            if len(shortcuts) >= _SHORTCUTS:
-                shortcuts.clear()
+        if known and fast_path.FastPath.fits(arguments, program, arrays):
+            fast_paths = arguments.snapshot.fast_paths
+            if len(fast_paths) >= _FAST_PATHS:
+                fast_paths.clear()
             left = fast_path.Left.of(callables.plain(self._root), arguments.options, len(args), opts)
             if left is not None:
-                shortcuts[key] = fast_path.Shortcut(self._family, arguments, program, left, self.hooks)
+                fast_paths[key] = fast_path.FastPath(self._family, arguments, program, left, self.hooks)
         try:
             arguments.refuse_changes(self.__name__, program)
             given = arguments.inputs(program.captured, program.fixed)

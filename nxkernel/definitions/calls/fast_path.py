@@ -30,7 +30,7 @@ _share = np.may_share_memory
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
 _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _context = default_options.CONTEXT.get
-#: What a shortcut gives that does not hold any more.
+#: What a fast path gives that does not hold any more.
 OUTDATED = object()
 #: Functions by the name of the hook whose value they get.
 Hooks = Mapping[str, Callable[[Any], Any]]
@@ -196,7 +196,7 @@ def _no_function() -> None:
     """The function of callables that are not Python functions."""
 
 
-class Shortcut:
+class FastPath:
     """A program with all that a repeated call needs, looked up beforehand; kept in its snapshot."""
 
     __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
@@ -239,7 +239,7 @@ class Shortcut:
         if not _is_told_by_arrays(arguments, program):
             return False
         if len(arrays) != len(arguments.values):
-            # Others were given by name or are defaults: a shortcut would hand over too few.
+            # Others were given by name or are defaults: a fast path would hand over too few.
             return False
         if len(arguments.arrays) != len(arguments.snapshot.arrays):
             return False

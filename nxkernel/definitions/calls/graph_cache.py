@@ -129,7 +129,7 @@ class CacheEntryGroup:
         self.assigned: dict[str, bool] = {}
         #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
         self.owned = False
-        #: Goes up when programs are dropped, so that shortcuts to them are not followed.
+        #: Goes up when programs are dropped, so that fast paths to them are not followed.
         self.version = 0
         #: The content of the function of the same name and place before, which the person has edited since.
         self.before = ""
@@ -210,7 +210,7 @@ class CacheEntryGroup:
             stream.emit(Event("evict", self.name, reason=why, identity=self.identity))
 
     def _unused_for_longest(self) -> CachedProgram:
-        """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
+        """The first program that answered no call since it was put at the end, where fast paths do not put any."""
         while True:
             program = next(iter(self._programs.values()))
             if program.calls <= program.calls_when_last:

@@ -81,7 +81,7 @@ def debug_nans(on: bool = True) -> NanDebugging:
 def _set(on: bool) -> None:
     global _watching
     _watching = on
-    # Calls that were answered by a shortcut take the long way, which looks.
+    # Calls that were answered by a fast path take the slow one, which looks.
     default_options.touch()
 
 

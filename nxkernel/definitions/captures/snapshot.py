@@ -51,14 +51,14 @@ class Snapshot:
         What it met but arrays, where they do.
     whole : dict
         By identity, the containers whose contents count.
-    shortcuts : dict
+    fast_paths : dict
         What a definition remembers for as long as the snapshot is current.
     """
 
     __slots__ = (
         "_aliases", "_arrays", "_codes", "_equal", "_functions", "_merges", "_methods", "_more", "_same", "anew",
-        "arrays", "beside", "compares_memory", "ident", "identifies", "items", "leads", "objects", "parts", "shortcuts",
-        "used_up", "whole",
+        "arrays", "beside", "compares_memory", "fast_paths", "ident", "identifies", "items", "leads", "objects",
+        "parts", "used_up", "whole",
     )  # fmt: skip
 
     def __init__(self, walk: SnapshotWalk) -> None:
@@ -78,7 +78,7 @@ class Snapshot:
         self._merges = self.identifies and self.distinct > 1
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
-        self.shortcuts: dict[tuple, Any] = {}
+        self.fast_paths: dict[tuple, Any] = {}
         self._arrays = [
             (*((None, *a.read.args) if _is_item(a.read) else (a.read, None, None)), *a.expected) for a in self.arrays
         ]

@@ -179,9 +179,9 @@ def test_dropped_programs_are_not_followed():
 def test_many_kinds_of_calls(monkeypatch):
     from nxkernel.definitions.calls import definition
 
-    monkeypatch.setattr(definition, "_SHORTCUTS", 4)
+    monkeypatch.setattr(definition, "_FAST_PATHS", 4)
     f = nx.jit(lambda t, *, n: t + n)
     for n in range(10):
         for _ in range(2):
             assert f(1.0, n=n).to_number() == 1.0 + n
-    assert len(f._snapshot.shortcuts) <= 4
+    assert len(f._snapshot.fast_paths) <= 4

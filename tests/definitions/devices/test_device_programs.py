@@ -89,7 +89,7 @@ def test_shortcuts_know_where_tensors_are():
             found = double(nx.backend_copy(nx.tensor([1.0, 2.0]), backend), {"w": nx.tensor(3.0)})
             assert (found.device, found.to_list()) == (backend, [3.0, 6.0])
     assert double.cache_info().misses == 2
-    assert len(double._snapshot.shortcuts) == 2
+    assert len(double._snapshot.fast_paths) == 2
 
 
 def test_what_is_compiled_keeps_its_compiler():
@@ -104,7 +104,7 @@ def test_the_long_way_for_host_programs():
     double = nx.jit(lambda t: t * 2, compiler="numba_cpu")
     tensor = there([1.0, 2.0])
     assert [double(tensor).to_list() for _ in range(3)] == [[2.0, 4.0]] * 3
-    assert not double._snapshot.shortcuts
+    assert not double._snapshot.fast_paths
 
 
 # What is brought over --------------------------------------------------------------------------------------------
