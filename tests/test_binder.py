@@ -52,6 +52,7 @@ def test_the_first_page_is_there():
     assert (ROOT / first_page()).is_file()
 
 
+@pytest.mark.packaging
 @pytest.mark.skipif("NXKERNEL_BINDER" not in os.environ, reason="takes minutes: NXKERNEL_BINDER=1 asks for it")
 def test_builds_from_nothing_and_opens_on_the_tutorials(tmp_path):
     clone, venv = tmp_path / "clone", tmp_path / "venv"

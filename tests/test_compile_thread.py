@@ -29,6 +29,7 @@ def test_errors_come_back():
     assert compile_thread.do(lambda: compile_thread.do(threading.get_ident)) != threading.get_ident()
 
 
+@pytest.mark.alone
 def test_an_interrupt_ends_the_wait_and_not_the_work():
     done = threading.Event()
 

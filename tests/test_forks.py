@@ -151,6 +151,7 @@ def compiles(number):
     return stressing.is_right(number, nx.jit(stressing.program(number)[0])(stressing.argument()))
 
 
+@pytest.mark.alone
 @FORKS
 def test_children_that_begin_while_threads_compile_never_hang():
     """`tests/stress/test_forks.py` does it for long."""

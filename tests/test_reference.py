@@ -12,6 +12,8 @@ import pytest
 
 import nxkernel as nx
 
+#: All of them read the pages that are built first.
+pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "nxkernel", "nxkernel.constants", "nxkernel.linalg", "nxkernel.random", "nxkernel.nn", "nxkernel.nn.losses",

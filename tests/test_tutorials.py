@@ -4,7 +4,6 @@ import importlib.util
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -46,21 +45,11 @@ def matplotlib_is_ready():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module")
-def runs(request, tmp_path_factory, matplotlib_is_ready):
-    """What will come of the notebooks that are asked for, two of which run at a time.
-
-    Each has a disk cache of its own, empty at first: what was compiled and what came from the disk is part of outputs.
-    """
-    wanted = [item.callspec.params["path"] for item in request.session.items if "runs" in item.fixturenames]
-    caches = tmp_path_factory.mktemp("caches")
-    with ThreadPoolExecutor(2) as pool:
-        yield {path: pool.submit(differences, path, SANITIZERS, caches / path.stem) for path in wanted}
-
-
+@pytest.mark.notebooks
 @each_notebook
-def test_runs_and_gives_the_committed_outputs(path, runs):
-    found = runs[path].result()
+def test_runs_and_gives_the_committed_outputs(path, tmp_path, matplotlib_is_ready):
+    # A disk cache of its own, empty at first: what was compiled and what came from the disk is part of outputs.
+    found = differences(path, SANITIZERS, tmp_path / path.stem)
     if found:
         pytest.fail(report(path, found), pytrace=False)
 

@@ -291,7 +291,7 @@ def test_pad(size, low, high, interior):
         (p.sum_, np.sum), (p.product, np.prod), (p.reduce_max, np.max), (p.reduce_min, np.min), (p.all_, np.all),
         (p.any_, np.any),
     ],
-    ids=str,
+    ids=lambda each: str(getattr(each, "__name__", each)),
 )  # fmt: skip
 def test_reductions(primitive, function, axes, keep):
     found = run(primitive, DATA, axes=axes, keep_axes=keep)

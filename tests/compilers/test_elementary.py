@@ -83,6 +83,7 @@ def test_float32_is_within_two_ulp(name):
     check_float32(name, 200_000)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", UNARY)
 def test_float64_is_within_two_ulp(name):
     check_float64(name, 300 if name == "erf_inv" else 3_000)
@@ -138,6 +139,7 @@ def test_special_values(name, element):
     assert same_kind(result, reference), list(zip(x, result, reference, strict=True))
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", elementary.FUNCTIONS)
 def test_every_number_of_lanes_gives_the_same_bits(name, element):

@@ -40,6 +40,7 @@ def check(processor, path, first, count):
     return primitives, seen
 
 
+@pytest.mark.slow
 def test_every_primitive_on_a_lesser_processor(tmp_path):
     """One type of each primitive, another one each hour."""
     first = time.time_ns() // 3_600_000_000_000 % 1000
@@ -105,6 +106,7 @@ FOR_AARCH64 = """
 """
 
 
+@pytest.mark.slow
 def test_code_for_aarch64_is_made(tmp_path):
     """For every third primitive; LLVM would end the process where it has no instructions for something."""
     environment = os.environ | {"NXKERNEL_CACHE_DIR": "off", "PYTHONPATH": os.pathsep.join(sys.path)}

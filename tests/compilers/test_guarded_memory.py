@@ -55,6 +55,7 @@ def ended(text):
     return subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True).returncode
 
 
+@pytest.mark.sampled(every=2)
 @linux
 @pytest.mark.parametrize(
     ("at_end", "last", "step", "change", "code"),
@@ -90,6 +91,7 @@ def test_arrays_without_elements_have_no_page():
         assert guarded((0, 3), np.float32, at_end).shape == (0, 3)
 
 
+@pytest.mark.slow
 @linux
 def test_every_primitive_stays_within_its_buffers():
     found, shapes = faults(SHAPES)

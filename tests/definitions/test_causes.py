@@ -66,6 +66,7 @@ def arguments(text, space):
     return eval(f"(lambda *args, **options: (args, options))({text})", space)
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("number", range(len(CAUSES)))
 def test_what_is_said_is_what_happens(number, run):
     cause = CAUSES[number]

@@ -64,6 +64,7 @@ TEXTS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_python_runs(text, wrap):
@@ -146,6 +147,7 @@ def test_functions_that_are_called_inside_of_others():
     )
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("around", [lambda v: [v], lambda v: (v,), lambda v: {"a": v}], ids=["list", "tuple", "dict"])
 def test_arguments_that_are_too_deep(wrap, around, room):

@@ -133,6 +133,7 @@ def test_packages_that_are_there_are_built_with(hatch_build, lab, tmp_path, monk
     assert (lab / "node_modules").exists()
 
 
+@pytest.mark.packaging
 def test_a_distribution_of_the_sources_needs_no_node(hatch_build, tmp_path):
     if not hatch_build.is_built(ROOT / "extension" / "lab"):
         pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import pytest
 
 import nxkernel as nx
 from nxkernel.graph.expr import Graph, parameter
@@ -177,6 +178,7 @@ def test_variables_go_from_a_to_z_to_ba(record):
     assert [*variable_names(order).values()] == [*"abcdefghijklmnopqrstuvwxyz", "ba", "bb", "bc", "bd", "be"]
 
 
+@pytest.mark.alone
 def test_long_chains_print_in_linear_time(record):
     def chain(x):
         for _ in range(10_000):

@@ -84,6 +84,7 @@ def test_inspect_before_the_first_call(scale):
     assert scale.run("%nx inspect scale").err == error
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("command", ["inspect", "timeline", "cache", "events", "source"])
 def test_an_unknown_name_is_told_with_the_definitions_there_are(scale, command):
     assert scale.run(f"%nx {command} sacle").err == (
@@ -243,6 +244,7 @@ def test_why_of_something_else(called):
     assert called.run("%nx why").err == "UsageError: %nx why takes a call, such as `%nx why f(x, axis=0)`.\n"
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_help_with_an_example(shell, command):
     for line in (f"%nx help {command}", f"%nx {command} --help"):

@@ -131,6 +131,7 @@ def _in_place(sign, m, a, b):
     return names["a"]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("sign", OPERATORS)
 def test_operators(sign):
     assert not [line for kind in KINDS for line in _differences(sign, kind, kind, _with_numbers)]

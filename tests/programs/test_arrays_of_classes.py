@@ -127,6 +127,7 @@ def made():
         forget(module)
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("body", SEEN)
 def test_an_assignment_is_seen_under_every_name(made, body):
     model = made(body)

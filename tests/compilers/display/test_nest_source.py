@@ -125,6 +125,7 @@ MORE = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_the_source_computes_what_the_kernel_computes(name):
     function, *arrays = MORE.get(name) or (PROGRAMS[name], X)
@@ -135,6 +136,7 @@ def test_the_source_computes_what_the_kernel_computes(name):
         np.testing.assert_allclose(got, want.reshape(-1), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["fold of rows", "added at places", "truth", "random numbers"])
 def test_numba_takes_the_source(name):
     numba = pytest.importorskip("numba")

@@ -186,6 +186,8 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.alone
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", LONG)
 def test_long_programs(name):
     function, shape, most = LONG[name]

@@ -57,6 +57,7 @@ def test_a_primitive(primitive, simulation):
     run()
 
 
+@pytest.mark.simulator
 def test_the_kernels_seen_are_ptx():
     assert Simulation.check_ptx(SECONDS) > 0
 

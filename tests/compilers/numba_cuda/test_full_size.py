@@ -56,6 +56,7 @@ def norm(x):
     return centered * nx.rsqrt(nx.mean(centered * centered, axes=[-1], keep_axes=True) + 1e-5)
 
 
+@pytest.mark.sampled(every=2, lane="simulator")
 @pytest.mark.parametrize("shape", [(3, 7), (40, 33), (5, 1500), (2, 20_000)])
 @pytest.mark.parametrize("function", [softmax, norm], ids=["softmax", "norm"])
 def test_rows(gpu, function, shape):

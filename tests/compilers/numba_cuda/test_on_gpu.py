@@ -137,6 +137,7 @@ def test_what_is_not_finite_has_no_factors(gpu):
     assert np.isnan(on_device(gpu, p.cholesky, a).reshape(2, -1)).all(axis=-1).tolist() == [False, True]
 
 
+@pytest.mark.simulator
 @pytest.mark.parametrize("rows", [40, 300])
 def test_many_large_matrices(gpu, rows):
     a = np.random.default_rng(0).standard_normal((3, rows, rows))

@@ -128,6 +128,7 @@ def test_gradients_of_loops(program, simulation):
     both(nx.grad(program), X)
 
 
+@pytest.mark.simulator
 def test_the_kernels_seen_are_ptx():
     assert Simulation.check_ptx(6) > 0
 

@@ -98,6 +98,7 @@ def test_special_operands(primitive, type_):
         assert same(got.imag, want.imag, tolerance), (point, got, want)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", [*EXACT, p.phase, p.sigmoid], ids=str)
 def test_everywhere_what_numba_cpu_gives(primitive, type_):

@@ -83,6 +83,7 @@ def test_sums_over_small_windows_are_not_cut():
     assert made_of(same, (2, 1000, 20, 32), (24, 1000, 3, 3)) == [(1, 2, 1, 1, 24, 20, 32, 1000, 3, 3)]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", ["f4", "f8", "c8"])
 @pytest.mark.parametrize(("parts", "groups"), [(1, 1), (2, 1), (1, 3), (2, 3)])
 def test_groups_strides_and_dilations(parts, groups, type_):

@@ -38,6 +38,7 @@ def run(primitive, *arrays):
     return found
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("condition", [0, 0.2, 0.75])
@@ -98,6 +99,7 @@ def test_triangular_factors_have_the_rows_of_lapack(size, kind):
     agree(lambda a: apply(p.lu, a), a, atol=30 * np.finfo(kind).eps)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_singular_matrices(size, kind):

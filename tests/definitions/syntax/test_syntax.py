@@ -258,6 +258,7 @@ def test_a_cell_of_ipython():
     assert (f(1), f(0), g(1), g(0)) == (1, 2, 3, 4)
 
 
+@pytest.mark.alone
 def test_rewriting_is_quick(run):
     block = (
         "    for i in range(1, n - 1):\n"

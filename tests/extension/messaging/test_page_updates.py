@@ -75,6 +75,7 @@ def test_a_page_gets_again_what_was_lost_on_the_way(desk, reader):
     assert reader.sinces() == [0, lost]
 
 
+@pytest.mark.alone
 def test_a_page_that_asks_without_end_slows_no_cell(desk, reader, clock, in_cell):
     for _ in range(50):
         desk.more(reader.page, miss() - 1)

@@ -180,6 +180,7 @@ def test_in_a_child_nobody_looks(owner, follower, shell):
     assert owner.looks == 1
 
 
+@pytest.mark.alone
 def test_watching_slows_calls_that_hit_by_less_than_five_percent(shell, best_seconds):
     """The panel, a timeline and an inspector, all open; a machine with neighbours needs the best of many runs."""
     f = nx.jit(lambda t: t * 2 + 1, compiler="numba_cpu")

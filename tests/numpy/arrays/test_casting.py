@@ -100,6 +100,7 @@ def f(x, k):
 """
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("sign", ["+", "*", "/", "-"])
 @pytest.mark.parametrize("number", ["np.cbrt(2.0)", "np.sqrt(2)", "np.float64(1.5)", "np.float32(1.5)", "1.5", "np.pi"])
 def test_numbers_that_numpys_functions_give_count_beside_pythons(number, sign):

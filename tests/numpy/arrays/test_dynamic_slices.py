@@ -190,6 +190,7 @@ KEYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("part", ["a[i:]", "a[:, i:]", "a[:, :, i:]", "a[:, ::-1][i:]"])
 def test_parts_at_arrays_of_indices(part):
     """Read as a copy, and assigned into where they are."""

@@ -92,6 +92,7 @@ def test_refusals(row):
         traced(row, A)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2, 1), (5, 1), (1, 5, 1), (2, 3, 1)])
 @pytest.mark.parametrize(
     "formula",

@@ -252,6 +252,7 @@ def part(a{bounds}):
 ORDERS = {"C": lambda a: a.copy(), "F": lambda a: a.copy(order="F"), "strided": lambda a: np.repeat(a, 2, -1)[..., ::2]}
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_changed_is_what_numpy_changes(expression):
     compared = 0

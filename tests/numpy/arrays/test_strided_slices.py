@@ -186,6 +186,7 @@ PICKED = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("step", [1, 2, -1, -2])
 @pytest.mark.parametrize("shape", [(9,), (9, 1), (5, 3)])
 @pytest.mark.parametrize("name", PICKED)

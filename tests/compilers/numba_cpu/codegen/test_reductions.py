@@ -58,6 +58,7 @@ def numbers(type_, shape, seed=0):
     return (rng.integers(-8, 9, shape) / 4).astype(type_.dtype)
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*WHOLE, *FLOATS], ids=str)
 @pytest.mark.parametrize("keep", [False, True], ids=["", "kept"])
@@ -81,6 +82,7 @@ def test_products(form, type_):
     agree(by(p.product, axes=axes, keep_axes=False), x)
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("form", [name for name, (_, axes) in FORMS.items() if len(axes) == 1])
 @pytest.mark.parametrize("type_", [*WHOLE, types.bool_, *FLOATS], ids=str)
 def test_places(form, type_):
@@ -104,6 +106,7 @@ def test_long_reductions_in_blocks(form, type_):
     )
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("form", [name for name, (_, axes) in LONG.items() if len(axes) == 1])
 @pytest.mark.parametrize("tie", ["low", "high"])
 @pytest.mark.parametrize("reduce", ARG, ids=str)
@@ -116,6 +119,7 @@ def test_places_in_blocks(form, tie, reduce):
     agree(by(reduce, axis=axis, keep_axis=False, tie_break=tie, type=types.s32), wild)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", FLOATS, ids=str)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_nan_and_infinities(type_, axis):

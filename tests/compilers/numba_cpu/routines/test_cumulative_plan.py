@@ -67,6 +67,7 @@ def numbers(type_, shape, seed=0):
     return found.astype(type_.dtype)
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*ORDERED, *COMPLEX])
 def test_every_type_and_form(type_, form):
@@ -80,6 +81,7 @@ def test_nothing_gives_nothing(shape):
     assert found.shape == shape
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", [types.bf16, types.f16, types.f32, types.f64])
 @pytest.mark.parametrize("shape", [(300,), (4, 30), (30, 4)])
 def test_nan_infinities_and_signed_zeros(type_, shape):
@@ -135,6 +137,7 @@ def test_long_sums_are_accurate():
         np.testing.assert_allclose(found, exact, rtol=1e-5)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("shape", "axis"),
     [((200_003,), 0), ((3, 60_000), 1), ((30, 9_000), 1), ((60_000, 3), 0), ((3000, 700), 0), ((3000, 700), 1)],

@@ -90,6 +90,7 @@ def ways(function, x):
     return {"network" if "network" in launch.title else "digits" for launch in launches}
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", ORDERED)
 def test_every_type_and_form(type_, form):
@@ -100,6 +101,7 @@ def test_every_type_and_form(type_, form):
         assert ways(sorts(axis), x) == {way}
 
 
+@pytest.mark.sampled(every=7)
 @pytest.mark.parametrize("length", [*range(1, 71), 127, 128, 129, 1000])
 def test_rows_of_every_short_length(length):
     x = numbers(types.f32, (20, length), seed=length)
@@ -107,6 +109,7 @@ def test_rows_of_every_short_length(length):
     agree(sorts(0), np.ascontiguousarray(x.T))
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("length", [500, 3000, 4096, 4097, 16_383, 16_384, 100_000])
 @pytest.mark.parametrize("type_", [types.f32, types.s64, types.u8])
 def test_vectors(type_, length):

@@ -195,6 +195,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 10])
 def test_a_process_without_mappings_is_told_and_goes_on(left):
     limit = int(Path("/proc/sys/vm/max_map_count").read_text())

@@ -56,6 +56,7 @@ def test_many_arrays():
     assert [array[0] for array in found] == [2 * place for place in range(count)]
 
 
+@pytest.mark.alone
 def test_other_threads_run_while_a_program_does():
     executable = compiled(lambda x: nx.sum(nx.exp(nx.sin(nx.exp(nx.cos(x))))), spec("f64", 3_000_000))
     x, done, ticks = np.zeros(3_000_000), threading.Event(), []

@@ -18,6 +18,7 @@ def both(function, x, **options):
         agree_on_device(lambda x: function(x, 0), x, machine=machine, **options)
 
 
+@pytest.mark.sampled(every=5, lane="simulator")
 @pytest.mark.parametrize("type_", ["f4", "f8", "f2", "i1", "u1", "i4", "u8", "i8", "u4", "c8"])
 def test_sums_and_extremes(type_):
     x = np.random.default_rng(0).integers(0, 4, (21, 37)).astype(type_)
@@ -45,6 +46,7 @@ def test_products_of_complex_numbers(infinite):
         both(lambda x, axis: nx.product(x, axes=[axis]), x)
 
 
+@pytest.mark.sampled(every=2, lane="simulator")
 @pytest.mark.parametrize("tie", ["low", "high"])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_ties_and_nan(name, tie):

@@ -379,6 +379,7 @@ def test_functions_that_numba_compiled_are_refused():
         emit(SourceWriter(), Op("njit", types.f32, (0,), function), ["x"], [Op("", types.f32)])
 
 
+@pytest.mark.sampled(every=4, lane="simulator")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 def test_ptx(type_, architecture):

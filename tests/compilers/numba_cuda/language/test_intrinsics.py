@@ -54,6 +54,7 @@ def test_the_simulator_needs_no_numba_cuda():
 COPY = "def kernel(a, b, n):\n    i = cuda.threadIdx.x * {0}\n    store{0}(b, i, load{0}(a, i))\n"
 
 
+@pytest.mark.sampled(every=5, lane="simulator")
 @pytest.mark.parametrize(
     ("kind", "count", "moved"),
     [("u8", 16, "v4.u32"), ("u16", 8, "v4.u32"), ("f32", 4, "v4.f32"), ("s64", 2, "v2.u64"), ("u16", 2, "u32"),

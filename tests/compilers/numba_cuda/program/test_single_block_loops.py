@@ -71,6 +71,7 @@ BODIES = {
 }
 
 
+@pytest.mark.sampled(every=2, lane="simulator")
 @pytest.mark.parametrize(("body", "state"), BODIES.values(), ids=BODIES)
 def test_turns(body, state, device):
     executable = agree(

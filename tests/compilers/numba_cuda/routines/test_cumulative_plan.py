@@ -54,6 +54,7 @@ def check(device, primitive, x, **params):
     np.testing.assert_array_equal(found, MEANING[primitive](node.spec, x, **params))
 
 
+@pytest.mark.sampled(every=7, lane="simulator")
 @pytest.mark.parametrize("primitive", SCANS, ids=str)
 @pytest.mark.parametrize("type_", types.TYPES.values(), ids=str)
 def test_scans(device, cut, primitive, type_):
@@ -87,6 +88,7 @@ def test_random_cases(device, cut, primitive):
     run()
 
 
+@pytest.mark.simulator
 @pytest.mark.parametrize("primitive", SCANS[:3], ids=str)
 def test_machine_code(monkeypatch, primitive):
     """Threads that run at the same time, as those of the simulator do not."""

@@ -45,6 +45,7 @@ def check(device, primitive, draw):
         REFERENCES[primitive](case, results)
 
 
+@pytest.mark.sampled(every=5, lane="simulator")
 @pytest.mark.parametrize("primitive", [*DECOMPOSED, p.fft], ids=str)
 def test_libraries_give_what_primitives_mean(gpu, primitive):
     @settings(patient, max_examples=25)
@@ -101,6 +102,7 @@ def test_what_is_not_finite_has_no_factors(gpu):
     assert on_device(gpu, p.eigh, a)[0].tolist() == [[1, 1, 1], [1, 2, 3]]
 
 
+@pytest.mark.simulator
 @pytest.mark.parametrize("size", [40, 300])
 def test_many_large_matrices(gpu, size):
     rng = np.random.default_rng(0)

@@ -65,6 +65,7 @@ def launches(device, shape, primitive=p.sort, type_="f32", **params):
     return routine.launches(device), size
 
 
+@pytest.mark.sampled(every=3, lane="simulator")
 @pytest.mark.parametrize("type_", ORDERED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_networks(device, type_, direction):
@@ -76,6 +77,7 @@ def test_networks(device, type_, direction):
 DOWNWARDS = [type_ for type_ in ORDERED if type_.bits <= 16 or type_ is types.f32]
 
 
+@pytest.mark.sampled(every=10, lane="simulator")
 @pytest.mark.parametrize(
     ("direction", "type_"), [*[("asc", each) for each in ORDERED], *[("desc", each) for each in DOWNWARDS]]
 )
@@ -125,6 +127,7 @@ def test_blocks_of_a_real_size(device, digits, monkeypatch):
     np.testing.assert_array_equal(on_device(device, p.sort, x, axis=1, direction="asc"), np.sort(x))
 
 
+@pytest.mark.simulator
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_machine_code(monkeypatch, direction):
     """Threads that run at the same time, as those of the simulator do not."""

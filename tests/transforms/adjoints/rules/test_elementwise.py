@@ -26,6 +26,7 @@ def one(primitive):
     return lambda x: apply(primitive, x)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("primitive", REAL, ids=str)
 def test_functions_of_one_number(primitive):
     x = numbers(5, low=REAL[primitive]) * (0.8 if primitive in (p.floor, p.ceil, p.truncate) else 1)

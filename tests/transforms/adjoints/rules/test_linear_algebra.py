@@ -43,6 +43,7 @@ def test_fourier_of_whole_numbers():
     np.testing.assert_allclose(found.to_numpy(), [1, 0, -1, 0], atol=1e-7)
 
 
+@pytest.mark.sampled(every=3)
 @BOTH
 @BATCHES
 def test_solve(batch, complex_):
@@ -55,6 +56,7 @@ def test_solve_for_a_vector():
     check(nx.linalg.solve, numbers(3, 3), numbers(3), order=2)
 
 
+@pytest.mark.sampled(every=6)
 @BOTH
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
@@ -68,6 +70,7 @@ def test_triangular_solve(left_side, transform, lower, complex_):
     assert not (found * outside).any()
 
 
+@pytest.mark.sampled(every=2)
 @BOTH
 @BATCHES
 def test_cholesky(batch, complex_):
@@ -83,12 +86,14 @@ def test_gradients_of_symmetric_matrices_are_symmetric():
         np.testing.assert_allclose(nx.grad(function)(a).to_numpy(), np.linalg.inv(a.to_numpy()), rtol=1e-9)
 
 
+@pytest.mark.sampled(every=3)
 @BOTH
 @BATCHES
 def test_lu(batch, complex_):
     check(lambda a: nx.linalg.lu(a)[1:], numbers(*batch, 3, 3, complex_=complex_), order=2)
 
 
+@pytest.mark.sampled(every=10)
 @BOTH
 @BATCHES
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (3, 1), (1, 3)])
@@ -146,6 +151,7 @@ def test_eigenvalues_that_are_equal():
     np.testing.assert_allclose(found.to_numpy(), 2 * (np.ones((3, 3)) - np.eye(3)), atol=1e-12)
 
 
+@pytest.mark.sampled(every=3)
 @BATCHES
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
 def test_svd(shape, batch):

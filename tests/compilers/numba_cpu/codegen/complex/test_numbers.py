@@ -11,6 +11,7 @@ from complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OP
 from nxkernel import primitives as p
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", EXACT, ids=str)

@@ -34,6 +34,7 @@ def test_parts():
 # Memory ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("size", range(1, 71))
 def test_edges_of_vectors(type_, size):
@@ -62,6 +63,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("shape", [(5, 9), (33, 70), (9, 35)], ids=str)
 @pytest.mark.parametrize("view", VIEWS)
