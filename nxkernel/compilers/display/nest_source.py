@@ -12,16 +12,14 @@ from nxkernel import types
 from nxkernel.compilers.display import operation_text
 from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
 
-_START = {"sum": "0", "product": "1", "all": "True", "any": "False"}
 _UPDATE = {
-    "sum": "{0} += {1}",
-    "product": "{0} *= {1}",
-    "reduce_max": "{0} = max({0}, {1})",
-    "reduce_min": "{0} = min({0}, {1})",
-    "all": "{0} = {0} and {1}",
-    "any": "{0} = {0} or {1}",
+    "add": "{0} += {1}",
+    "multiply": "{0} *= {1}",
+    "max": "{0} = max({0}, {1})",
+    "min": "{0} = min({0}, {1})",
+    "logical_and": "{0} = {0} and {1}",
+    "logical_or": "{0} = {0} or {1}",
 }
-_SIGN = {"argmax": ">", "argmin": "<"}
 #: Expressions up to this length stay inside the one that uses them.
 _INLINE = 44
 #: As much may stand in a statement that stores it.
@@ -151,7 +149,7 @@ class _Renderer:
         self.carried = [reduce.slot for reduce in section.reduces]
         for reduce in section.reduces:
             start = self._start(reduce, section)
-            if reduce.name in _SIGN:
+            if reduce.is_argument:
                 self.line(f"s{reduce.slot}_best, s{reduce.slot} = {start}, {first}")
             else:
                 self.line(f"s{reduce.slot} = {start}")
@@ -168,17 +166,13 @@ class _Renderer:
         self.depth = before
 
     def _start(self, reduce: Reduce, section: Section) -> str:
-        if reduce.name == "reduce":
+        if reduce.is_fold:
             return self._op(section.code[reduce.args[1]], (), ())
-        if reduce.name in _START:
-            return _START[reduce.name]
-        return operation_text.number(
-            types.least(reduce.type) if reduce.name.endswith("max") else types.greatest(reduce.type)
-        )
+        return str(bool(reduce.identity)) if reduce.is_logic else operation_text.number(reduce.identity)
 
     def _section(self, section: Section) -> None:
         uses, split = [0] * len(section.code), self.nest.split >= 0
-        fed = [n for reduce in section.reduces for n in (reduce.args if reduce.name in _SIGN else reduce.args[:1])]
+        fed = [n for reduce in section.reduces for n in (reduce.args if reduce.is_argument else reduce.args[:1])]
         written = [n for pairs in (section.stores, section.keeps, section.scratches) for _, n in pairs]
         scattered = [n for scatter in section.scatters for n in (scatter.value, scatter.offset)]
         inside = [n for op in section.code for n in op.args]
@@ -211,15 +205,15 @@ class _Renderer:
 
     def _update(self, reduce: Reduce, section: Section, texts: list[str]) -> None:
         name, value = f"s{reduce.slot}", texts[reduce.args[0]]
-        if reduce.name == "reduce":
+        if reduce.is_fold:
             self.line(f"{name} = {value}")
             return
-        if reduce.name not in _SIGN:
-            if reduce.name in ("all", "any"):
+        if not reduce.is_argument:
+            if reduce.is_logic:
                 value = operation_text.grouped(operation_text.truth(value, section.code[reduce.args[0]]))
-            self.line(_UPDATE[reduce.name].format(name, value))
+            self.line(_UPDATE[reduce.join].format(name, value))
             return
-        sign = _SIGN[reduce.name] + ("=" if reduce.extra == "high" else "")
+        sign = reduce.sign + ("=" if reduce.takes_last else "")
         self.line(f"if not ({value} {_opposite(sign)} {name}_best):")
         self.depth += 1
         self.line(f"{name}_best, {name} = {value}, {texts[reduce.args[1]]}")

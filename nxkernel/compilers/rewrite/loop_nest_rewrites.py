@@ -11,6 +11,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers.analysis import matrix_products
 from nxkernel.compilers.analysis.partial_reductions import partial
+from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.rewrite import convolutions
 from nxkernel.compilers.rewrite.powers import written_out
@@ -184,7 +185,7 @@ def _fold(node: Expr) -> Expr:
 def _reduction(node: Expr, limits: MachineLimits) -> Expr:
     """One-element reductions vanish; large ones with few rows become two steps."""
     operand = node.operands[0]
-    if node.primitive in (p.argmax, p.argmin) and node.type is not types.s64:
+    if node.primitive.name in ARGUMENTS and node.type is not types.s64:
         wide = make(node.primitive, operand, source=node.source, **{**node.params, "type": types.s64})
         return make(p.as_type, _reduction(wide, limits), type=node.type, source=node.source)
     wide = types.compute_type(node.type)
@@ -216,7 +217,7 @@ def _reduction(node: Expr, limits: MachineLimits) -> Expr:
     def cut(reduce: Primitive, type_: types.Type) -> Expr:
         return make(partial, operand, reduce=reduce, type=type_, source=node.source, **common)
 
-    if node.primitive in (p.argmax, p.argmin):
+    if node.primitive.name in ARGUMENTS:
         result = _best_block(node, cut)
     else:
         part = cut(node.primitive, node.type)
@@ -240,10 +241,10 @@ def _cut_axis(shape: tuple[int, ...], axes: Sequence[int]) -> int:
 
 
 def _of_one(node: Expr, operand: Expr) -> Expr:
-    if node.primitive in (p.argmax, p.argmin):
+    if node.primitive.name in ARGUMENTS:
         return constant(0, node.type, node.shape, node.names)
     value = make(p.reshape, operand, shape=node.shape, names=node.names, source=node.source)
-    if node.primitive in (p.all_, p.any_):
+    if node.primitive.name in LOGIC:
         zero = constant(0, operand.type, node.shape, node.names)
         return _predicate_of(node, make(p.not_equal, value, zero, source=node.source))
     return value
@@ -256,7 +257,7 @@ def _predicate_of(node: Expr, result: Expr) -> Expr:
 
 def _best_block(node: Expr, cut: Any) -> Expr:
     """The index of the best element out of the best of each block: the place of the best block picks it."""
-    best = p.reduce_max if node.primitive is p.argmax else p.reduce_min
+    best = p.TABLE[REDUCTIONS[node.primitive.name].element]
     values, places = cut(best, node.operands[0].type), cut(node.primitive, node.type)
     winner = make(
         node.primitive,

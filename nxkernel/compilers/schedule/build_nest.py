@@ -11,6 +11,7 @@ from nxkernel import types
 from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.analysis.index_maps import Map
 from nxkernel.compilers.analysis.partial_reductions import partial
+from nxkernel.compilers.analysis.reduction_table import ARGUMENTS
 from nxkernel.compilers.schedule import axis_roles, dynamic_indices, reduction_bounds
 from nxkernel.compilers.schedule.canonical_form import BoundNest, Draft, Raw
 from nxkernel.compilers.schedule.fusion import Fusion, weight
@@ -206,7 +207,7 @@ class NestBuilder:
             args, extra = self._fold(node, map_, depth), ""
         else:
             args, extra = (self._value(operand, map_, "full", depth),), ""
-        if primitive in (p.argmax, p.argmin):
+        if primitive.name in ARGUMENTS:
             extra = node.params.get("tie_break") or node.params.get("tie")
             narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
             args = (*args, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nxkernel import types
+from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
 from nxkernel.forks import cached_property
 from nxkernel.types import Type
 
@@ -53,17 +53,39 @@ class Reduce(NamedTuple):
     extra: str = ""
 
     @property
+    def is_fold(self) -> bool:
+        """Whether it joins by a function of the user's; one that is none has a row in the table of reductions."""
+        return self.name not in REDUCTIONS
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it carries an index beside an element."""
+        return self.name in ARGUMENTS
+
+    @property
+    def is_logic(self) -> bool:
+        """Whether it is about truth values."""
+        return self.name in LOGIC
+
+    @property
+    def takes_last(self) -> bool:
+        """Whether a tie goes to the higher index."""
+        return self.extra == "high"
+
+    @property
     def identity(self) -> float | int:
         """What is held before the first element."""
-        if self.name in ("reduce_max", "argmax"):
-            return types.least(self.type)
-        if self.name in ("reduce_min", "argmin"):
-            return types.greatest(self.type)
-        return {"sum": 0, "product": 1, "all": 1, "any": 0}[self.name]
+        return REDUCTIONS[self.name].identity(self.type)
 
+    @property
+    def join(self) -> str:
+        """The primitive that joins two partial results."""
+        return REDUCTIONS[self.name].join
 
-#: By the name of a reduction, the primitive that joins two partial results.
-JOINS = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}
+    @property
+    def sign(self) -> str:
+        """How an element of ``argmax`` and ``argmin`` compares with those that it is better than."""
+        return REDUCTIONS[self.name].sign
 
 
 class Scatter(NamedTuple):

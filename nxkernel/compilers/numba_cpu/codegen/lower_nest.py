@@ -391,7 +391,7 @@ def _rows(b: FunctionBuilder, type_: Type, count: IRValue | int) -> list[IRValue
 
 def index_type(section: Section, reduce: Reduce) -> str:
     """The element that holds the index of an argmax."""
-    return REGISTER[section.code[reduce.args[1]].type] if reduce.name in ("argmax", "argmin") else ""
+    return REGISTER[section.code[reduce.args[1]].type] if reduce.is_argument else ""
 
 
 def _bytes(type_) -> int:

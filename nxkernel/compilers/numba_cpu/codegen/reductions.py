@@ -5,19 +5,18 @@ The order of every reassociation is fixed by the shape alone: results are the sa
 
 from __future__ import annotations
 
+from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter, lowered
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
-from nxkernel.compilers.schedule.loop_nest import JOINS, Reduce
-
-_ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), frozenset(["all", "any"])
+from nxkernel.compilers.schedule.loop_nest import Reduce
 
 
 def reductions(complex: bool = False) -> frozenset[str]:
     """The names of the reductions that have code, for real or for complex numbers."""
-    joined = [name for name, primitive in JOINS.items() if primitive in lowered(complex)]
-    return frozenset(["reduce", *joined, *_LOGIC, *(() if complex else _ARGUMENTS)])
+    joined = [name for name, row in REDUCTIONS.items() if row.join in lowered(complex) and not row.sign]
+    return frozenset(["reduce", *joined, *LOGIC, *(() if complex else ARGUMENTS)])
 
 
 class RegisterAccumulator:
@@ -34,8 +33,8 @@ class RegisterAccumulator:
     def __init__(self, emitter: Emitter, reduce: Reduce, lanes: int, index: str = "") -> None:
         self.e, self.reduce, self.lanes = emitter, reduce, lanes
         register = REGISTER[reduce.type]
-        self.arg = reduce.name in _ARGUMENTS
-        self.logic = reduce.name in _LOGIC
+        self.arg = reduce.is_argument
+        self.logic = reduce.is_logic
         # A row on the stack cannot hold single bits, so truth is carried as bytes.
         self.elements = [register, index] if self.arg else ["i8"] if self.logic else elements(reduce.type)
         self.width = len(self.elements)
@@ -48,7 +47,7 @@ class RegisterAccumulator:
             # A complex identity is real.
             return [first, *(self.e.b.constant(element, 0, lanes) for element in self.elements[1:])]
         # An index beyond every real one loses each tie, unless the highest is wanted.
-        far = -1 if self.reduce.extra == "high" else (1 << (WIDTH[self.elements[1]] - 1)) - 1
+        far = -1 if self.reduce.takes_last else (1 << (WIDTH[self.elements[1]] - 1)) - 1
         return [first, self.e.b.constant(self.elements[1], far, lanes)]
 
     def step(self, held: list[IRValue], fed: list[Register], mask: IRValue | None) -> list[IRValue]:
@@ -57,7 +56,7 @@ class RegisterAccumulator:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
         else:
             fed = [*parts(self.e.number(fed[0], self.reduce.type)), *fed[1:]]
-        if self.reduce.name == "reduce":
+        if self.reduce.is_fold:
             # What is fed is the result of the fold's body, which has seen what is held.
             new = fed[: self.width]
         else:
@@ -72,8 +71,8 @@ class RegisterAccumulator:
         if self.arg:
             return self._better(left, right)
         if self.logic:
-            return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
-        joined = parts(e.apply(JOINS[name], type_, [whole(left), whole(right)], None))
+            return [e.b.integer(self.reduce.join.removeprefix("logical_"), left[0], right[0])]
+        joined = parts(e.apply(self.reduce.join, type_, [whole(left), whole(right)], None))
         if name == "product" and type_.is_complex:
             # The formula makes NaN of 1 times an infinity, and lanes without elements hold 1.
             for one, other in ((left, right), (right, left)):
@@ -93,7 +92,7 @@ class RegisterAccumulator:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = held, fed
-        greater, last = self.reduce.name == "argmax", self.reduce.extra == "high"
+        greater, last = self.reduce.sign == ">", self.reduce.takes_last
         if not type_.is_float:
             predicate = ("s" if type_.kind == "s" else "u") + ("g" if greater else "l") + ("e" if last else "t")
             take = b.icmp(predicate, c, a)
@@ -109,8 +108,8 @@ class RegisterAccumulator:
         """The better of two (value, index) pairs: NaN is best, ties go to the lower index, or the higher if wanted."""
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = left, right
-        greater = self.reduce.name == "argmax"
-        earlier = b.icmp("sgt" if self.reduce.extra == "high" else "slt", j, i)
+        greater = self.reduce.sign == ">"
+        earlier = b.icmp("sgt" if self.reduce.takes_last else "slt", j, i)
         if not type_.is_float:
             sign = "s" if type_.kind == "s" else "u"
             wins = b.icmp(sign + ("gt" if greater else "lt"), c, a)

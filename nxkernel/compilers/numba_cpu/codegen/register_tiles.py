@@ -161,7 +161,7 @@ class TiledLowering(Lowering):
                 self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
 
     def _start(self, section: Section, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
-        if accumulator.reduce.name != "reduce":
+        if not accumulator.reduce.is_fold:
             return accumulator.start()
         first = section.code[accumulator.reduce.args[1]]
         row, vector = cell

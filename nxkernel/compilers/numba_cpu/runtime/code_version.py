@@ -10,7 +10,9 @@ from nxkernel import compile_thread
 
 _COMPILERS = Path(__file__).parents[2]
 #: Sources outside of this compiler's folder that decide what its object code means.
-_BESIDE = ("rewrite/complex_functions.py", "rewrite/graph_notation.py", "schedule/loop_nest.py")
+_BESIDE = (
+    "analysis/reduction_table.py", "rewrite/complex_functions.py", "rewrite/graph_notation.py", "schedule/loop_nest.py",
+)  # fmt: skip
 
 
 def parts() -> Iterator[bytes]:

@@ -241,7 +241,7 @@ class GroupKernel:
 
     def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
         """Write the loop of a section."""
-        ordered = any(reduce.name == "reduce" for reduce in section.reduces)
+        ordered = any(reduce.is_fold for reduce in section.reduces)
         abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
         if self.code.vectors and (self.alone or self.is_deep):

@@ -13,10 +13,11 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import converted, emit, truth
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import JOINS, Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
 from nxkernel.types import Type
 
-_ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), {"all": "&", "any": "|"}
+#: How truth values are joined.
+_LOGIC = {"logical_and": "&", "logical_or": "|"}
 #: A step of the exchange between the lanes of a warp hands over numbers of these types.
 _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32", "u32": "s32", "u64": "s64"}
 
@@ -37,9 +38,9 @@ class TextAccumulator:
 
     def __init__(self, writer: SourceWriter, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
         self.w, self.section, self.reduce, self.slot_type = writer, section, reduce, slot
-        self.is_argument = reduce.name in _ARGUMENTS
-        self.is_fold = reduce.name == "reduce"
-        self.type = types.bool_ if reduce.name in _LOGIC else reduce.type
+        self.is_argument = reduce.is_argument
+        self.is_fold = reduce.is_fold
+        self.type = types.bool_ if reduce.is_logic else reduce.type
         self.value = variable(f"r{reduce.slot}{suffix}", self.type)
         self.index = f"r{reduce.slot}{suffix}_at"
         #: The arrays of shared memory through which each of the variables goes.
@@ -66,14 +67,14 @@ class TextAccumulator:
 
     def _far(self) -> int:
         """An index that loses each tie."""
-        return -1 if self.reduce.extra == "high" else (1 << 63) - 1
+        return -1 if self.reduce.takes_last else (1 << 63) - 1
 
     def step(self, values: Sequence[Value]) -> None:
         """Write how an element joins; `values` are those of the section's instructions."""
         code, fed = self.section.code, values[self.reduce.args[0]]
-        if self.reduce.name in _LOGIC:
+        if self.reduce.is_logic:
             fact = truth(self.w, fed, code[self.reduce.args[0]].type)
-            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.name]} ({fact})")
+            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.join]} ({fact})")
             return
         if self.is_argument:
             self._better(str(fed), str(values[self.reduce.args[1]]))
@@ -84,15 +85,15 @@ class TextAccumulator:
         """Write how the partial result of another thread joins; `others` are its variables."""
         if self.is_argument:
             self._better(*others)
-        elif self.reduce.name in _LOGIC:
-            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.name]} {others[0]}")
+        elif self.reduce.is_logic:
+            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.join]} {others[0]}")
         else:
             self._set(self._joined(ComplexText(*others) if self.type.is_complex else others[0]))
 
     def _joined(self, other: Value) -> Value:
         type_ = self.type
         own, leaf = self.value, Op("", type_)
-        joined = emit(self.w, Op(JOINS[self.reduce.name], type_, (0, 1)), [own, other], [leaf, leaf])
+        joined = emit(self.w, Op(self.reduce.join, type_, (0, 1)), [own, other], [leaf, leaf])
         if self.reduce.name != "product" or not type_.is_complex:
             return joined
         # The formula makes NaN of 1 times an infinity, and threads without elements hold 1.
@@ -108,8 +109,7 @@ class TextAccumulator:
         Elements come in any order: what is before the first whole vector is walked after the vectors.
         """
         own, at, type_ = str(self.value), self.index, self.type
-        sign = ">" if self.reduce.name == "argmax" else "<"
-        last = self.reduce.extra == "high"
+        sign, last = self.reduce.sign, self.reduce.takes_last
         is_better = f"{value} {sign} {own}"
         same = f"{value} == {own}"
         if type_.is_float:

@@ -42,7 +42,7 @@ def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
     nest, arguments = bound.nest, KernelArguments(bound)
     if nest.lanes != "tile" or nest.tile[0] < 2:
         return None
-    if any(reduce.name == "reduce" for section in nest.sections for reduce in section.reduces):
+    if any(reduce.is_fold for section in nest.sections for reduce in section.reduces):
         return None
     *others, rows, columns = arguments.sizes[: nest.outer]
     longest = max(len(section.code) for section in nest.sections)

@@ -1,0 +1,56 @@
+"""What each reduction means to compilers: what it begins with, how two results become one, and which element is best.
+
+Of floats a NaN is best for ``argmax`` and ``argmin``, as it is for ``max`` and ``min``; ties go to the lower index
+unless the node wants the higher one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nxkernel import types
+from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A row of the table.
+
+    Parameters
+    ----------
+    identity : callable
+        From the type of the elements what is held before the first one, which changes none.
+    join : str
+        The element-wise primitive that makes one of two results; of ``argmax`` and ``argmin`` that of their elements.
+    sign : str
+        For ``argmax`` and ``argmin``, which carry an index, how an element compares with those that it is better than.
+    element : str
+        For those the reduction that gives the element whose index they find.
+    is_logic : bool
+        Whether it is about truth values, into which its elements are turned.
+    """
+
+    identity: Callable[[Type], float | int]
+    join: str
+    sign: str = ""
+    element: str = ""
+    is_logic: bool = False
+
+
+#: By the name of its primitive. A fold, ``reduce``, has a function of the user's and begins with
+#: what is given, so that it has no row.
+REDUCTIONS = {
+    "sum": Reduction(lambda _: 0, "add"),
+    "product": Reduction(lambda _: 1, "multiply"),
+    "reduce_max": Reduction(types.least, "max"),
+    "reduce_min": Reduction(types.greatest, "min"),
+    "argmax": Reduction(types.least, "max", ">", "reduce_max"),
+    "argmin": Reduction(types.greatest, "min", "<", "reduce_min"),
+    "all": Reduction(lambda _: 1, "logical_and", is_logic=True),
+    "any": Reduction(lambda _: 0, "logical_or", is_logic=True),
+}
+#: Those that find an index.
+ARGUMENTS = frozenset(name for name, row in REDUCTIONS.items() if row.sign)
+#: Those of truth values.
+LOGIC = frozenset(name for name, row in REDUCTIONS.items() if row.is_logic)
