@@ -2,46 +2,124 @@
 
 import { fill, svg } from "./elements.js";
 
+/**
+ * What nxkernel_lab/inspector/page_data.py tells of where things are drawn.
+ *
+ * @typedef {[number, number, number, number]} Area - left, top, width, height
+ * @typedef {{ id: string, node: string, kernel: number, area: Area, label: string, sub: string, look: string, output: boolean }} Shape
+ * @typedef {{ id: string, node: string, kernel: number, look: string, area: Area, title: string }} Frame
+ * @typedef {object} Geometry
+ * @property {number} width
+ * @property {number} height
+ * @property {Shape[]} shapes
+ * @property {Frame[]} frames
+ * @property {[string, string, number, string][]} lines - what they leave, what they reach, the line before, the path
+ * @property {string[]} folded
+ * @property {string[]} groups
+ * @property {Record<string, string[]>} homes - the groups around each node, the outermost first
+ *
+ * @typedef {import("./pane.js").Graph} Graph
+ */
+
 /** The scale below which labels cannot be read: what is searched or walked to is shown larger than that. */
 const READABLE = 0.45;
 /** The scale below which texts are not drawn at all, and the number of boxes from which those out of sight are not. */
 const LEGIBLE = 0.28, MANY = 300;
 
+/** Put more into a list by its key. @template T @param {Map<string, T[]>} map @param {string} key @param {T[]} values */
+function add(map, key, ...values) {
+  const list = map.get(key);
+  if (list) list.push(...values);
+  else map.set(key, values);
+}
+
 /** The picture: zoom, pan, selection, and the walk along edges. */
 export class Canvas {
+  /** @type {Map<string, Area>} */
+  boxes = new Map();
+  /** @type {Map<string, string[]>} */
+  operands = new Map();
+  /** @type {Map<string, string[]>} */
+  readers = new Map();
+  /** @type {Map<string, number[]>} */
+  from = new Map();
+  /** @type {Map<string, number[]>} */
+  into = new Map();
+  /** @type {Map<number, SVGElement>} */
+  paths = new Map();
+  /** @type {Map<string, Set<any>>} */
+  marked = new Map();
+  /** @type {Set<string>} */
+  hot = new Set();
+  /** @type {Map<string, SVGElement[]> | null} */
+  cells = null;
+  /** @type {Set<string>} */
+  hiddenCells = new Set();
+  /** @type {Map<string, Record<string, number>>} what a step did in each group: words, and how often */
+  changed = new Map();
+
+  /** @param {string} id @param {{ select: (id: string | null) => void, toggle: (group: string) => void, point: (id: string | null) => void }} calls */
   constructor(id, { select, toggle, point }) {
-    Object.assign(this, { id, onSelect: select, onToggle: toggle, onPoint: point, selected: null, hot: new Set(), came: null, found: [], at: { x: 0, y: 0, k: 1 } });
-    Object.assign(this, { world: svg("g"), shapes: new Map() });
+    this.id = id;
+    this.onSelect = select;
+    this.onToggle = toggle;
+    this.onPoint = point;
+    /** @type {string | null} */
+    this.selected = null;
+    /** @type {string | null} */
+    this.came = null;
+    /** @type {string[]} */
+    this.found = [];
+    this.at = { x: 0, y: 0, k: 1 };
+    this.world = svg("g");
+    /** @type {Map<string, SVGElement>} */
+    this.shapes = new Map();
+    /** @type {Geometry | null} */
+    this.geometry = null;
+    /** @type {Partial<Graph>} */
+    this.graph = {};
+    /** @type {{ tail: string, head: string, previous: number }[]} */
+    this.lines = [];
+    /** @type {DOMRect | null} */
+    this.seen = null;
+    this.moved = false;
     // Otherwise every text is laid out anew at each scale, which takes ten frames.
     this.element = svg("svg", { class: "nx-canvas", role: "tree", tabindex: 0, "text-rendering": "geometricPrecision" }, this.world);
     this.listen();
   }
 
+  /** Forget all of the picture before. */
+  forget() {
+    for (const map of [this.boxes, this.operands, this.readers, this.from, this.into, this.paths, this.shapes]) map.clear();
+    this.marked = new Map();
+    this.hot = new Set();
+    this.cells = null;
+    this.hiddenCells = new Set();
+  }
+
+  /** @param {Geometry} geometry @param {Partial<Graph>} graph @param {string} name @param {string | null} keep @param {boolean} stay */
   draw(geometry, graph, name, keep, stay) {
-    const before = keep && this.boxes?.get(keep);
-    Object.assign(this, { geometry, graph });
+    const before = keep && this.boxes.get(keep);
+    this.geometry = geometry;
+    this.graph = graph;
     this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a group.`);
-    this.shapes.clear();
-    Object.assign(this, { boxes: new Map(), operands: new Map(), readers: new Map() });
-    Object.assign(this, { from: new Map(), into: new Map(), paths: new Map(), marked: new Map(), hot: new Set() });
-    const link = (map, from, to) => (map.has(from) ? map.get(from).push(to) : map.set(from, [to]));
+    this.forget();
     this.lines = geometry.lines.map(([tail, head, previous, d], index) => {
-      if (head) link(this.readers, tail, head), link(this.operands, head, tail), link(this.into, head, index);
-      link(this.from, tail, index);
+      if (head) add(this.readers, tail, head), add(this.operands, head, tail), add(this.into, head, index);
+      add(this.from, tail, index);
       this.paths.set(index, svg("path", { d }));
       return { tail, head, previous };
     });
-    this.changed = this.changesInside();
+    this.changed = this.changesInside(geometry);
     const frames = geometry.frames.map((frame) => this.frame(frame));
     const shapes = geometry.shapes.map((shape) => this.shape(shape));
-    this.cells = null;
     this.world.replaceChildren(
       ...frames.map(([area]) => area),
       svg("g", { class: "nx-lines", "aria-hidden": "true" }, ...this.paths.values()),
       ...frames.map(([, title]) => title),
       ...shapes,
     );
-    if (!this.boxes.has(this.selected)) this.selected = null;
+    if (this.selected && !this.boxes.has(this.selected)) this.selected = null;
     const after = keep && this.boxes.get(keep);
     if (before && after) {
       // What was folded or opened stays in its place, by the middle of its upper border.
@@ -53,25 +131,28 @@ export class Canvas {
     this.mark();
   }
 
-  /** What a step did to the nodes in each group: of a box that stands for many, how many and what. */
-  changesInside() {
-    const found = new Map();
-    for (const [id, groups] of Object.entries(this.geometry.homes)) {
+  /** What a step did to the nodes in each group: of a box that stands for many, how many and what. @param {Geometry} geometry */
+  changesInside(geometry) {
+    /** @type {Map<string, Record<string, number>>} */
+    const changed = new Map();
+    for (const [id, groups] of Object.entries(geometry.homes)) {
       const word = this.graph.nodes?.[id]?.change?.[0];
-      for (const group of word ? groups : []) {
-        if (!found.has(group)) found.set(group, {});
-        found.get(group)[word] = (found.get(group)[word] ?? 0) + 1;
+      if (!word) continue;
+      for (const group of groups) {
+        const counts = changed.get(group) ?? {};
+        changed.set(group, { ...counts, [word]: (counts[word] ?? 0) + 1 });
       }
     }
-    return found;
+    return changed;
   }
 
-  /** The part of the measured time that a kernel takes, as a bar, with its words for those who do not see it. */
+  /** The part of the measured time that a kernel takes, as a bar, with its words for those who do not see it. @param {number} kernel @param {number} x @param {number} y @param {number} width */
   share(kernel, x, y, width) {
     const share = this.graph.kernels?.[kernel]?.share ?? 0;
     return { words: share ? `, ${Math.round(share * 100)} % of the time` : "", bar: share > 0 && svg("rect", { class: "nx-share", x, y, width: Math.max(2, width * share), height: 3 }) };
   }
 
+  /** @param {Frame} frame @returns {[SVGElement, SVGElement]} */
   frame({ id, kernel, look, area: [x, y, width, height], title }) {
     this.boxes.set(id, [x, y, width, height]);
     const { words, bar } = this.share(kernel, x + 1, y + 23, width - 2);
@@ -87,6 +168,7 @@ export class Canvas {
     return [svg("rect", { class: `nx-frame ${look}`, x, y, width, height, rx: 8 }), handle];
   }
 
+  /** @param {Shape} shape */
   shape({ id, node, kernel, area: [x, y, width, height], label, sub, look, output }) {
     this.boxes.set(id, [x, y, width, height]);
     const folded = look.startsWith("group"), inside = folded ? Object.entries(this.changed.get(id) ?? {}) : [];
@@ -112,6 +194,7 @@ export class Canvas {
     return group;
   }
 
+  /** @param {string} id */
   domId = (id) => `${this.id}-${id.replace(/[^\w@]/g, "-")}`;
 
   move() {
@@ -126,21 +209,23 @@ export class Canvas {
   cull() {
     const size = 1200, { x, y, k } = this.at, { width, height } = this.room();
     if (!this.cells) {
-      this.cells = new Map();
+      /** @type {Map<string, SVGElement[]>} */
+      const cells = (this.cells = new Map());
       for (const [id, [bx, by]] of this.boxes) {
         const shape = this.shapes.get(id), cell = `${Math.floor(bx / size)} ${Math.floor(by / size)}`;
-        if (shape.classList.contains("nx-title")) continue;
+        if (!shape || shape.classList.contains("nx-title")) continue;
         // Texts are laid out even where what they are in is not drawn.
         const parts = [shape, ...shape.querySelectorAll("text")];
-        this.cells.has(cell) ? this.cells.get(cell).push(...parts) : this.cells.set(cell, parts);
+        add(cells, cell, ...parts);
       }
       this.hiddenCells = new Set();
     }
     for (const [cell, parts] of this.cells) {
-      const [cx, cy] = cell.split(" ").map((part) => part * size);
+      const [cx, cy] = cell.split(" ").map((part) => Number(part) * size);
       const out = (cx + 2 * size) * k + x < 0 || (cy + 2 * size) * k + y < 0 || (cx - size) * k + x > width || (cy - size) * k + y > height;
       if (out === this.hiddenCells.has(cell)) continue;
-      out ? this.hiddenCells.add(cell) : this.hiddenCells.delete(cell);
+      if (out) this.hiddenCells.add(cell);
+      else this.hiddenCells.delete(cell);
       for (const part of parts) part.style.display = out ? "none" : "";
     }
   }
@@ -167,6 +252,7 @@ export class Canvas {
     this.moved = false;
   }
 
+  /** @param {number} factor @param {number} [x] @param {number} [y] - what stays in its place */
   zoom(factor, x, y) {
     const { width, height } = this.room(), at = this.at;
     const k = Math.min(6, Math.max(0.02, at.k * factor)), cx = x ?? width / 2, cy = y ?? height / 2;
@@ -174,38 +260,43 @@ export class Canvas {
     this.move();
   }
 
+  /** @param {string} id */
   reveal(id) {
+    const box = this.boxes.get(id);
+    if (!box) return;
     if (this.at.k < READABLE) this.zoom(0.8 / this.at.k);
-    const { width, height } = this.room(), [x, y, w, h] = this.boxes.get(id), { k } = this.at;
+    const { width, height } = this.room(), [x, y, w, h] = box, { k } = this.at;
     const left = x * k + this.at.x, top = y * k + this.at.y, edge = 20;
     if (left < edge || left + w * k > width - edge) this.at.x += Math.min(width / 2, Math.max(edge, (width - w * k) / 2)) - left;
     if (top < edge || top + Math.min(h, 40) * k > height - edge) this.at.y += (height - Math.min(h, 40) * k) / 2 - top;
     this.move();
   }
 
+  /** @param {string | null | undefined} id @param {boolean} reveal */
   select(id, reveal = false) {
-    this.selected = this.boxes.has(id) ? id : null;
-    if (this.selected && reveal) this.reveal(id);
+    this.selected = id && this.boxes.has(id) ? id : null;
+    if (this.selected && reveal) this.reveal(this.selected);
     this.mark();
     this.onSelect(this.selected);
   }
 
-  /** Light the boxes of some nodes, as of those that a line made, or of the folded groups that they are in. */
+  /** Light the boxes of some nodes, as of those that a line made, or of the folded groups that they are in. @param {string[]} nodes */
   light(nodes) {
-    const wanted = new Set(nodes), around = new Set(nodes.flatMap((id) => this.geometry.homes[id] ?? []));
-    this.hot = new Set(wanted.size ? this.geometry.shapes.filter((shape) => wanted.has(shape.node) || around.has(shape.id)).map((shape) => shape.id) : []);
+    const { homes = {}, shapes = [] } = this.geometry ?? {}, wanted = new Set(nodes), around = new Set(nodes.flatMap((id) => homes[id] ?? []));
+    this.hot = new Set(wanted.size ? shapes.filter((shape) => wanted.has(shape.node) || around.has(shape.id)).map((shape) => shape.id) : []);
     this.among("nx-hot", this.hot, this.shapes);
   }
 
+  /** @param {string[]} ids */
   show(ids) {
     this.found = ids;
     this.mark();
   }
 
   mark() {
-    const near = new Set([...(this.operands.get(this.selected) ?? []), ...(this.readers.get(this.selected) ?? [])]), lit = new Set();
-    for (const index of this.from.get(this.selected) ?? []) lit.add(index);
-    for (const index of this.into.get(this.selected) ?? []) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
+    const now = this.selected ?? "", near = new Set([...(this.operands.get(now) ?? []), ...(this.readers.get(now) ?? [])]);
+    const lit = new Set(this.from.get(now) ?? []);
+    for (const index of this.into.get(now) ?? []) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
     this.element.classList.toggle("nx-searching", this.found.length > 0);
     this.among("nx-selected", new Set(this.selected ? [this.selected] : []), this.shapes);
     this.among("nx-near", near, this.shapes);
@@ -216,32 +307,41 @@ export class Canvas {
     else this.element.removeAttribute("aria-activedescendant");
   }
 
-  /** Give a class to some elements, and take it from those that had it: a large graph has few of either. */
+  /** Give a class to some elements, and take it from those that had it: a large graph has few of either. @template T @param {string} name @param {Set<T>} wanted @param {Map<T, SVGElement>} elements */
   among(name, wanted, elements) {
     const before = this.marked.get(name) ?? new Set();
-    for (const id of before) if (!wanted.has(id)) elements.get(id)?.classList.remove(name), name === "nx-selected" && elements.get(id)?.setAttribute("aria-selected", "false");
-    for (const id of wanted) if (!before.has(id)) elements.get(id)?.classList.add(name), name === "nx-selected" && elements.get(id)?.setAttribute("aria-selected", "true");
+    for (const id of new Set([...before, ...wanted])) {
+      const is = wanted.has(id), element = elements.get(id);
+      if (is === before.has(id) || !element) continue;
+      element.classList.toggle(name, is);
+      if (name === "nx-selected") element.setAttribute("aria-selected", String(is));
+    }
     this.marked.set(name, wanted);
   }
 
+  /** @param {string} key */
   walk(key) {
-    if (!this.selected) return this.select(this.geometry.shapes[0]?.id, true);
-    const [x, y, w] = this.boxes.get(this.selected), middle = x + w / 2;
-    const off = (id) => { const [a, b, c] = this.boxes.get(id); return [a + c / 2 - middle, b - y]; };
-    let options;
-    if (key === "ArrowDown") options = this.readers.get(this.selected);
-    else if (key === "ArrowUp") options = this.operands.get(this.selected);
-    else options = [...this.boxes.keys()].filter((id) => Math.abs(off(id)[1]) < 32 && (key === "ArrowRight" ? off(id)[0] > 1 : off(id)[0] < -1));
+    const here = this.selected && this.boxes.get(this.selected), now = this.selected ?? "";
+    if (!here) return this.select(this.geometry?.shapes[0]?.id, true);
+    const [x, y, w] = here, middle = x + w / 2;
+    const off = (/** @type {string} */ id) => {
+      const [a, b, c] = this.boxes.get(id) ?? here;
+      return [a + c / 2 - middle, b - y];
+    };
+    const beside = () => [...this.boxes.keys()].filter((id) => Math.abs(off(id)[1]) < 32 && (key === "ArrowRight" ? off(id)[0] > 1 : off(id)[0] < -1));
+    const options = key === "ArrowDown" ? this.readers.get(now) : key === "ArrowUp" ? this.operands.get(now) : beside();
     if (!options?.length) return;
     const nearest = options.reduce((a, b) => (Math.hypot(...off(b)) < Math.hypot(...off(a)) ? b : a));
-    const next = options.includes(this.came) ? this.came : nearest;
+    const next = this.came && options.includes(this.came) ? this.came : nearest;
     this.came = this.selected;
     this.select(next, true);
   }
 
   listen() {
-    const node = (event) => event.target.closest?.("[data-id]");
-    let drag = null, moved = false;
+    const node = (/** @type {any} */ event) => /** @type {SVGElement | null} */ (event.target.closest?.("[data-id]"));
+    /** @type {{ x: number, y: number, from: { x: number, y: number } } | null} */
+    let drag = null;
+    let moved = false;
     fill(this.element, {
       onwheel: (event) => {
         // A page that scrolls past is not caught: zooming takes the focus or the Ctrl key.
@@ -266,8 +366,9 @@ export class Canvas {
         if (moved) return;
         const hit = node(event);
         this.element.focus({ preventScroll: true });
-        if (hit && event.target.closest(".nx-fold")) return this.onToggle(hit.dataset.group);
-        this.select(hit?.dataset.id);
+        const group = event.target.closest(".nx-fold") && hit?.dataset.group;
+        if (group) this.onToggle(group);
+        else this.select(hit?.dataset.id);
       },
       ondblclick: (event) => {
         const hit = node(event);

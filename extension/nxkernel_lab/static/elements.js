@@ -2,6 +2,12 @@
  * Making elements, and following the page's theme. What a kernel says is always set as text, never read as markup.
  *
  * @typedef {Record<string, string | number | boolean | ((event: any) => void) | undefined>} Attributes
+ * @typedef {object} Model - what anywidget gives
+ * @property {(name: string) => any} get
+ * @property {(message: object) => void} send
+ * @property {(name: string, call: (message: any) => void) => void} on
+ * @property {(name: string, call: (message: any) => void) => void} off
+ *
  * @typedef {Node | string | null | undefined | false | 0 | ""} Child
  */
 

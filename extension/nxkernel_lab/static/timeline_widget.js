@@ -3,15 +3,7 @@
 import { PAUSE, emptyState, updated } from "./session_state.js";
 import { Timeline } from "./timeline.js";
 
-/**
- * @typedef {object} Model - what anywidget gives
- * @property {(name: string) => any} get
- * @property {(message: object) => void} send
- * @property {(name: string, call: (message: any) => void) => void} on
- * @property {(name: string, call: (message: any) => void) => void} off
- */
-
-/** @param {{ model: Model, el: HTMLElement }} context */
+/** @param {{ model: import("./elements.js").Model, el: HTMLElement }} context */
 function render({ model, el }) {
   let state = emptyState();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
