@@ -24,7 +24,7 @@ EXACT = [
     "{} == 0", "~({} > 0)", "np.nan_to_num({})", "np.round({})", "np.conj({})", "np.real({})", "np.imag({})",
     "np.copy({})", "np.positive({})", "np.fix({})", "np.heaviside({}, 1)", "abs({})", "np.fmin({}, 2)",
     "({}).astype(np.float64)", "({}).astype(np.int64)", "({}).astype(bool)", "({}).astype('f4')",
-    "({}).astype(np.int16)", "np.signbit({})", "({} != 0) & ({} < 3)",
+    "({}).astype(np.int16)", "np.signbit(np.nan_to_num({}))", "({} != 0) & ({} < 3)",
 ]  # fmt: skip
 
 #: Functions of two arrays that are exact.
