@@ -87,7 +87,7 @@ class Layout:
 
     def __init__(self, at_end):
         self.at_end = at_end
-        self._placed, self._rooms = planner.placed, planner.rooms
+        self._placed, self._loop_buffers_of = planner.placed, planner.loop_buffers_of
         #: By the identity of a plan's places: the offset and the size of each value; the dictionary is kept alive.
         self._values = {}
 
@@ -108,9 +108,9 @@ class Layout:
         self._values[id(place)] = place, dict(zip(nodes, offsets, strict=True))
         return place, total if nodes else 0
 
-    def rooms(self, node, results, parts, shared):
-        """As `rooms.rooms`, where no two buffers share a page."""
-        made = self._rooms(node, results, parts, shared)
+    def loop_buffers_of(self, node, results, parts, shared):
+        """As `loop_buffers.loop_buffers_of`, where no two buffers share a page."""
+        made = self._loop_buffers_of(node, results, parts, shared)
         work = max(part.workspace for part in parts)
         sizes = {("homes", k): bytes_of(node.spec[k]) for k in made.homes}
         sizes |= {("fresh", k): bytes_of(parts[1].arrays[k]) for k in made.fresh}
@@ -120,7 +120,7 @@ class Layout:
         groups = {"homes": {}, "fresh": {}, "copies": {}, "spare": {}}
         for (group, k), offset in zip(sizes, offsets[1:], strict=True):
             groups[group][k] = offset
-        return loop_buffers.Rooms(offsets[0], **groups, size=total if sizes or work else 0)
+        return loop_buffers.LoopBuffers(offsets[0], **groups, size=total if sizes or work else 0)
 
     def open(self, part, region, base=0):
         """Open the memory of each value of a plan, and of the parts of its loops and branches."""
@@ -131,7 +131,7 @@ class Layout:
                 _open(region, base + offset, bytes_of(node))
                 continue
             work = controls[node]
-            inner = self.rooms(work.node, work.results, work.parts, work.shared)
+            inner = self.loop_buffers_of(work.node, work.results, work.parts, work.shared)
             start = base + offset
             for k, first in inner.homes.items():
                 _open(region, start + first, bytes_of(work.node.spec[k]))
@@ -209,8 +209,8 @@ def guards(at_end=True):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planner, "placed", layout.placed)
-        patch.setattr(planner, "rooms", layout.rooms)
-        patch.setattr(control_flow, "rooms", layout.rooms)
+        patch.setattr(planner, "loop_buffers_of", layout.loop_buffers_of)
+        patch.setattr(control_flow, "loop_buffers_of", layout.loop_buffers_of)
         patch.setattr(executable, "_allocate", lambda shape, dtype: guarded(shape, dtype, told.at_end))
         call = native_call.callable_program
         patch.setattr(

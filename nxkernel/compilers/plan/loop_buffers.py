@@ -13,7 +13,7 @@ from nxkernel.graph.expr import Expr
 
 
 @dataclass(frozen=True)
-class Rooms:
+class LoopBuffers:
     """The private memory of a loop or branch: offsets in bytes of its buffers.
 
     Parameters
@@ -39,7 +39,9 @@ class Rooms:
     size: int
 
 
-def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shared: Sequence[int | None]) -> Rooms:
+def loop_buffers_of(
+    node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shared: Sequence[int | None]
+) -> LoopBuffers:
     """The buffers that a loop or branch needs beside its operands and results.
 
     Parameters
@@ -71,14 +73,14 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
         for number, array in enumerate(parts[1].arrays):
             if not scalars.is_single(array):
                 fresh[number] = room(array)
-        for place in turn(parts[1], node.params["state"]).tangled:
+        for place in swaps_of(parts[1], node.params["state"]).tangled:
             spare[place] = room(node.operands[place])
     else:
         taken = {operand - 1 for operand in shared if operand is not None}
         for operand in sorted(parts[0].overwritten | parts[1].overwritten):
             if operand not in taken:
                 copies[operand] = room(node.operands[1 + operand])
-    return Rooms(work, homes, fresh, copies, spare, total)
+    return LoopBuffers(work, homes, fresh, copies, spare, total)
 
 
 def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> set[int]:
@@ -93,7 +95,7 @@ def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> se
     """
     if node.primitive is p.while_:
         body, count = parts[1], node.params["state"]
-        changes = turn(body, count)
+        changes = swaps_of(body, count)
         found = {place for kind, place in (source for source, _ in changes.copies) if kind == "input"}
         found |= {place for kind, place in changes.moves if kind == "input"}
         return found | {place for place in range(count) if shared[place] != place}
@@ -127,7 +129,7 @@ Buffer = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Turn:
+class BufferSwaps:
     """The permutation and copies of a loop's buffers after an iteration.
 
     Parameters
@@ -145,7 +147,7 @@ class Turn:
     tangled: list[int]
 
 
-def turn(body: Any, count: int) -> Turn:
+def swaps_of(body: Any, count: int) -> BufferSwaps:
     """Compute how the buffers of a loop are swapped or copied after an iteration.
 
     Parameters
@@ -183,7 +185,7 @@ def turn(body: Any, count: int) -> Turn:
             rest.remove(fits)
             moves[buffer] = fits
     moves = {buffer: other for buffer, other in moves.items() if buffer != other}
-    return Turn(copies, moves, [k for k in arrays if _goes_through_others(("input", k), moves)])
+    return BufferSwaps(copies, moves, [k for k in arrays if _goes_through_others(("input", k), moves)])
 
 
 def _goes_through_others(buffer: Buffer, moves: dict[Buffer, Buffer]) -> bool:

@@ -13,7 +13,7 @@ from nxkernel.compilers.analysis.operation_costs import ON_PROCESSOR, Keeping
 from nxkernel.compilers.plan import in_place_updates, output_aliasing
 from nxkernel.compilers.plan.buffer_assignment import placed
 from nxkernel.compilers.plan.independent_iterations import independence
-from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import NestBuilder
@@ -352,7 +352,7 @@ class PlanDraft:
         for index, result in enumerate(results):
             if result in self.shared:
                 shared[index] = places[index]
-        scratch = _room(rooms(node, results, parts, shared).size)
+        scratch = _room(loop_buffers_of(node, results, parts, shared).size)
         writes = [result for result in (*results, scratch) if result is not None]
         anchors = self.fusion.anchors
         held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]

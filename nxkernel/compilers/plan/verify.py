@@ -14,7 +14,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import verify as nests
 from nxkernel.compilers.schedule.canonical_form import BoundNest
@@ -131,7 +131,7 @@ def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
     node = control.node
     for part in control.parts:
         yield from problems(part)
-    needed = rooms(node, control.results, control.parts, control.shared).size
+    needed = loop_buffers_of(node, control.results, control.parts, control.shared).size
     there = 0 if control.scratch is None else bytes_of(control.scratch)
     if there < needed:
         yield f"the memory of {named(node)}", f"{needed} bytes", f"{there}"

@@ -5,7 +5,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
-from nxkernel.compilers.plan.loop_buffers import rooms, turn
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.ops.programs import control
 
@@ -45,19 +45,19 @@ A, B, C = ("input", 1), ("input", 2), ("input", 3)
     ids=["made anew", "two by turns", "one twice", "a ring", "one of them anew", "one stays"],
 )
 def test_turns(body, count, copies, moves, tangled):
-    found = turn(loop(body, count).parts[1], count + 1)
+    found = swaps_of(loop(body, count).parts[1], count + 1)
     assert (found.copies, found.moves, found.tangled) == (copies, moves, tangled)
 
 
 def test_rooms_of_a_loop():
     work = loop(lambda x: [x * 2], 1)
-    found = rooms(work.node, work.results, work.parts, work.shared)
+    found = loop_buffers_of(work.node, work.results, work.parts, work.shared)
     assert (found.fresh, found.spare, found.homes, found.size) == ({1: 0}, {}, {}, 64)
 
 
 def test_swapped_arrays_have_a_spare():
     work = loop(lambda x, y: [y, x], 2)
-    found = rooms(work.node, work.results, work.parts, work.shared)
+    found = loop_buffers_of(work.node, work.results, work.parts, work.shared)
     assert (found.fresh, found.spare, found.size) == ({}, {1: 0, 2: 64}, 128)
 
 

@@ -15,7 +15,7 @@ from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.analysis.scalars import Term
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import rooms, turn
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import extra_of
@@ -200,7 +200,7 @@ class _Control:
         self.scope, self.control, self.what = scope, control, what
         self.memory, self.node = scope.memory, control.node
         self.results, self.shared = control.results, control.shared
-        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+        self.loop_buffers = loop_buffers_of(self.node, self.results, control.parts, self.shared)
         self.made: dict[object, Any] = {}
 
     def scratch(self, offset: int, like: Expr | Spec) -> Address:
@@ -212,7 +212,7 @@ class _Control:
         size = max(part.workspace for part in self.control.parts)
         if not size:
             return whole(self.once("work", lambda: Block(0, "nothing")), 0)
-        return self.scope.address(self.control.scratch).part(self.rooms.work, size)
+        return self.scope.address(self.control.scratch).part(self.loop_buffers.work, size)
 
     def once(self, key: object, make: Callable[[], Any]) -> Any:
         """What is made the first time that it runs."""
@@ -235,7 +235,7 @@ class _Control:
             return self.scope.address(operand)
         if self.results[index] is not None:
             return self.scope.address(self.results[index])
-        return self.scratch(self.rooms.homes[index], spec)
+        return self.scratch(self.loop_buffers.homes[index], spec)
 
     def copy(self, target: Address, source: Address, like: Expr | Spec) -> None:
         """Copy a value."""
@@ -272,7 +272,7 @@ class _Loop(_Control):
         """Run it."""
         body, count = self.control.parts[1], self.count
         state, captured = self.node.operands[:count], self.node.operands[count:]
-        changes = turn(body, count)
+        changes = swaps_of(body, count)
         pointers: dict[tuple[str, int], Address] = {}
         inputs: list[Given] = []
         homes: dict[int, Address] = {}
@@ -290,8 +290,8 @@ class _Loop(_Control):
         inputs += [self.given(count + place, operand) for place, operand in enumerate(captured)]
         outputs = []
         for place, array in enumerate(body.arrays):
-            if place in self.rooms.fresh:
-                fresh = self.scratch(self.rooms.fresh[place], array)
+            if place in self.loop_buffers.fresh:
+                fresh = self.scratch(self.loop_buffers.fresh[place], array)
                 outputs.append(variable(("output", place), fresh))
             else:
                 outputs.append(
@@ -303,10 +303,10 @@ class _Loop(_Control):
             turned.run()
             self._next(turned, changes, pointers)
         for index in changes.tangled:
-            self.copy(self.scratch(self.rooms.spare[index], state[index]), inputs[index](), state[index])
+            self.copy(self.scratch(self.loop_buffers.spare[index], state[index]), inputs[index](), state[index])
         for index, operand in enumerate(state):
             if index in changes.tangled:
-                self.copy(homes[index], self.scratch(self.rooms.spare[index], state[index]), operand)
+                self.copy(homes[index], self.scratch(self.loop_buffers.spare[index], state[index]), operand)
             elif index in homes and ("input", index) in changes.moves and inputs[index]() != homes[index]:
                 self.copy(homes[index], inputs[index](), operand)
             elif index not in homes and self.results[index] is not None:
@@ -408,8 +408,8 @@ class _Choice(_Control):
         self, plan: ProgramPlan, taken: bool, operands: list[Expr], given: list[Given], homes: list[Given]
     ) -> None:
         inputs = list(given)
-        for place in sorted(plan.overwritten & set(self.rooms.copies)):
-            copy = self.scratch(self.rooms.copies[place], operands[place])
+        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[place], operands[place])
             self.copy(copy, given[place](), operands[place])
             inputs[place] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}

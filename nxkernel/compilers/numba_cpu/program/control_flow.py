@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cpu.program.program_text import Address
 from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import brought, rooms, turn
+from nxkernel.compilers.plan.loop_buffers import brought, loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -33,7 +33,7 @@ class _ControlParts:
         self.scope, self.w = scope, scope.w
         self.control, self.node, self.results = control, control.node, control.results
         self.shared = control.shared
-        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+        self.loop_buffers = loop_buffers_of(self.node, self.results, control.parts, self.shared)
 
     @property
     def b(self) -> FunctionBuilder:
@@ -44,7 +44,7 @@ class _ControlParts:
         return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
 
     def work(self) -> IRValue:
-        return self.scratch(self.rooms.work)
+        return self.scratch(self.loop_buffers.work)
 
     def given(self, operand: Expr) -> Address:
         """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
@@ -74,7 +74,7 @@ class _ControlParts:
             return self.scope.address(operand)
         if self.results[index] is not None:
             return self.scope.address(self.results[index])
-        return self.scratch(self.rooms.homes[index])
+        return self.scratch(self.loop_buffers.homes[index])
 
     def copy_one(self, target: IRValue, source: IRValue, like: Expr | Spec) -> None:
         """Copy a single element."""
@@ -116,7 +116,7 @@ class _NativeLoop(LoopParts):
         w.loops = True
         count = self.count
         state, captured = self.node.operands[:count], self.node.operands[count:]
-        changes = turn(body, count)
+        changes = swaps_of(body, count)
         inputs: list[Address] = []
         homes: dict[int, IRValue] = {}
         pointers: dict[tuple[str, int], IRValue] = {}
@@ -131,8 +131,10 @@ class _NativeLoop(LoopParts):
         tags = [None if away else tag for away, tag in zip(moved, self.tags(), strict=True)]
         outputs: list[Address] = []
         for number in range(len(body.arrays)):
-            if number in self.rooms.fresh:
-                outputs.append(self._variable(pointers, ("output", number), self.scratch(self.rooms.fresh[number])))
+            if number in self.loop_buffers.fresh:
+                outputs.append(
+                    self._variable(pointers, ("output", number), self.scratch(self.loop_buffers.fresh[number]))
+                )
             else:
                 room = b.room("i8", 16)
                 outputs.append(lambda room=room: room)
@@ -154,10 +156,10 @@ class _NativeLoop(LoopParts):
         b.branch(head)
         b.start(done)
         for index in changes.tangled:
-            self.w.copy(self.scratch(self.rooms.spare[index]), inputs[index](), bytes_of(state[index]))
+            self.w.copy(self.scratch(self.loop_buffers.spare[index]), inputs[index](), bytes_of(state[index]))
         for index, operand in enumerate(state):
             if index in changes.tangled:
-                self.w.copy(homes[index], self.scratch(self.rooms.spare[index]), bytes_of(operand))
+                self.w.copy(homes[index], self.scratch(self.loop_buffers.spare[index]), bytes_of(operand))
             elif index in homes and ("input", index) in changes.moves:
                 self._bring_home(inputs[index](), homes[index], bytes_of(operand))
             elif index not in homes and self.results[index] is not None:
@@ -227,8 +229,8 @@ class _NativeBranch(_ControlParts):
 
     def _side(self, plan: ProgramPlan, operands: list[Expr], given: list[Address], homes: list[IRValue]) -> None:
         inputs, tags = list(given), [self.tag(operand) for operand in operands]
-        for place in sorted(plan.overwritten & set(self.rooms.copies)):
-            copy = self.scratch(self.rooms.copies[place])
+        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[place])
             self.w.copy(copy, given[place](), bytes_of(operands[place]))
             inputs[place], tags[place] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}

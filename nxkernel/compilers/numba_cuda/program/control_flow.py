@@ -32,7 +32,7 @@ from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.single_block_loops import SingleBlock, in_one_block
 from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import Buffer, rooms, turn
+from nxkernel.compilers.plan.loop_buffers import Buffer, loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -177,7 +177,7 @@ class _BranchParts:
         self.scope, self.writer = scope, scope.writer
         self.control, self.node, self.results = control, control.node, control.results
         self.shared = control.shared
-        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+        self.loop_buffers = loop_buffers_of(self.node, self.results, control.parts, self.shared)
         #: What is copied before the parts begin.
         self.before: list[Any] = []
 
@@ -186,7 +186,7 @@ class _BranchParts:
         return register, begin + offset
 
     def work(self) -> Where:
-        return self.scratch(self.rooms.work) if self.control.scratch is not None else (0, 0)
+        return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else (0, 0)
 
     def home(self, index: int, operand: Expr | None) -> Where:
         """Where a result that is an array comes to be."""
@@ -194,7 +194,7 @@ class _BranchParts:
             return self.scope.where(operand)
         if self.results[index] is not None:
             return self.scope.where(self.results[index])
-        return self.scratch(self.rooms.homes[index])
+        return self.scratch(self.loop_buffers.homes[index])
 
     def forget_results(self) -> None:
         for result in self.results:
@@ -253,7 +253,7 @@ class _DeviceLoop(_BranchParts):
                 inputs.append(lambda operand=operand: scope.where(operand))
         outputs = []
         for number, array in enumerate(body.arrays):
-            fresh = writer.number() if scalars.is_single(array) else self.scratch(self.rooms.fresh[number])
+            fresh = writer.number() if scalars.is_single(array) else self.scratch(self.loop_buffers.fresh[number])
             outputs.append(variable(("output", number), fresh))
         answers = [writer.number() for _ in condition.arrays]
         machine = SingleBlock(writer.device) if within else None
@@ -287,7 +287,7 @@ class _DeviceLoop(_BranchParts):
         self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Buffer, int]
     ) -> tuple[list[Copied], list[tuple[int, int]]]:
         """What becomes the state of the next iteration: what is copied, and which registers become what others were."""
-        changes = turn(body, count)
+        changes = swaps_of(body, count)
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
         own = [("input", k) for k in singles]
@@ -319,13 +319,13 @@ class _DeviceLoop(_BranchParts):
     ) -> list[Copied]:
         """The copies of what the last iteration left in another buffer."""
         found: list[Copied] = []
-        operands, changes = self.node.operands, turn(body, count)
+        operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
-            spare = self.scratch(self.rooms.spare[k])
+            spare = self.scratch(self.loop_buffers.spare[k])
             found.append(self._copied(spare, (registers["input", k], 0), bytes_of(operands[k])))
         for k, home in homes.items():
             if k in changes.tangled:
-                found.append(self._copied(home, self.scratch(self.rooms.spare[k]), bytes_of(operands[k])))
+                found.append(self._copied(home, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
             elif ("input", k) in changes.moves:
                 found.append(self._copied(home, (registers["input", k], 0), bytes_of(operands[k])))
         for k in singles:
@@ -444,8 +444,8 @@ class _DeviceBranch(_BranchParts):
             for k, operand in enumerate(operands)
         ]
         copies = []
-        for place in sorted(plan.overwritten & set(self.rooms.copies)):
-            copy = self.scratch(self.rooms.copies[place])
+        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[place])
             copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
             inputs[place] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
-from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
 
 #: The most steps that become one kernel, loops and branches inside counted with theirs.
@@ -43,7 +43,7 @@ def _stays(control: Control, outermost: bool = False) -> bool:
             away = any(part.outputs[place] != ("input", (shared[place] or 0) - 1) for part in control.parts)
             if shared[place] is None or away:
                 return False
-        if rooms(node, control.results, control.parts, shared).copies:
+        if loop_buffers_of(node, control.results, control.parts, shared).copies:
             return False
     return all(map(_is_simple, control.parts))
 

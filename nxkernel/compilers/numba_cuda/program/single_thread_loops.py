@@ -21,7 +21,7 @@ from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_loops import spreads
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import rooms
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
@@ -233,7 +233,7 @@ class _Outermost:
             home = scope.where(control.results[place])
         else:
             register, begin = scope.where(control.scratch)
-            offset = rooms(self.node, control.results, control.parts, control.shared).homes[place]
+            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).homes[place]
             home = register, begin + offset
         scope.add(Copied("state of a loop", home, scope.where(operand), bytes_of(operand), nodes=[self.node]))
         return home
