@@ -12,10 +12,13 @@ from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.primitives import ELEMENTARY
 from nxkernel.types import Type
 
-_INFIX = {
+#: The comparisons, and by the name of each operation that has one its sign.
+COMPARISONS = {
+    "equal": "==", "not_equal": "!=", "greater": ">", "less": "<", "greater_equal": ">=", "less_equal": "<=",
+}  # fmt: skip
+INFIX = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "bitwise_and": "&", "bitwise_or": "|",
-    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">",
-    "less": "<", "greater_equal": ">=", "less_equal": "<=",
+    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", **COMPARISONS,
 }  # fmt: skip
 _MATH = ("atan2", *(name for name, function in ELEMENTARY.items() if not function.python))
 _COMPLEX_NAMES = {
@@ -63,12 +66,10 @@ _COMPLEX_FORMS: dict[str, str] = {
     "sigmoid": "1 / (1 + np.exp(-{0}))",
     "cbrt": "{0} ** (1 / 3)",
 }
-_COMPARISONS = ("==", "!=", ">", "<", ">=", "<=")
 _JOINS = {"logical_and": "and", "logical_or": "or", "logical_xor": "!="}
 #: Instructions that give truth values, which need no comparison with zero.
 _TRUTH = (
-    "equal", "not_equal", "greater", "less", "greater_equal", "less_equal", "logical_and", "logical_or", "logical_xor",
-    "logical_not", "is_nan", "is_infinity",
+    *COMPARISONS, "logical_and", "logical_or", "logical_xor", "logical_not", "is_nan", "is_infinity",
 )  # fmt: skip
 #: Instructions that wrap in narrow integers, where Python and Numba go on in wider ones.
 _WRAPPING = ("add", "subtract", "multiply", "pow", "negate", "left_shift", "bitwise_not")
@@ -109,8 +110,8 @@ def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) ->
         if name == "logical_not":
             return f"not {grouped(facts[0])}" if operands[0].name in _TRUTH else f"{parts[0]} == 0"
         return _joined(_JOINS[name], *facts)
-    if name in _INFIX:
-        return _joined(_INFIX[name], *given)
+    if name in INFIX:
+        return _joined(INFIX[name], *given)
     of_complex = type_.is_complex or op.type.is_complex
     if name in _MATH:
         return f"np.{_COMPLEX_NAMES.get(name, name)}({given[0]})" if of_complex else f"math.{name}({', '.join(given)})"
@@ -129,7 +130,7 @@ def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) ->
 def _joined(sign: str, left: str, right: str) -> str:
     """Two operands about an operator, in brackets only where a reader needs them."""
     inside = {"+": ("+-*/", "*/"), "-": ("+-*/", "*/"), "*": ("*", ""), "/": ("*", "")}
-    outer = ("+-*/", "+-*/") if sign in _COMPARISONS else inside.get(sign, ("", ""))
+    outer = ("+-*/", "+-*/") if sign in COMPARISONS.values() else inside.get(sign, ("", ""))
     sides = [
         text if _operator(text) and _operator(text) in signs else grouped(text)
         for text, signs in zip((left, right), outer, strict=True)

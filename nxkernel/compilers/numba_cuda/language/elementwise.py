@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers.display.operation_text import COMPARISONS, INFIX
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.intrinsics import FUNCTIONS
@@ -142,8 +143,8 @@ def _infix(name: str, sign: str) -> None:
     _TABLE[name] = lower
 
 
-for _name, _sign in (("add", "+"), ("subtract", "-"), ("multiply", "*")):
-    _infix(_name, _sign)
+for _name in ("add", "subtract", "multiply"):
+    _infix(_name, INFIX[_name])
 
 
 def _bits(name: str, sign: str) -> None:
@@ -155,8 +156,8 @@ def _bits(name: str, sign: str) -> None:
     _TABLE[name] = lower
 
 
-for _name, _sign in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^")):
-    _bits(_name, _sign)
+for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    _bits(_name, INFIX[_name])
 
 
 def _call(name: str, for_floats: str, for_integers: str = "") -> None:
@@ -229,11 +230,8 @@ def _compare(name: str, sign: str) -> None:
     _TABLE[name] = lower
 
 
-for _name, _sign in (
-    ("equal", "=="), ("not_equal", "!="), ("greater", ">"), ("less", "<"), ("greater_equal", ">="),
-    ("less_equal", "<="),
-):  # fmt: skip
-    _compare(_name, _sign)
+for _name in COMPARISONS:
+    _compare(_name, INFIX[_name])
 
 
 def _logic(name: str, sign: str) -> None:
