@@ -185,6 +185,35 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
     return place % len(shape)
 
 
+def axes_of(axis: Any, ndim: int) -> Shape:
+    """The axes that NumPy's ``axis=`` names.
+
+    Parameters
+    ----------
+    axis : int, tuple of int, or None
+        None for all axes; negative numbers count from the last one.
+    ndim : int
+        The number of axes of the array.
+
+    Returns
+    -------
+    tuple of int
+        In ascending order.
+
+    Examples
+    --------
+    >>> axes_of(-1, 3), axes_of(None, 2)
+    ((2,), (0, 1))
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    places = tuple(sorted(normalize_axis(place.__index__(), (0,) * ndim) for place in given))
+    if len(set(places)) < len(places):
+        raise NxValueError(f"axis={axis!r} names an axis twice")
+    return places
+
+
 def place_in(size: int, index: int, axis: int, whole: str) -> int:
     """The place of an index along an axis, where a negative one counts from the end; `whole` names what has the axis.
 

@@ -119,7 +119,7 @@ ARROWS = {
 #: Modules of a folder at most.
 MOST = 15
 #: Imports of our own modules that wait in functions until they are called.
-WAITING = 187
+WAITING = 102
 
 
 def arrows(package):

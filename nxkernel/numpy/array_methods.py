@@ -10,9 +10,11 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, install, type_of, wrap
+from nxkernel.numpy import dispatch_table, indexing
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Flat, Scalar, install, type_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.views import Reshape, reshaped
 from nxkernel.numpy.functions import choosing, cumulative, integer_powers, products, reductions, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
@@ -173,6 +175,40 @@ METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
 METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
+def _array_ufunc(self: ArrayValue, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """NumPy's protocol for its element-wise functions."""
+    return dispatch_table.run_ufunc(ufunc, method, inputs, options)
+
+
+def _array_function(self: ArrayValue, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """NumPy's protocol for its other functions."""
+    return dispatch_table.twin(function)(*args, **kwargs)
+
+
+def _array_namespace(self: ArrayValue, api_version: str | None = None) -> Any:
+    """The functions of the array API."""
+    return dispatch_table.namespace()
+
+
+METHODS |= {
+    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
+}  # fmt: skip
+
+
+def _flat(self: Array) -> Flat:
+    """All elements along one axis."""
+    return Flat(self.root, (*self.steps, Reshape(self.shape, (self.size,))), self.writeable)
+
+
+def _set_flat(self: Array, value: Any) -> None:
+    self.assign(reshaped(operand(shaping.resize(value, (self.size,))), self.shape))
+
+
+def _part_of_flat(self: Flat, key: Any) -> Any:
+    found = indexing.get(self, key)
+    return found.copy() if isinstance(found, Array) else found
+
+
 _WHERE = "Where elements lie in memory is for the compiler to say: each program decides anew."
 _BYTES = "The bytes are there when the program has run: return the array, and ask for them where it is called."
 #: What only memory that is there can tell.
@@ -200,6 +236,8 @@ def _install() -> None:
     install(ArrayValue, METHODS)
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
+    install(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
+    install(Flat, {"__getitem__": _part_of_flat})
     install(Scalar, choosing.SCALAR_PARTS)
     install(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)

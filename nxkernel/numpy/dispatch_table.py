@@ -7,20 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import numba_functions, types
+from nxkernel import numba_functions, ops, types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
+from nxkernel.numpy.arrays.array import as_value, wrap
+from nxkernel.numpy.functions import index_tricks
+from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.operand import Operand, Proxy
+from nxkernel.ops import methods
+from nxkernel.ops.programs.numba_functions import njit_map
 
 _MODULES = {"fft": np.fft, "linalg": np.linalg}
 
 
+def namespace() -> Any:
+    """The package with NumPy's functions under NumPy's names."""
+    import nxkernel.numpy
+
+    return nxkernel.numpy
+
+
 @functools.cache
 def _table() -> dict[Any, Any]:
-    import nxkernel.numpy as ours
-    from nxkernel.numpy.functions import index_tricks
-
+    ours = namespace()
     table: dict[Any, Any] = {}
     places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
     for theirs, mine in places:
@@ -45,9 +55,6 @@ def _table() -> dict[Any, Any]:
 def _conversion(name: str) -> Any:
     def convert(value: Any = 0, /) -> Any:
         return np.dtype(name).type(value) if not _is_traced(value) else strong(as_value(value).astype(name))
-
-    from nxkernel.numpy.arrays.array import as_value
-    from nxkernel.numpy.functions.ufunc import strong
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"A value as {name}."
@@ -168,9 +175,6 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
 
 def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """A function of numba.vectorize of each element."""
-    from nxkernel.numpy.arrays.array import wrap
-    from nxkernel.ops.programs.numba_functions import njit_map
-
     if method != "__call__" or options:
         name = numba_functions.name_of(function)
         raise NxTypeError(
@@ -188,9 +192,6 @@ def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]
 @functools.cache
 def _own_functions() -> dict[Any, Any]:
     """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
-    from nxkernel import ops
-    from nxkernel.ops import methods
-
     found = {np.floor_divide: methods.floor_divide, np.remainder: methods.floor_remainder}
     found |= {np.matmul: methods.matrix_multiply, np.positive: lambda tensor: tensor}
     for name in _SAME_NAMES:

@@ -11,7 +11,8 @@ from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.creation import array
-from nxkernel.numpy.functions.shaping import element_slice, pad, roll
+from nxkernel.numpy.functions.joining import concatenate, pad, roll
+from nxkernel.numpy.functions.shaping import element_slice
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
 from nxkernel.shapes import normalize_axis
@@ -98,8 +99,6 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
 
 def _mirrored(value: ArrayValue, axis: int, length: int) -> ArrayValue:
     """The whole transform from its half: the rest are conjugates, backwards."""
-    from nxkernel.numpy.functions.joining import concatenate
-
     value = _resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis
     # Real numbers have a transform whose first element, and middle one of an even number, are real.

@@ -14,11 +14,12 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
 from nxkernel.numpy.functions.choosing import where
-from nxkernel.numpy.functions.creation import eye
+from nxkernel.numpy.functions.creation import eye, tri
 from nxkernel.numpy.functions.products import cross, diagonal, matmul, tensordot, trace, vecdot
 from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
+from nxkernel.shapes import axes_of
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
@@ -111,8 +112,6 @@ def slogdet(a: Any) -> SlogdetResult:
 
 
 def _above(size: int) -> Any:
-    from nxkernel.numpy.functions.creation import tri
-
     return tri(size, dtype=bool).T
 
 
@@ -226,7 +225,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         value = value.astype("float64")
     if axis is None and ord is None:
         return e.sqrt(reductions.sum(_squares(value), keepdims=keepdims))
-    axes = reductions.axes_of(axis, value.ndim) if axis is None or isinstance(axis, int) else tuple(axis)
+    axes = axes_of(axis, value.ndim) if axis is None or isinstance(axis, int) else tuple(axis)
     if len(axes) == 1:
         return _vector_norm(value, 2 if ord is None else ord, axes[0], keepdims)
     if len(axes) != 2:

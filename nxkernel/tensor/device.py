@@ -15,7 +15,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import VectorizedSpec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, unnamed
-from nxkernel.tensor import dlpack
+from nxkernel.tensor import dlpack, html
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import normalize
 
@@ -101,7 +101,6 @@ class DeviceTensor(Tensor):
     def _repr_html_(self) -> str:
         if not self.released:
             return super()._repr_html_()
-        from nxkernel.tensor import html
 
         return html.framed(self, "")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from nxkernel import compile_thread, types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.tensor.dlpack import import_array
 
 _NATIVE = frozenset(type_.dtype for type_ in types.TYPES.values())
 
@@ -74,7 +75,6 @@ def _converted(value: Any, argument: str) -> np.ndarray:
         # Values that JAX traces have the first name alone.
         if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
             raise
-    from nxkernel.tensor.dlpack import import_array
 
     return import_array(value)
 

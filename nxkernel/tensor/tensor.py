@@ -12,6 +12,7 @@ from nxkernel.operand import Operand, VectorizedAxes, VectorizedSpec, vectorized
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
 from nxkernel.tensor import printing
+from nxkernel.tensor.html import page
 from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.interop import ArrayProtocols
 
@@ -133,8 +134,6 @@ class Tensor(ArrayProtocols, Operand):
         return printing.text(self)
 
     def _repr_html_(self) -> str:
-        from nxkernel.tensor.html import page
-
         return page(self)
 
     def __format__(self, form: str) -> str:

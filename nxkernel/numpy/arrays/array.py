@@ -16,7 +16,7 @@ from nxkernel import primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line
-from nxkernel.numpy.arrays import casting, fancy_indexing, memory_order, subscripts
+from nxkernel.numpy.arrays import casting, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import Root
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
 from nxkernel.operand import Operand, Proxy
@@ -101,21 +101,6 @@ class ArrayValue(Proxy):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.__nx_operand__().__array__()
         return np.array(array, dtype=dtype, copy=copy)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from nxkernel.numpy.dispatch_table import run_ufunc
-
-        return run_ufunc(ufunc, method, inputs, options)
-
-    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        from nxkernel.numpy.dispatch_table import twin
-
-        return twin(function)(*args, **kwargs)
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        import nxkernel.numpy
-
-        return nxkernel.numpy
 
     def tolist(self) -> Any:
         """The elements as Python numbers; a traced array has none yet."""
@@ -320,12 +305,6 @@ class Array(ArrayValue):
             and all(subscripts.same_step(one, two) for one, two in zip(self.steps, other.steps, strict=True))
         )
 
-    def __getitem__(self, key: Any) -> Any:
-        return get(self, key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        put(self, key, value)
-
     @property
     def T(self) -> Array:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse order, a view."""
@@ -409,26 +388,11 @@ class Array(ArrayValue):
     def imag(self, value: Any) -> None:
         self.imag.assign(value)
 
-    @property
-    def flat(self) -> Flat:
-        """All elements along one axis."""
-        return Flat(self.root, (*self.steps, Reshape(self.shape, (self.size,))), self.writeable)
-
-    @flat.setter
-    def flat(self, value: Any) -> None:
-        from nxkernel.numpy.functions.shaping import resize
-
-        self.assign(reshaped(operand(resize(value, (self.size,))), self.shape))
-
 
 class Flat(Array):
     """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
 
     __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Any:
-        found = get(self, key)
-        return found.copy() if isinstance(found, Array) else found
 
 
 def orders_told() -> int:
@@ -534,89 +498,6 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
             )
         )
     return spread(casting.cast(value, type_), shape)
-
-
-def _settled(array: Array, key: Any) -> Any:
-    """A key in which masks of traced length are those of whole axes."""
-    key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
-    if hasattr(type(key), "stretched") and key.type is types.bool_:
-        from nxkernel.numpy.arrays import compacted_elements
-
-        return compacted_elements.whole_mask(key, array.shape[: key.ndim])
-    if isinstance(key, tuple) and any(hasattr(type(one), "stretched") and one.type is types.bool_ for one in key):
-        raise NxTypeError(
-            message(
-                "a mask of traced length stands beside other entries of a key.",
-                "Alone it picks along the first axes: x[mask], or x.T[mask] for the last ones.",
-            )
-        )
-    return key
-
-
-def get(array: Array, key: Any) -> Any:
-    """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
-    key = _settled(array, key)
-    found = _shown(array, key)
-    entries = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
-        # Also for an array of indices without axes, where a number would give a view.
-        return found if isinstance(found, Scalar) else found.copy()
-    return found
-
-
-def _shown(array: Array, key: Any) -> Any:
-    parsed = subscripts.parse(key, array.shape)
-    view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.spreads or parsed.mask is not None:
-        from nxkernel.numpy.arrays import dynamic_slices
-
-        return dynamic_slices.taken(view, parsed)
-    if parsed.picks:
-        from nxkernel.numpy.arrays import dynamic_slices
-
-        if dynamic_slices.any_part(parsed.picks.values()):
-            return dynamic_slices.picked(view, parsed)
-        return picked(view, parsed)
-    if parsed.is_element:
-        return Scalar(operand(view))
-    # A view of all is another array all the same: it may get another shape.
-    return array.view_all() if view is array else view
-
-
-def picked(view: Array, parsed: subscripts.Parsed) -> ArrayValue:
-    """Elements at indices in arrays, in a new one."""
-    found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
-    if not found.shape:
-        return Scalar(found)
-    rank = len(found.shape) - view.ndim + len(parsed.picks)
-    position = fancy_indexing.position(parsed.picks, parsed.front)
-    strides = memory_order.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
-    return Array.of(found).laid_out_as([view], strides)
-
-
-def put(array: Array, key: Any, value: Any) -> None:
-    """``array[key] = value``."""
-    key = _settled(array, key)
-    parsed = subscripts.parse(key, array.shape)
-    view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.spreads or parsed.mask is not None:
-        from nxkernel.numpy.arrays import dynamic_slices
-
-        dynamic_slices.assign(view, parsed, value)
-        return
-    if parsed.picks:
-        from nxkernel.numpy.arrays import dynamic_slices
-
-        if dynamic_slices.any_part([*parsed.picks.values(), value]):
-            dynamic_slices.put_picked(view, parsed, value)
-            return
-        whole = operand(view)
-        shape = fancy_indexing.shape(whole.shape, parsed.picks, parsed.front)
-        view.assign(fancy_indexing.put(whole, parsed.picks, parsed.front, fitted(value, shape, view.type)))
-        return
-    if view.shows_same(value):
-        return
-    view.assign(value)
 
 
 def common_shape(*values: ArrayValue) -> Shape:

@@ -10,12 +10,13 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, memory_order
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
+from nxkernel.numpy.arrays.array import Array, as_value, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
+from nxkernel.numpy.functions import elementwise as e
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
 from nxkernel.shapes import unnamed
@@ -101,19 +102,6 @@ def _count(mask: Operand) -> Operand:
     return count
 
 
-def settled(value: Any) -> Any:
-    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
-    value = dynamic_slices.in_a_row(value)
-    if not isinstance(value, DynamicSlice):
-        return value
-    begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
-    if all(begins):
-        return value
-    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
-    targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
-    return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
-
-
 def masked(part: DynamicSlice, mask: Any) -> Selected:
     """What a mask, of traced length too, picks of a part.
 
@@ -153,15 +141,8 @@ def whole_mask(mask: DynamicSlice, shape: Shape) -> Array:
     return found
 
 
-def is_mask(key: Any) -> bool:
-    """Whether a key is an array of truth values."""
-    return isinstance(key, ArrayValue) and key.type is types.bool_ and key.ndim > 0
-
-
 def places(mask: Any) -> tuple[Any, ...]:
     """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
-    from nxkernel.numpy.functions import elementwise as e
-
     mask = dynamic_slices.in_a_row(as_value(mask))
     if mask.type is not types.bool_:
         mask = e.not_equal(mask, 0)

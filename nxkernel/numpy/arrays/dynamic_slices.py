@@ -16,8 +16,8 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
+from nxkernel.numpy.arrays import integer_bounds, subscripts
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import (
     Stretches,
     aligned,
@@ -27,11 +27,10 @@ from nxkernel.numpy.arrays.dynamic_broadcasting import (
     stretches_of,
     targets_of,
 )
-from nxkernel.numpy.arrays.subscripts import Parsed, Stretch, as_number
-from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
-from nxkernel.shapes import normalize_axis, text, unnamed
+from nxkernel.shapes import normalize_axis, unnamed
 from nxkernel.types import Type, s64
 
 Shape = tuple[int, ...]
@@ -119,10 +118,8 @@ class DynamicSlice(ArrayValue):
         return stretch.offset if isinstance(stretch.length, int) else stretch.length
 
     def __getitem__(self, key: Any) -> Any:
-        from nxkernel.numpy.arrays import compacted_elements
-
-        if compacted_elements.is_mask(key):
-            return compacted_elements.masked(self, key).copied()
+        if is_mask(key):
+            return self._where(key).copied()
         inner, taken = self._translated(key)
         stretches = _of_result(taken, max(map(_rank, inner), default=0))
         if isinstance(key, tuple) and any(entry is Ellipsis for entry in key):
@@ -135,10 +132,8 @@ class DynamicSlice(ArrayValue):
         return DynamicSlice(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from nxkernel.numpy.arrays import compacted_elements
-
-        if compacted_elements.is_mask(key):
-            compacted_elements.masked(self, key).assign(compacted_elements.settled(value))
+        if is_mask(key):
+            self._where(key).assign(settled(value))
             return
         inner, taken = self._translated(key)
         if not any(isinstance(each, Stretch) for each in taken):
@@ -150,6 +145,12 @@ class DynamicSlice(ArrayValue):
             self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
         else:
             assign_part(self[key], value)
+
+    def _where(self, mask: ArrayValue) -> Any:
+        """What a mask picks of this part."""
+        from nxkernel.numpy.arrays.compacted_elements import masked
+
+        return masked(self, mask)
 
     def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Any]]:
         """The key for the whole axes, and for each of its entries the part that it leaves, None or _INDEX."""
@@ -280,6 +281,24 @@ def in_a_row(value: Any) -> Any:
     return value.compact() if hasattr(type(value), "compact") else value
 
 
+def settled(value: Any) -> Any:
+    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
+    value = in_a_row(value)
+    if not isinstance(value, DynamicSlice):
+        return value
+    begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
+    if all(begins):
+        return value
+    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
+    targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
+    return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
+
+
+def is_mask(key: Any) -> bool:
+    """Whether a key is an array of truth values."""
+    return isinstance(key, ArrayValue) and key.type is types.bool_ and key.ndim > 0
+
+
 def any_part(values: Iterable[Any]) -> bool:
     """Whether one of some values is a part of traced length."""
     return any(isinstance(value, DynamicSlice) for value in values)
@@ -352,8 +371,15 @@ def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> Arra
     return found - offset
 
 
-def matmul(left: Any, right: Any) -> Any:
-    """Products of vectors and matrices with parts: outside of a part there are zeros."""
+def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
+    """Products of vectors and matrices with parts: outside of a part there are zeros.
+
+    Parameters
+    ----------
+    left, right : array, part or number
+    product : callable
+        Of two operands, and of the axes of each that are summed over.
+    """
     left, right = as_value(left), as_value(right)
     if not 0 < left.ndim <= 2 or not 0 < right.ndim <= 2:
         (left if isinstance(left, DynamicSlice) else right)._refuse("a product of more than two axes")
@@ -368,8 +394,6 @@ def matmul(left: Any, right: Any) -> Any:
             data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
         known = target if at[0] else Stretch(target.offset, own.length)
         data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
-    from nxkernel.numpy.functions.products import product
-
     found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
     rest = [
         stretch
@@ -392,35 +416,6 @@ def flipped(part: DynamicSlice, axis: int | Sequence[int] | None) -> DynamicSlic
     return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
 
 
-def taken(view: Array, parsed: Parsed) -> Any:
-    """What a key with traced bounds shows of an array, and a copy of what a mask picks."""
-    found = _shown(view, parsed)
-    return found if parsed.mask is None else found.copied()
-
-
-def _shown(view: Array, parsed: Parsed) -> Any:
-    if parsed.mask is not None:
-        from nxkernel.numpy.arrays.masked_elements import Selected
-
-        return Selected(view, parsed.mask, parsed.mask_axis)
-    if parsed.picks:
-        raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
-    if parsed.spreads:
-        from nxkernel.numpy.arrays.strided_slices import shown
-
-        return shown(view, parsed)
-    return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
-
-
-def assign(view: Array, parsed: Parsed, value: Any) -> None:
-    """Assign to what a key with traced bounds or with a mask shows of an array."""
-    target = _shown(view, parsed)
-    if isinstance(target, DynamicSlice):
-        assign_part(target, value)
-    else:
-        target.assign(value)
-
-
 def assign_part(target: DynamicSlice, value: Any) -> None:
     """Put other elements into a part."""
     if isinstance(value, DynamicSlice) and _shows_same(target, value):
@@ -431,7 +426,6 @@ def assign_part(target: DynamicSlice, value: Any) -> None:
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
         value = aligned(value, targets_of([target], target.ndim))
-    from nxkernel.numpy.arrays.array import fitted
 
     new = fitted(value, whole.shape, whole.type)
     target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
@@ -448,58 +442,3 @@ def _shows_same(one: DynamicSlice, other: DynamicSlice) -> bool:
         )
         for a, b in zip(one.stretches, other.stretches, strict=True)
     )
-
-
-def picked(view: Array, parsed: Parsed) -> DynamicSlice:
-    """Elements at indices that are parts: as many as those."""
-    picks, stretches, rank = _aligned_picks(view, parsed)
-    found = fancy_indexing.read(operand(view), picks, parsed.front)
-    position = 0 if parsed.front else min(picks)
-    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
-    return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
-
-
-def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
-    values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
-    rank = max(value.ndim for value in values.values())
-    targets = targets_of(list(values.values()), rank)
-    picks = {
-        axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
-        if isinstance(value, DynamicSlice)
-        else operand(aligned(value, targets))
-        for axis, value in values.items()
-    }
-    return picks, list(stretches_of(targets)), rank
-
-
-def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
-    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
-    picks, stretches, rank = _aligned_picks(view, parsed)
-    if not any(stretches):
-        raise NxTypeError(
-            message(
-                "a part of traced length is assigned to indices of known number.",
-                f"The indices have the shape {text(fancy_indexing.shape(view.shape, picks, True)[:rank])}.",
-            )
-        )
-    whole = operand(view)
-    indices = fancy_indexing.together(picks)
-    inside = mask(tuple(stretches), indices[0].shape)
-    first = next(iter(picks))
-    size = whole.shape[first]
-    indices[0] = apply(p.select, inside, indices[0], filled(size, types.s64, indices[0].shape))
-    shape = fancy_indexing.shape(whole.shape, picks, parsed.front)
-    if not is_number(value):
-        position = 0 if parsed.front else min(picks)
-        rest: list[Any] = [None] * (len(shape) - rank)
-        like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
-        value = in_a_row(as_value(value))
-        value = aligned(value, rest[:position] + like + rest[position:])
-    from nxkernel.numpy.arrays.array import fitted
-
-    config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
-    longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
-    places = dict(zip(picks, indices, strict=True))
-    longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
-    along = tuple([Along(0, size) for size in whole.shape])
-    view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))

@@ -19,7 +19,7 @@ from nxkernel.numpy.arrays.dynamic_slices import number
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
-from nxkernel.shapes import text
+from nxkernel.shapes import axes_of, text
 from nxkernel.types import Type, bool_, s64
 
 Shape = tuple[int, ...]
@@ -154,12 +154,10 @@ class Selected(ArrayValue):
 
     def _with(self, value: Any) -> Array:
         whole = operand(self.base)
-        from nxkernel.numpy.arrays.compacted_elements import settled
-
         if isinstance(value, Selected) and self._alike(value):
             value = value.base
         elif isinstance(value, Selected | dynamic_slices.DynamicSlice):
-            value = self._in_place(settled(value))
+            value = self._in_place(dynamic_slices.settled(value))
         elif not is_number(value):
             value = self._in_place(as_value(value))
         new = fitted(value, whole.shape, whole.type)
@@ -182,6 +180,10 @@ class Selected(ArrayValue):
         order = apply(p.subtract, order, filled(1, s64, order.shape))
         order = apply(p.maximum, order, filled(0, s64, order.shape))
         return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
+
+    def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """A function of this and other values, where it is computed one element after the other; None else."""
+        return None
 
     def _goes_with(self, value: ArrayValue) -> bool:
         """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
@@ -214,11 +216,10 @@ class Selected(ArrayValue):
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
-    from nxkernel.numpy.arrays import strided_slices
-
-    if strided_slices.computes(values):
-        return strided_slices.computed(function, values)
     first = next(value for value in values if isinstance(value, Selected))
+    found = first.by_element(function, values)
+    if found is not None:
+        return found
     if not all(is_number(value) or first._goes_with(value) for value in values):
         return dynamic_slices.elementwise(function, list(map(dynamic_slices.in_a_row, values)))
     whole = []
@@ -240,8 +241,6 @@ def reduced(function: Callable[..., Operand], value: Selected, axis: int | None,
     """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
     if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
-        from nxkernel.numpy.functions.reductions import axes_of
-
         return dynamic_slices.reduced(function, value.compact(), axes_of(axis, value.ndim), keep_axes)
     axes = tuple(range(value.base.ndim)) if axis is None else tuple(picked)
     return wrap(function(operand(value.base), axes, False, value.whole_mask))

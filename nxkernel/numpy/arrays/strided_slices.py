@@ -14,8 +14,8 @@ from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
-from nxkernel.numpy.arrays.compacted_elements import settled
 from nxkernel.numpy.arrays.dynamic_broadcasting import number_or_first, numbered, parts_of
+from nxkernel.numpy.arrays.dynamic_slices import settled
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Parsed, Stretch, StridedAxis, as_number
 from nxkernel.numpy.arrays.views import Index, Shape, ViewStep, reshaped
@@ -213,6 +213,10 @@ class Spaced(Selected):
         stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
         return dynamic_slices.DynamicSlice(row, tuple(stretches))
 
+    def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """See the base."""
+        return _computed(function, values) if _is_computed(values) else None
+
     def _in_place(self, value: ArrayValue) -> ArrayValue:
         """Values for its elements, where those elements are."""
         axis = self.axis - (self.ndim - value.ndim)
@@ -339,7 +343,7 @@ def _apart(one: PastRead, other: PastRead) -> bool:
     )
 
 
-def computes(values: Sequence[Any]) -> bool:
+def _is_computed(values: Sequence[Any]) -> bool:
     """Whether a function of some values can be computed element by element."""
     found = [value for value in values if isinstance(value, Selected | dynamic_slices.DynamicSlice)]
     first = found[0]
@@ -358,7 +362,7 @@ def _is_for_all(value: ArrayValue, first: Spaced) -> bool:
     return axis < 0 or value.shape[axis] == 1
 
 
-def computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+def _computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     """An element-wise function of such parts, arrays and numbers."""
     first = next(value for value in values if isinstance(value, Spaced))
     sources = [None if is_number(value) else first._source(value) for value in values]

@@ -10,13 +10,15 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import fancy_indexing, subscripts
+from nxkernel.numpy.arrays import compacted_elements, fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, common_shape, fitted, in_order_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.creation import arange
 from nxkernel.numpy.functions.joining import stack
+from nxkernel.numpy.functions.shaping import resize
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -60,7 +62,7 @@ __all__ = [
     "sinc",
     "take",
     "take_along_axis",
-    "unwrap",
+
     "where",
 ]  # fmt: skip
 
@@ -86,8 +88,6 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
-    from nxkernel.numpy.arrays import compacted_elements
-
     return compacted_elements.places(a)
 
 
@@ -337,8 +337,6 @@ def isrealobj(x: Any) -> bool:
 
 def isscalar(element: Any) -> bool:
     """Whether a value is one number, as :func:`numpy.isscalar`."""
-    from nxkernel.numpy.arrays.array import Array
-
     return not isinstance(element, Array | list | tuple | dict) and as_value(element).ndim == 0
 
 
@@ -412,8 +410,6 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to elements at places in C order, as :func:`numpy.put`."""
-    from nxkernel.numpy.functions.shaping import resize
-
     places = within(as_value(ind).ravel(), a.size, mode)
     a.flat[places] = resize(v, places.shape)
 
@@ -441,9 +437,6 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Assign to the diagonal, several values in turn, as :func:`numpy.fill_diagonal`."""
-    from nxkernel.numpy.functions.creation import arange
-    from nxkernel.numpy.functions.shaping import resize
-
     if wrap and a.ndim == 2:
         # It begins anew below a row that is left out.
         places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
@@ -451,29 +444,6 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         places = (arange(min(a.shape)),) * a.ndim
     new = as_value(val)
     a[tuple(places)] = resize(new, places[0].shape) if new.ndim else val
-
-
-def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
-    """Angles without jumps, as :func:`numpy.unwrap`."""
-    from nxkernel.numpy.functions.cumulative import cumsum, diff
-    from nxkernel.numpy.functions.joining import concatenate
-
-    value = as_value(p)
-    place = normalize_axis(axis, value.shape)
-    steps = diff(value, axis=place)
-    largest = e.divide(period, 2) if discont is None else discont
-    whole = steps.type.is_integer and as_value(period).type.is_integer
-    half = period // 2 if whole else period / 2
-    moved = e.subtract(e.mod(e.add(steps, half), period), half)
-    at_border = e.logical_and(e.equal(moved, -half), e.greater(steps, 0))
-    # Of whole numbers, an odd period has a middle of its own.
-    at_border = e.logical_and(at_border, e.equal(period % 2, 0)) if whole else at_border
-    moved = where(at_border, half, moved)
-    away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
-    before = (slice(None),) * place
-    rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
-    found = concatenate([value[(*before, slice(0, 1))], rest], axis=place).astype(moved.dtype)
-    return wrap(operand(found), value)
 
 
 SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

@@ -10,14 +10,17 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.numpy.arrays import memory_order, subscripts
+from nxkernel.numpy.arrays import integer_bounds, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, type_of, wrap
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.numpy.functions import elementwise as e
-from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes
+from nxkernel.numpy.functions.joining import broadcast_arrays, stack
+from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_gaps
 from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, together
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.shapes import unnamed
 from nxkernel.types import Type, f64, s64
 
@@ -80,9 +83,6 @@ asanyarray = asarray
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
-    from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-    from nxkernel.numpy.functions.shaping import without_gaps
-
     found = asarray(a, dtype, "C")
     return without_gaps(found) if isinstance(found, DynamicSlice) else _at_least_1d(found)
 
@@ -110,8 +110,6 @@ def full(
     """One value in every element, as :func:`numpy.full`."""
     most, stretches = _bounded(shape)
     if any(stretches):
-        from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-
         return DynamicSlice(full(most, fill_value, dtype), stretches)
     wanted = sizes(most)
     if is_number(fill_value):
@@ -124,9 +122,6 @@ def full(
 
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """A shape with the greatest sizes that traced ones can have, and those as parts of these; None for the others."""
-    from nxkernel.numpy.arrays import integer_bounds
-    from nxkernel.numpy.arrays.subscripts import Stretch
-
     most, stretches = [], []
     for size in shape if isinstance(shape, tuple | list) else (shape,):
         is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
@@ -228,10 +223,6 @@ def _known(value: Any) -> Any:
 
 def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Numbers of which the first is traced, or whose count is between 0 and a known number."""
-    from nxkernel.numpy.arrays import integer_bounds
-    from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-    from nxkernel.numpy.arrays.subscripts import Stretch, as_number
-
     if step == 1:
         low, high = (value if isinstance(value, int) else operand(as_value(value)) for value in (start, stop))
         apart = integer_bounds.difference(high, low)
@@ -341,7 +332,6 @@ def _triangle(m: Any, k: int, lower: bool) -> Any:
     mask = _lower(*value.shape[-2:], k)
     mask = mask if lower else apply(p.logical_not, mask)
     zero = filled(0, value.type, value.shape)
-    from nxkernel.ops.machinery.dispatch import spread
 
     return wrap(apply(p.select, spread(mask, value.shape), operand(value), zero), wrap(mask), value)
 
@@ -368,8 +358,6 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """The coordinates of a grid, as :func:`numpy.meshgrid`."""
-    from nxkernel.numpy.functions.joining import broadcast_arrays
-
     values = [as_value(x).ravel() for x in xi]
     rank = len(values)
     order = list(range(rank))
@@ -385,8 +373,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The index of each element along each axis, as :func:`numpy.indices`."""
-    from nxkernel.numpy.functions.joining import stack
-
     wanted, type_ = sizes(tuple(dimensions)), type_of(dtype, s64)
     if sparse:
         return tuple(

@@ -1,7 +1,8 @@
-"""NumPy's cumulative sums and products, differences, gradient and trapezoid rule."""
+"""NumPy's cumulative sums and products, differences, gradient, trapezoid rule, and unwrap."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,17 +13,18 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.choosing import where
 from nxkernel.numpy.functions.joining import concatenate
-from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.functions.ufunc import ACCUMULATE, finished
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
 from nxkernel.primitives import Primitive
-from nxkernel.shapes import normalize_axis
+from nxkernel.shapes import axes_of, normalize_axis
 from nxkernel.types import Type
 
 __all__ = [
     "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "ediff1d", "gradient", "nancumprod", "nancumsum",
-    "trapezoid",
+    "trapezoid", "unwrap",
 ]  # fmt: skip
 
 
@@ -54,7 +56,7 @@ _running_max = _running(p.cumulative_max, _ordered, "maximum.accumulate", "Runni
 _running_min = _running(p.cumulative_min, _ordered, "minimum.accumulate", "Running minima")
 
 #: What ``ufunc.accumulate`` does.
-ACCUMULATE = {"add": cumsum, "multiply": cumprod, "maximum": _running_max, "minimum": _running_min}
+ACCUMULATE.update(add=cumsum, multiply=cumprod, maximum=_running_max, minimum=_running_min)
 
 
 def _with_first(function: Any, first: int, name: str) -> Any:
@@ -83,8 +85,6 @@ cumulative_prod = _with_first(cumprod, 1, "cumulative_prod")
 
 
 def _zeroed(a: Any, number: int) -> ArrayValue:
-    from nxkernel.numpy.functions.choosing import where
-
     return where(e.isnan(a), number, a)
 
 
@@ -122,8 +122,6 @@ def _end(given: Any, value: ArrayValue, axis: int) -> Any:
 
 
 def _filled_with(value: Operand, shape: tuple[int, ...]) -> Operand:
-    from nxkernel.ops.machinery.dispatch import spread
-
     return spread(value, shape)
 
 
@@ -138,7 +136,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Slopes by central differences, as :func:`numpy.gradient`."""
     value = as_value(f)
-    axes = reductions.axes_of(axis, value.ndim) if not isinstance(axis, tuple) else axis
+    axes = axes_of(axis, value.ndim) if not isinstance(axis, tuple) else axis
     spacing = list(varargs) or [1.0]
     if len(spacing) == 1 and len(axes) > 1:
         spacing = spacing * len(axes)
@@ -199,3 +197,23 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
             dx = dx[(slice(None), *(None,) * (value.ndim - place - 1))]
     both = e.add(value[(*before, slice(1, None))], value[(*before, slice(None, -1))])
     return reductions.sum(e.divide(e.multiply(dx, both), 2.0), axis=place)
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Angles without jumps, as :func:`numpy.unwrap`."""
+    value = as_value(p)
+    place = normalize_axis(axis, value.shape)
+    steps = diff(value, axis=place)
+    largest = e.divide(period, 2) if discont is None else discont
+    whole = steps.type.is_integer and as_value(period).type.is_integer
+    half = period // 2 if whole else period / 2
+    moved = e.subtract(e.mod(e.add(steps, half), period), half)
+    at_border = e.logical_and(e.equal(moved, -half), e.greater(steps, 0))
+    # Of whole numbers, an odd period has a middle of its own.
+    at_border = e.logical_and(at_border, e.equal(period % 2, 0)) if whole else at_border
+    moved = where(at_border, half, moved)
+    away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
+    before = (slice(None),) * place
+    rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
+    found = concatenate([value[(*before, slice(0, 1))], rest], axis=place).astype(moved.dtype)
+    return wrap(operand(found), value)

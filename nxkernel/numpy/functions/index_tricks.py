@@ -17,13 +17,17 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.choosing import within
-from nxkernel.numpy.functions.creation import arange, linspace, zeros
+from nxkernel.numpy.functions.creation import arange, linspace, vander, zeros
 from nxkernel.numpy.functions.joining import concatenate, stack
-from nxkernel.numpy.functions.shaping import as_array, sizes
+from nxkernel.numpy.functions.shaping import as_array, moveaxis, sizes
 from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.linalg import lstsq
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.ops.programs.control import run_while
+from nxkernel.shapes import broadcast_shapes
 from nxkernel.types import Type
 
 __all__ = [
@@ -131,8 +135,6 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """A function of each line along an axis, as :func:`numpy.apply_along_axis`; written out line by line."""
-    from nxkernel.numpy.functions.shaping import moveaxis
-
     lines = moveaxis(as_array(arr), axis, -1)
     outer = lines.shape[:-1]
     found = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
@@ -169,14 +171,10 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: 
 
 def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
     """The polynomial that is nearest to points, as :func:`numpy.polyfit`."""
-    from nxkernel.numpy.functions.creation import vander
-    from nxkernel.numpy.functions.reductions import sum
-    from nxkernel.numpy.linalg import lstsq
-
     if options:
         raise NxTypeError(f"polyfit takes points and a degree, not {', '.join(options)}")
     columns = vander(e.add(x, 0.0), deg + 1)
-    scale = e.sqrt(sum(e.square(columns), axis=0))
+    scale = e.sqrt(reductions.sum(e.square(columns), axis=0))
     found = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]
     return e.divide(found.T, scale).T
 
@@ -187,10 +185,6 @@ def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
 
 
 def _gcd(x1: Any, x2: Any) -> ArrayValue:
-    from nxkernel.ops.machinery.dispatch import spread, together
-    from nxkernel.ops.programs.control import run_while
-    from nxkernel.shapes import broadcast_shapes
-
     left, right, type_ = together(*[v if isinstance(v, int) else operand(as_value(v)) for v in (x1, x2)])
     if not type_.is_integer:
         raise NxTypeError(message(f"gcd takes integers, got {type_}.", "x.astype(np.int64) cuts fractions off."))

@@ -1,4 +1,4 @@
-"""Joining arrays of NumPy's, and taking them apart."""
+"""Joining arrays of NumPy's, taking them apart, and putting borders around them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, common_shape, fitted, in_order_of, type_of, wrap
 from nxkernel.numpy.arrays.views import reshaped
+from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.elementwise import mod, rint, subtract
+from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, repeat, sizes
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery import row_assembly
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand
-from nxkernel.shapes import normalize_axis, text
+from nxkernel.shapes import normalize_axis, text, unnamed
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "column_stack",
-    "concat", "concatenate", "delete", "dsplit", "dstack", "hsplit", "hstack", "insert", "split", "stack", "unstack",
-    "vsplit", "vstack",
+    "concat", "concatenate", "delete", "dsplit", "dstack", "hsplit", "hstack", "insert", "pad", "roll", "split",
+    "stack", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -244,9 +247,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Arrays repeated to one shape, as :func:`numpy.broadcast_arrays`."""
-    from nxkernel.numpy.arrays.array import common_shape
-    from nxkernel.numpy.functions.shaping import broadcast_to
-
     values = [as_value(value) for value in args]
     shape = common_shape(*values)
     if all(isinstance(value, Array) and value.shape == shape for value in values):
@@ -278,7 +278,6 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         raise NxTypeError(message("insert takes one place, a number.", "np.concatenate joins parts of arrays."))
     head, tail = _cut(value, [obj % value.shape[axis] if obj < 0 else obj], axis)
     shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
-    from nxkernel.numpy.arrays.array import fitted
 
     new = as_value(values)
     if new.ndim:
@@ -287,3 +286,106 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     else:
         new = wrap(fitted(new, shape, value.type))
     return in_order_of(concatenate([head, new.astype(value.dtype), tail], axis=axis), value)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
+    value = as_array(a)
+    if axis is None:
+        return roll(value.ravel(), shift, 0).reshape(value.shape)
+    shifts = shift if isinstance(shift, tuple | list) else [shift]
+    axes = sizes(axis)
+    shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
+    for by, along in zip(shifts, axes, strict=True):
+        place = normalize_axis(along, value.shape)
+        length, before = value.shape[place], (slice(None),) * place
+        if isinstance(by, Operand | ArrayValue):
+            value = value[(*before, mod(subtract(_numbers(length), by), length))]
+        elif length and by % length:
+            cut = length - by % length
+            pieces = [value[(*before, slice(cut, None))], value[(*before, slice(0, cut))]]
+            value = concatenate(pieces, axis=place)
+    return value if value is not a else copy(value)
+
+
+def _numbers(count: int) -> ArrayValue:
+    return wrap(apply(p.iota, type=types.s64, shape=(count,), names=unnamed((count,)), axis=0))
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+    """The array with borders, as :func:`numpy.pad`."""
+    value = as_array(array)
+    if not value.ndim:
+        return copy(value)
+    return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
+
+
+def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, options: dict[str, Any]) -> Any:
+    if mode in ("constant", "empty"):
+        return _constant(value, widths, options.get("constant_values", 0))
+    if mode == "linear_ramp" or mode not in _BORDERS:
+        if mode not in _STATISTICS:
+            raise NxValueError(f"pad: mode {mode!r} is none of constant {' '.join([*_BORDERS, *_STATISTICS])}")
+        return _with_statistic(value, widths, mode)
+    for axis, (low, high) in enumerate(widths):
+        if low or high:
+            places = [_BORDERS[mode](k, value.shape[axis]) for k in range(-low, value.shape[axis] + high)]
+            value = value[(*(slice(None),) * axis, places)]
+    return value
+
+
+def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
+    import numpy as np
+
+    widths = np.broadcast_to(np.asarray(given), (rank, 2))
+    if (widths < 0).any():
+        raise NxValueError("pad: widths are at least 0")
+    return [(int(low), int(high)) for low, high in widths]
+
+
+def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
+    import numpy as np
+
+    if isinstance(given, int | float | complex | ArrayValue | Operand):
+        number = operand(as_value(given))
+        config = tuple((low, high, 0) for low, high in widths)
+        return wrap(apply(p.pad, operand(value), convert(number, value.type), config=config))
+    each = np.broadcast_to(np.asarray(given, dtype=object), (value.ndim, 2))
+    data = operand(value)
+    for axis, ((low, high), numbers) in enumerate(zip(widths, each, strict=True)):
+        for side, (width, number) in enumerate(zip((low, high), numbers, strict=True)):
+            one = ((width, 0, 0), (0, width, 0))[side]
+            config = tuple(one if k == axis else (0, 0, 0) for k in range(value.ndim))
+            data = apply(p.pad, data, filled(number, value.type, ()), config=config)
+    return wrap(data)
+
+
+def _reflected(k: int, n: int) -> int:
+    period = max(2 * n - 2, 1)
+    k %= period
+    return k if k < n else period - k
+
+
+def _mirrored(k: int, n: int) -> int:
+    k %= 2 * n
+    return k if k < n else 2 * n - 1 - k
+
+
+_BORDERS = {
+    "edge": lambda k, n: min(max(k, 0), n - 1),
+    "wrap": lambda k, n: k % n,
+    "reflect": _reflected,
+    "symmetric": _mirrored,
+}
+_STATISTICS = ("maximum", "mean", "minimum")
+
+
+def _with_statistic(value: Array, widths: Sequence[tuple[int, int]], mode: str) -> Any:
+    function = {"maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean}[mode]
+    for axis, (low, high) in enumerate(widths):
+        border = function(value, axis=axis, keepdims=True)
+        if mode == "mean" and value.type.is_integer:
+            border = rint(border)
+        border = border.astype(value.dtype)
+        value = concatenate([repeat(border, low, axis), value, repeat(border, high, axis)], axis=axis)
+    return value

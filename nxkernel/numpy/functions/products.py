@@ -15,6 +15,8 @@ from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.joining import join_new
+from nxkernel.numpy.functions.shaping import moveaxis
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, merged, operand, spread
@@ -52,7 +54,7 @@ def _special(left: ArrayValue, right: ArrayValue) -> Any:
         if left.ndim == right.ndim == 1:
             return _total(e.multiply(left, right))
         left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
-    return dynamic_slices.matmul(left, right) if dynamic_slices.any_part([left, right]) else None
+    return dynamic_slices.matmul(left, right, product) if dynamic_slices.any_part([left, right]) else None
 
 
 def _total(products: ArrayValue, axis: int | None = None) -> Any:
@@ -175,9 +177,6 @@ def kron(a: Any, b: Any) -> Any:
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """The vector product, as :func:`numpy.cross`."""
-    from nxkernel.numpy.functions.joining import join_new
-    from nxkernel.numpy.functions.shaping import moveaxis
-
     if axis is not None:
         axisa = axisb = axisc = axis
     left, right = moveaxis(as_value(a), axisa, -1), moveaxis(as_value(b), axisb, -1)

@@ -16,11 +16,12 @@ from nxkernel.numpy.arrays.casting import cast
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.functions import elementwise as e
-from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.functions.shaping import broadcast_to
+from nxkernel.numpy.functions.ufunc import REDUCE, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
 from nxkernel.primitives import Primitive
-from nxkernel.shapes import normalize_axis
+from nxkernel.shapes import axes_of
 from nxkernel.types import Type, bool_, s64
 
 __all__ = [
@@ -32,17 +33,6 @@ __all__ = [
 Shape = tuple[int, ...]
 #: Of a value, axes, whether they stay, and a mask of what counts or None.
 Function = Callable[[Operand, Shape, bool, Operand | None], Operand]
-
-
-def axes_of(axis: Any, ndim: int) -> Shape:
-    """The axes that ``axis=`` names, in ascending order."""
-    if axis is None:
-        return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple | list) else (axis,)
-    places = tuple(sorted(normalize_axis(place.__index__(), (0,) * ndim) for place in given))
-    if len(set(places)) < len(places):
-        raise NxValueError(f"axis={axis!r} names an axis twice")
-    return places
 
 
 def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, out: Any, name: str) -> Any:
@@ -300,8 +290,6 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 def _as_often(scale: Any, found: ArrayValue) -> Any:
     """What averages were divided by, for each of them."""
-    from nxkernel.numpy.functions.shaping import broadcast_to
-
     return broadcast_to(scale, found.shape).astype(found.dtype)[()]
 
 
@@ -399,7 +387,4 @@ def _place_without_nan(function: Any, name: str, sign: int) -> Any:
 
 nanargmax, nanargmin = _place_without_nan(argmax, "nanargmax", -1), _place_without_nan(argmin, "nanargmin", 1)
 
-#: What ``ufunc.reduce`` does.
-REDUCE: dict[str, Any] = {
-    "add": sum, "multiply": prod, "maximum": max, "minimum": min, "logical_and": all, "logical_or": any,
-}  # fmt: skip
+REDUCE.update(add=sum, multiply=prod, maximum=max, minimum=min, logical_and=all, logical_or=any)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import Selected, lifted
 from nxkernel.numpy.arrays.strided_slices import Spaced
 from nxkernel.numpy.arrays.views import Along, Index, reshaped
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
 from nxkernel.shapes import normalize_axis, spreads, text
 
 __all__ = [
     "astype", "broadcast_shapes", "broadcast_to", "copy", "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose",
-    "moveaxis", "ndim", "pad", "permute_dims", "ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90",
+    "moveaxis", "ndim", "permute_dims", "ravel", "repeat", "reshape", "resize", "rollaxis", "rot90",
     "shape", "size", "squeeze", "swapaxes", "tile", "transpose", "trim_zeros",
 ]  # fmt: skip
 
@@ -303,31 +301,6 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return swapaxes(flip(value, two), one, two) if k == 1 else flip(swapaxes(value, one, two), two)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
-    from nxkernel.numpy.functions.joining import concatenate
-
-    value = as_array(a)
-    if axis is None:
-        return roll(value.ravel(), shift, 0).reshape(value.shape)
-    shifts = shift if isinstance(shift, tuple | list) else [shift]
-    axes = sizes(axis)
-    shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
-    for by, along in zip(shifts, axes, strict=True):
-        place = normalize_axis(along, value.shape)
-        length, before = value.shape[place], (slice(None),) * place
-        if isinstance(by, Operand | ArrayValue):
-            from nxkernel.numpy.functions.creation import arange
-            from nxkernel.numpy.functions.elementwise import mod, subtract
-
-            value = value[(*before, mod(subtract(arange(length), by), length))]
-        elif length and by % length:
-            cut = length - by % length
-            pieces = [value[(*before, slice(cut, None))], value[(*before, slice(0, cut))]]
-            value = concatenate(pieces, axis=place)
-    return value if value is not a else copy(value)
-
-
 def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
     """An array repeated as a whole, as :func:`numpy.tile`."""
     value, counts = as_array(A), sizes(reps)
@@ -377,90 +350,6 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     raise NxTypeError(
         message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
     )
-
-
-def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
-    """The array with borders, as :func:`numpy.pad`."""
-    value = as_array(array)
-    if not value.ndim:
-        return copy(value)
-    return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
-
-
-def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, options: dict[str, Any]) -> Any:
-    if mode in ("constant", "empty"):
-        return _constant(value, widths, options.get("constant_values", 0))
-    if mode == "linear_ramp" or mode not in _BORDERS:
-        if mode not in _STATISTICS:
-            raise NxValueError(f"pad: mode {mode!r} is none of constant {' '.join([*_BORDERS, *_STATISTICS])}")
-        return _with_statistic(value, widths, mode)
-    for axis, (low, high) in enumerate(widths):
-        if low or high:
-            places = [_BORDERS[mode](k, value.shape[axis]) for k in range(-low, value.shape[axis] + high)]
-            value = value[(*(slice(None),) * axis, places)]
-    return value
-
-
-def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
-    import numpy as np
-
-    widths = np.broadcast_to(np.asarray(given), (rank, 2))
-    if (widths < 0).any():
-        raise NxValueError("pad: widths are at least 0")
-    return [(int(low), int(high)) for low, high in widths]
-
-
-def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
-    import numpy as np
-
-    if isinstance(given, int | float | complex | ArrayValue | Operand):
-        number = operand(as_value(given))
-        config = tuple((low, high, 0) for low, high in widths)
-        return wrap(apply(p.pad, operand(value), convert(number, value.type), config=config))
-    each = np.broadcast_to(np.asarray(given, dtype=object), (value.ndim, 2))
-    data = operand(value)
-    for axis, ((low, high), numbers) in enumerate(zip(widths, each, strict=True)):
-        for side, (width, number) in enumerate(zip((low, high), numbers, strict=True)):
-            one = ((width, 0, 0), (0, width, 0))[side]
-            config = tuple(one if k == axis else (0, 0, 0) for k in range(value.ndim))
-            data = apply(p.pad, data, filled(number, value.type, ()), config=config)
-    return wrap(data)
-
-
-def _reflected(k: int, n: int) -> int:
-    period = max(2 * n - 2, 1)
-    k %= period
-    return k if k < n else period - k
-
-
-def _mirrored(k: int, n: int) -> int:
-    k %= 2 * n
-    return k if k < n else 2 * n - 1 - k
-
-
-_BORDERS = {
-    "edge": lambda k, n: min(max(k, 0), n - 1),
-    "wrap": lambda k, n: k % n,
-    "reflect": _reflected,
-    "symmetric": _mirrored,
-}
-_STATISTICS = ("maximum", "mean", "minimum")
-
-
-def _with_statistic(value: Array, widths: Sequence[tuple[int, int]], mode: str) -> Any:
-    from nxkernel.numpy.functions import reductions
-    from nxkernel.numpy.functions.joining import concatenate
-
-    function = {"maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean}[mode]
-    for axis, (low, high) in enumerate(widths):
-        border = function(value, axis=axis, keepdims=True)
-        if mode == "mean" and value.type.is_integer:
-            from nxkernel.numpy.functions.elementwise import rint
-
-            border = rint(border)
-        border = border.astype(value.dtype)
-        value = concatenate([repeat(border, low, axis), value, repeat(border, high, axis)], axis=axis)
-    return value
 
 
 def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:

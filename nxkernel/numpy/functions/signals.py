@@ -11,9 +11,9 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products
 from nxkernel.numpy.functions.choosing import where
 from nxkernel.numpy.functions.creation import arange, zeros
-from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.reductions import sum
-from nxkernel.numpy.functions.shaping import flip, pad
+from nxkernel.numpy.functions.shaping import flip
 from nxkernel.numpy.functions.sorting import searchsorted
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import filled

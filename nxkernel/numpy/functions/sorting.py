@@ -12,6 +12,9 @@ from nxkernel.numpy.arrays import fancy_indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, in_order_of, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.choosing import take_along_axis, where
+from nxkernel.numpy.functions.creation import linspace
+from nxkernel.numpy.functions.cumulative import diff
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis
@@ -63,8 +66,6 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, orde
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """The indices that sort by several keys, the last first, as :func:`numpy.lexsort`."""
-    from nxkernel.numpy.functions.choosing import take_along_axis
-
     order = None
     for key in keys:
         value = as_value(key)
@@ -115,8 +116,6 @@ def _nan_after(nan: Operand, found: Operand, side: str) -> Operand:
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The bin of each value, as :func:`numpy.digitize`."""
-    from nxkernel.numpy.functions.choosing import where
-
     side = "left" if right else "right"
     edges = as_value(bins)
     count = edges.shape[0]
@@ -155,9 +154,6 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """The bounds of bins of one size, as :func:`numpy.histogram_bin_edges`."""
-    from nxkernel.numpy.functions.choosing import where
-    from nxkernel.numpy.functions.creation import linspace
-
     if not isinstance(bins, int):
         edges = as_value(bins)
         if edges.shape:
@@ -184,9 +180,6 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """How many values are in each bin, as :func:`numpy.histogram`."""
-    from nxkernel.numpy.functions.choosing import where
-    from nxkernel.numpy.functions.cumulative import diff
-
     value = as_value(a).ravel()
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
@@ -208,8 +201,6 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
     """Which bin each value is in, of bins that are equally wide: computed, and put right by the bounds as rounded."""
-    from nxkernel.numpy.functions.choosing import where
-
     along = e.multiply(e.divide(e.subtract(value, edges[0]), e.subtract(edges[-1], edges[0])), count)
     place = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
     place = where(e.logical_and(e.less(value, edges[place]), e.greater(place, 0)), e.subtract(place, 1), place)

@@ -15,6 +15,7 @@ from nxkernel.numpy.functions.joining import concatenate
 from nxkernel.numpy.functions.sorting import sort
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.ops.machinery.dispatch import is_number, operand
+from nxkernel.shapes import axes_of
 
 __all__ = [
     "corrcoef", "cov", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile",
@@ -24,7 +25,7 @@ __all__ = [
 def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
     """The array with the axes to go over joined, at the end."""
     value = shaping.as_array(a)
-    axes = reductions.axes_of(axis, value.ndim)
+    axes = axes_of(axis, value.ndim)
     rest = [k for k in range(value.ndim) if k not in axes]
     moved = value.transpose([*rest, *axes])
     return moved.reshape((*[value.shape[k] for k in rest], -1)), axes

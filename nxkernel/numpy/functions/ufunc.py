@@ -22,6 +22,10 @@ from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, o
 from nxkernel.types import Type
 
 TypeRule = Callable[[Type], Type]
+#: By name of a function: what combines all elements along an axis, and what gives all steps of that. The modules of
+#: reductions and of running sums put theirs here.
+REDUCE: dict[str, Callable[..., Any]] = {}
+ACCUMULATE: dict[str, Callable[..., Any]] = {}
 
 
 class Ufunc:
@@ -104,9 +108,7 @@ class Ufunc:
         where: Any = True,
     ) -> Any:
         """Combine all elements along an axis."""
-        from nxkernel.numpy.functions import reductions
-
-        function = reductions.REDUCE.get(self.__name__)
+        function = REDUCE.get(self.__name__)
         if function is not None:
             options = {"initial": initial} if initial is not None else {}
             if self.__name__ in ("add", "multiply"):
@@ -145,9 +147,7 @@ class Ufunc:
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """All steps of combining the elements along an axis."""
-        from nxkernel.numpy.functions import cumulative
-
-        function = cumulative.ACCUMULATE.get(self.__name__)
+        function = ACCUMULATE.get(self.__name__)
         if function is None:
             raise NxTypeError(
                 message(
@@ -347,15 +347,11 @@ def zero_like(value: Operand) -> Operand:
 
 
 def _sum_of(value: ArrayValue, axis: int) -> Any:
-    from nxkernel.numpy.functions.reductions import sum
-
-    return sum(value, axis=axis, dtype=value.dtype)
+    return REDUCE["add"](value, axis=axis, dtype=value.dtype)
 
 
 def _product_of(value: ArrayValue, axis: int) -> Any:
-    from nxkernel.numpy.functions.reductions import prod
-
-    return prod(value, axis=axis)
+    return REDUCE["multiply"](value, axis=axis)
 
 
 _FROM_THE_LEFT = {"subtract": _sum_of, "divide": _product_of}

@@ -18,7 +18,6 @@ ROWS = {
     "parts of complex numbers": lambda np, x, n: (np.angle(x + 1j), np.angle(n - 1j, deg=True), np.real(x), np.imag(n)),
     "nan_to_num": lambda np, x, n: (np.nan_to_num(x), np.nan_to_num(x, nan=1.0, posinf=2.0)),
     "take": lambda np, x, n: (np.take(x, [0, 5, -1]), np.take(x, n, axis=1), np.take_along_axis(x, n, 1)),
-    "unwrap": lambda np, x, n: np.unwrap(n * 3.0),
 }
 
 

@@ -15,6 +15,7 @@ ROWS = {
     "slopes at the edges": lambda np, x: np.gradient(x, 0.5, axis=1, edge_order=2),
     "slopes between places": lambda np, x: np.gradient(x[0], np.array([0, 1, 3, 4.5], x.dtype)),
     "areas": lambda np, x: (np.trapezoid(x, dx=0.5), np.trapezoid(x, x[0]), np.trapezoid(x, axis=0)),
+    "angles without jumps": lambda np, x: (np.unwrap(x), np.unwrap(x, axis=0), np.unwrap(x * 2, period=5)),
     "greatest so far": lambda np, x: (np.maximum.accumulate(x), np.minimum.accumulate(x, axis=1)),
 }
 

@@ -1,4 +1,4 @@
-"""Arrays joined and split, compared with NumPy's."""
+"""Arrays joined, split, moved along an axis and padded, compared with NumPy's."""
 
 import numpy as np
 import pytest
@@ -24,6 +24,14 @@ ROWS = {
     "mixed types": lambda np, m: (np.concatenate([m[0], np.arange(2)]), np.stack([m[0], np.ones(4, np.float32)])),
     "split": lambda np, m: (*np.split(m, 2, axis=1), *np.array_split(m[0], 3), *np.hsplit(m, [1]), *np.vsplit(m, 3)),
     "delete and insert": lambda np, m: (np.delete(m, 1, axis=1), np.insert(m[0], 2, 9), np.delete(m[0], [0, 2])),
+    "moved": lambda np, m: (np.roll(m, 1), np.roll(m, -1, axis=1), np.roll(m, (1, 2), axis=(0, 1))),
+    "borders": lambda np, m: (
+        np.pad(m, 1),
+        np.pad(m, ((0, 1), (2, 0)), constant_values=7),
+        np.pad(m[0], 2, mode="edge"),
+        np.pad(m, 1, mode="mean"),
+        np.pad(m[0], (2, 1), mode="maximum"),
+    ),
     "at least": lambda np, m: (np.atleast_1d(m[0, 0]), np.atleast_2d(m[0]), np.atleast_3d(m)),
 }
 

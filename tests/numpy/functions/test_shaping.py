@@ -25,12 +25,7 @@ ROWS = {
         np.repeat(m, 2, axis=1),
         np.resize(m[0], 6),
     ),
-    "order": lambda np, m: (np.flip(m), np.fliplr(m), np.flipud(m), np.roll(m, 1), np.roll(m, -1, axis=1), np.rot90(m)),
-    "borders": lambda np, m: (
-        np.pad(m, 1),
-        np.pad(m, ((0, 1), (2, 0)), constant_values=7),
-        np.pad(m[0], 2, mode="edge"),
-    ),
+    "order": lambda np, m: (np.flip(m), np.fliplr(m), np.flipud(m), np.rot90(m)),
     "types": lambda np, m: (m.astype(np.float32), m.astype(int), m.astype("c8"), m.astype(bool), np.copy(m)),
 }
 

@@ -11,8 +11,7 @@ from nxkernel import shapes, types
 from nxkernel.definitions.flow.values.variables import entered, has_traced_length, is_traced, is_value, known, plain
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
-from nxkernel.numpy.arrays.compacted_elements import settled
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
 from nxkernel.numpy.arrays.strided_slices import Spaced
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise

@@ -11,6 +11,7 @@ from typing import Any
 
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as face
+from nxkernel.definitions import syntax
 from nxkernel.definitions.flow.control import trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import membership, object_identity, output_calls, python_builtins, python_math
@@ -18,6 +19,7 @@ from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.programs.numba_functions import njit_map
@@ -30,6 +32,19 @@ _TWINS: dict[Any, Callable[..., Any]] = {
     **python_math.TWINS,
     itertools.product: product,
 }
+
+
+def _twin_of_map(function: Callable[..., Any], *iterables: Any) -> Any:
+    """``map``."""
+    return map(fn(function), *iterables)
+
+
+def _twin_of_filter(function: Any, iterable: Any) -> Any:
+    """``filter``."""
+    return filter(None if function is None else fn(function), iterable)
+
+
+_TWINS |= {map: _twin_of_map, filter: _twin_of_filter}
 
 
 def fn(function: Any) -> Any:
@@ -48,9 +63,7 @@ def fn(function: Any) -> Any:
     if twin is not None:
         return twin
     if face.follows_numpy():
-        from nxkernel import numpy
-
-        twin = numpy.twin(function)
+        twin = dispatch_table.twin(function)
         if twin is not function:
             return twin
     if isinstance(function, types.FunctionType):
@@ -112,7 +125,6 @@ def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
     if getattr(function, "__nx_transform__", False) or not is_users(function):
         return function
     compile_thread.load("nxkernel.definitions.tracing.syntax_runtime")
-    from nxkernel.definitions import syntax
     from nxkernel.definitions.tracing import syntax_runtime
 
     made = syntax.rewritten(function, syntax_runtime)

@@ -24,6 +24,8 @@ from nxkernel.definitions.flow.values.variables import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.printed_values import Asked, FixedText, OutputStream, Percent, Said, Several
 from nxkernel.definitions.outputs.printed_values import TextTemplate as Made
+from nxkernel.definitions.tracing.hooks import print_value, say
+from nxkernel.definitions.tracing.trace import is_reached
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -267,8 +269,6 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
 
 def _print_beside_labels(values: tuple, gap: str) -> None:
     """Values of a definition by Nx's rules: what stands beside them is their label."""
-    from nxkernel.definitions.tracing.hooks import print_value
-
     _check_reached("print() of traced values")
     traced = [value for value in values if has_traced(value)]
     last = values[-1] is traced[-1]
@@ -284,8 +284,6 @@ def _is_delayed() -> bool:
 
 
 def _check_reached(what: str) -> None:
-    from nxkernel.definitions.tracing.trace import is_reached
-
     if not is_reached(tracing.current()):
         verb = "print" if what.startswith("print()") else "say"
         raise TracedValueError(
@@ -299,8 +297,6 @@ def _check_reached(what: str) -> None:
 
 
 def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
-    from nxkernel.definitions.tracing.hooks import say
-
     _check_reached(what)
     leaves: list[Any] = []
     said = tuple([_part(value, leaves) for value in args])

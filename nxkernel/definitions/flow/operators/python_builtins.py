@@ -346,20 +346,6 @@ def reversed(sequence: Any, /) -> Any:
     return builtins.reversed(sequence)
 
 
-def map(function: Callable[..., Any], *iterables: Any) -> Any:
-    """``map``."""
-    from nxkernel.definitions.flow.operators.call_dispatch import fn
-
-    return builtins.map(fn(function), *iterables)
-
-
-def filter(function: Any, iterable: Any) -> Any:
-    """``filter``."""
-    from nxkernel.definitions.flow.operators.call_dispatch import fn
-
-    return builtins.filter(None if function is None else fn(function), iterable)
-
-
 def has_traced(value: Any) -> builtins.bool:
     """Whether a value is traced, or a container with traced values in it."""
     if isinstance(value, TracedValue | Proxy) or not has_values(value):
@@ -426,8 +412,6 @@ TWINS: dict[Any, Callable[..., Any]] = {
     builtins.bool: bool,
     builtins.sorted: sorted,
     builtins.reversed: reversed,
-    builtins.map: map,
-    builtins.filter: filter,
     builtins.isinstance: is_instance,
     builtins.type: type_,
     builtins.hasattr: has_attribute,

@@ -21,6 +21,7 @@ from nxkernel.definitions.flow.values.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Array, Scalar, not_own, of_numpy
+from nxkernel.numpy.dispatch_table import twin
 from nxkernel.numpy.functions.joining import join_new
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
@@ -147,8 +148,6 @@ def get_item(value: Any, key: Any) -> Any:
     if isinstance(value, dict):
         return value[hashed(key)]
     if types.follows_numpy() and type(value).__module__.startswith("numpy."):
-        from nxkernel.numpy import twin
-
         # Such as np.mgrid and np.r_, which make arrays of what stands between the brackets.
         return twin(value)[key]
     return value[key]

@@ -20,8 +20,7 @@ from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.array import Array, as_value
-from nxkernel.numpy.arrays.compacted_elements import settled
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.operand import Operand, Proxy

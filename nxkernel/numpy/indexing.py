@@ -1,0 +1,168 @@
+"""``x[key]`` and ``x[key] = value``: which parts of an array a key shows, and what is assigned to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
+from nxkernel.numpy.arrays.compacted_elements import whole_mask
+from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, in_a_row
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.subscripts import Parsed, Stretch
+from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand
+from nxkernel.shapes import text
+
+
+def _settled(array: Array, key: Any) -> Any:
+    """A key in which masks of traced length are those of whole axes."""
+    key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
+    if hasattr(type(key), "stretched") and key.type is types.bool_:
+        return whole_mask(key, array.shape[: key.ndim])
+    if isinstance(key, tuple) and any(hasattr(type(one), "stretched") and one.type is types.bool_ for one in key):
+        raise NxTypeError(
+            message(
+                "a mask of traced length stands beside other entries of a key.",
+                "Alone it picks along the first axes: x[mask], or x.T[mask] for the last ones.",
+            )
+        )
+    return key
+
+
+def get(array: Array, key: Any) -> Any:
+    """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
+    key = _settled(array, key)
+    found = _shown(array, key)
+    entries = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
+        # Also for an array of indices without axes, where a number would give a view.
+        return found if isinstance(found, Scalar) else found.copy()
+    return found
+
+
+def _shown(array: Array, key: Any) -> Any:
+    parsed = subscripts.parse(key, array.shape)
+    view = array if parsed.basic is None else array.through(parsed.basic)
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
+        found = _dynamic(view, parsed)
+        return found if parsed.mask is None else found.copied()
+    if parsed.picks:
+        if any_part(parsed.picks.values()):
+            return _picked_by_parts(view, parsed)
+        return _picked(view, parsed)
+    if parsed.is_element:
+        return Scalar(operand(view))
+    # A view of all is another array all the same: it may get another shape.
+    return array.view_all() if view is array else view
+
+
+def _picked(view: Array, parsed: Parsed) -> ArrayValue:
+    """Elements at indices in arrays, in a new one."""
+    found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
+    if not found.shape:
+        return Scalar(found)
+    rank = len(found.shape) - view.ndim + len(parsed.picks)
+    position = fancy_indexing.position(parsed.picks, parsed.front)
+    strides = memory_order.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
+    return Array.of(found).laid_out_as([view], strides)
+
+
+def put(array: Array, key: Any, value: Any) -> None:
+    """``array[key] = value``."""
+    key = _settled(array, key)
+    parsed = subscripts.parse(key, array.shape)
+    view = array if parsed.basic is None else array.through(parsed.basic)
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
+        _assign(_dynamic(view, parsed), value)
+        return
+    if parsed.picks:
+        if any_part([*parsed.picks.values(), value]):
+            _put_by_parts(view, parsed, value)
+            return
+        whole = operand(view)
+        shape = fancy_indexing.shape(whole.shape, parsed.picks, parsed.front)
+        view.assign(fancy_indexing.put(whole, parsed.picks, parsed.front, fitted(value, shape, view.type)))
+        return
+    if view.shows_same(value):
+        return
+    view.assign(value)
+
+
+def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
+    """What a key with traced bounds or with a mask shows of an array."""
+    if parsed.mask is not None:
+        return Selected(view, parsed.mask, parsed.mask_axis)
+    if parsed.picks:
+        raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
+    if parsed.spreads:
+        return strided_slices.shown(view, parsed)
+    return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
+
+
+def _assign(target: DynamicSlice | Selected, value: Any) -> None:
+    if isinstance(target, DynamicSlice):
+        assign_part(target, value)
+    else:
+        target.assign(value)
+
+
+def _picked_by_parts(view: Array, parsed: Parsed) -> DynamicSlice:
+    """Elements at indices that are parts: as many as those."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    found = fancy_indexing.read(operand(view), picks, parsed.front)
+    position = 0 if parsed.front else min(picks)
+    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
+    return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+
+
+def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
+    values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
+    rank = max(value.ndim for value in values.values())
+    targets = targets_of(list(values.values()), rank)
+    picks = {
+        axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
+        if isinstance(value, DynamicSlice)
+        else operand(aligned(value, targets))
+        for axis, value in values.items()
+    }
+    return picks, list(stretches_of(targets)), rank
+
+
+def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
+    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    if not any(stretches):
+        raise NxTypeError(
+            message(
+                "a part of traced length is assigned to indices of known number.",
+                f"The indices have the shape {text(fancy_indexing.shape(view.shape, picks, True)[:rank])}.",
+            )
+        )
+    whole = operand(view)
+    indices = fancy_indexing.together(picks)
+    inside = dynamic_slices.mask(tuple(stretches), indices[0].shape)
+    first = next(iter(picks))
+    size = whole.shape[first]
+    indices[0] = apply(p.select, inside, indices[0], filled(size, types.s64, indices[0].shape))
+    shape = fancy_indexing.shape(whole.shape, picks, parsed.front)
+    if not is_number(value):
+        position = 0 if parsed.front else min(picks)
+        rest: list[Any] = [None] * (len(shape) - rank)
+        like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
+        value = in_a_row(as_value(value))
+        value = aligned(value, rest[:position] + like + rest[position:])
+
+    config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
+    longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
+    places = dict(zip(picks, indices, strict=True))
+    longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
+    along = tuple([Along(0, size) for size in whole.shape])
+    view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))
