@@ -119,7 +119,7 @@ ARROWS = {
 #: Modules of a folder at most.
 MOST = 15
 #: Imports of our own modules that wait in functions until they are called.
-WAITING = 102
+WAITING = 82
 
 
 def arrows(package):

@@ -5,7 +5,6 @@ Indices outside of an axis are clamped to it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -168,52 +167,6 @@ def _conv(
 # Folds -----------------------------------------------------------------------------------------------------------
 
 
-def _reduce(
-    out: Spec,
-    /,
-    x: np.ndarray,
-    start: np.ndarray,
-    *captured: np.ndarray,
-    axes: tuple[int, ...],
-    keep_axes: bool,
-    body: Any,
-    type: Type,
-) -> np.ndarray:
-    """Step by step over the folded elements, for all others at once."""
-    rest = [axis for axis in range(x.ndim) if axis not in axes]
-    rows = x.transpose(*sorted(axes), *rest).reshape(math.prod(x.shape[a] for a in axes), *[x.shape[a] for a in rest])
-    shape = rows.shape[1:]
-    held = np.broadcast_to(start, shape)
-    around = [np.broadcast_to(value, shape) for value in captured]
-    run = wide_evaluator(body, shape)
-    for row in rows:
-        held = run(row, held, *around)
-    return settled(out, held)
-
-
-def wide_evaluator(body: Any, shape: tuple[int, ...]) -> Callable[..., np.ndarray]:
-    """A function of arrays that runs a graph of element-wise primitives on scalars for every element at once."""
-    from nxkernel.backends import MEANING
-    from nxkernel.graph.traverse import post_order
-
-    (output,) = body.outputs
-    order = post_order([output])
-
-    def run(*arrays: np.ndarray) -> np.ndarray:
-        values = dict(zip(body.parameters, arrays, strict=True))
-        for node in order:
-            if node in values:
-                continue
-            if node.primitive is p.constant:
-                values[node] = np.broadcast_to(elements.cast_number(node.params["value"], node.type), shape)
-            else:
-                spec = node.spec._replace(shape=shape, names=shapes.unnamed(shape))
-                values[node] = MEANING[node.primitive](spec, *[values[o] for o in node.operands], **node.params)
-        return values[output]
-
-    return run
-
-
 MEANING: dict[Primitive, Meaning] = {
     p.windows: _windows,
     p.gather: _gather,
@@ -227,5 +180,4 @@ MEANING: dict[Primitive, Meaning] = {
     p.sort: _sort,
     p.argsort: _argsort,
     p.conv: _conv,
-    p.reduce: _reduce,
 }

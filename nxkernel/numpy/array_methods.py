@@ -10,7 +10,8 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy import dispatch_table, indexing
+from nxkernel.numpy import dispatch_table
+from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Flat, Scalar, install, type_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected

@@ -18,6 +18,7 @@ from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import WORDS, DeviceKernel, Prepared, SourceLike, pointers
 from nxkernel.backends.cuda.machine import Device, DeviceMemory, Resources
+from nxkernel.backends.cuda.simulator import GARBAGE, SimulatedKernel
 from nxkernel.errors import DeviceFaultError
 
 #: How many threads a block has at most: kernels must be right for any, and few are fast.
@@ -52,8 +53,6 @@ class SimulatedDevice(Device):
     def _reserve(self, nbytes: int) -> tuple[int, Any]:
         if self._used + nbytes > (TOTAL if self._limit is None else self._limit):
             raise faults.out_of_memory(self, nbytes)
-        from nxkernel.backends.cuda.simulator import GARBAGE
-
         memory = np.full(max(nbytes, 1) + _ALIGNMENT, GARBAGE, np.uint8)
         start = -memory.ctypes.data % _ALIGNMENT
         block = memory[start : start + max(nbytes, 1)]
@@ -138,8 +137,6 @@ class SimulatedDevice(Device):
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
         """See the base."""
-        from nxkernel.backends.cuda.simulator import SimulatedKernel
-
         handle = SimulatedKernel(source.name, source.text, source.symbol, names or {})
         return DeviceKernel(source, handle, None, pointers(source.parameters))
 

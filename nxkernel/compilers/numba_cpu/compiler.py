@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterable
+from types import ModuleType
 
 from nxkernel import compile_thread, passes
 from nxkernel.compilers.cache import disk_cache
@@ -21,7 +22,13 @@ from nxkernel.compilers.numba_cpu.runtime import (
 )
 from nxkernel.graph.expr import Graph
 
-# What makes plans is imported where a plan is made: a process that finds its programs on disk starts sooner.
+
+def _planning() -> tuple[ModuleType, ModuleType]:
+    """What makes plans and writes programs: a process that finds its programs on disk starts sooner without."""
+    compile_thread.load("nxkernel.compilers.numba_cpu.program.compilation")
+    from nxkernel.compilers.numba_cpu.program import compilation, graph_compilation
+
+    return compilation, graph_compilation
 
 
 class NumbaCpu(Compiler):
@@ -37,9 +44,7 @@ class NumbaCpu(Compiler):
         found = None if name is None else _found(graph, name, begin)
         if found is not None:
             return found
-        compile_thread.load("nxkernel.compilers.numba_cpu.program.compilation")
-        from nxkernel.compilers.numba_cpu.program import compilation, graph_compilation
-
+        compilation, graph_compilation = _planning()
         graph_compilation.legal(graph)
         made = compilation.Compilation(graph, graph_compilation.plan_of(graph), _needs)
         for each in passes.ON_PROGRAMS[self.name]:
@@ -55,14 +60,13 @@ class NumbaCpu(Compiler):
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
         """Its kernels, and at the end its loops and branches, where it has some."""
-        from nxkernel.compilers.numba_cpu.program import graph_compilation
-
-        return graph_compilation.foresee(graph)
+        return _planning()[1].foresee(graph)
 
     def warm_up(self) -> None:
         """Import what takes a tenth of a second, which would fall to the first call."""
         from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
-        from nxkernel.compilers.numba_cpu.program import compilation  # noqa: F401
+
+        _planning()
 
     def processors(self) -> int:
         """How many processors this process may use."""
@@ -102,15 +106,11 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
 
     @functools.cache
     def plan():
-        from nxkernel.compilers.numba_cpu.program import graph_compilation
-
-        return graph_compilation.plan_of(graph)
+        return _planning()[1].plan_of(graph)
 
     @functools.cache
     def records():
-        from nxkernel.compilers.numba_cpu.program import graph_compilation
-
-        return graph_compilation.records(plan(), found.text.symbol)[0]
+        return _planning()[1].records(plan(), found.text.symbol)[0]
 
     loaded = found.kernels(lambda number: records()[number])
     if loaded is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from nxkernel.backends.cuda.devices import device
 from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
@@ -39,8 +40,6 @@ class NumbaCuda(Compiler):
         CudaUnavailableError
             Where there is no GPU that can be used.
         """
-        from nxkernel.backends.cuda.devices import device
-
         on = device(self.which)
         begin = time.perf_counter()
         graph_compilation.legal(graph)

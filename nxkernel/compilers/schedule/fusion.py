@@ -51,7 +51,7 @@ class Fusion:
     order : list of Expr
         The graph's nodes, operands first.
     kernels : list of KernelGroup
-        In no particular order; :mod:`nxkernel.compilers.plan.program_plan` sorts them.
+        In no particular order; :mod:`nxkernel.compilers.plan.planner` sorts them.
     home : dict
         The kernel that computes each anchor; library calls, pieces, single numbers and parameters have none.
     scalars : set of Expr

@@ -16,7 +16,6 @@ from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
-from nxkernel.numpy.functions import elementwise as e
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
 from nxkernel.shapes import unnamed
@@ -145,7 +144,7 @@ def places(mask: Any) -> tuple[Any, ...]:
     """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
     mask = dynamic_slices.in_a_row(as_value(mask))
     if mask.type is not types.bool_:
-        mask = e.not_equal(mask, 0)
+        mask = mask != 0
     if isinstance(mask, DynamicSlice):
         shape, stretches = mask.base.shape, mask.stretches
         held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(stretches, shape))

@@ -23,7 +23,6 @@ from nxkernel.numpy.functions.creation import arange, linspace, vander, zeros
 from nxkernel.numpy.functions.joining import concatenate, stack
 from nxkernel.numpy.functions.shaping import as_array, moveaxis, sizes
 from nxkernel.numpy.functions.ufunc import finished
-from nxkernel.numpy.linalg import lstsq
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.ops.programs.control import run_while
@@ -173,6 +172,8 @@ def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
     """The polynomial that is nearest to points, as :func:`numpy.polyfit`."""
     if options:
         raise NxTypeError(f"polyfit takes points and a degree, not {', '.join(options)}")
+    from nxkernel.numpy.linalg import lstsq
+
     columns = vander(e.add(x, 0.0), deg + 1)
     scale = e.sqrt(reductions.sum(e.square(columns), axis=0))
     found = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, is_short
@@ -14,18 +13,6 @@ from nxkernel.compilers.plan.loop_buffers import brought, loop_buffers_of, swaps
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
-
-
-def write_control(scope: NativeScope, control: Control) -> None:
-    """Write a loop or a branch."""
-    from nxkernel.compilers.numba_cpu.program.parallel_loops import ParallelLoop, spreads
-
-    if control.node.primitive is not p.while_:
-        _NativeBranch(scope, control).write()
-    elif scope.w.function.stop is None and spreads(control):
-        ParallelLoop(scope, control).write()
-    else:
-        _NativeLoop(scope, control).write()
 
 
 class _ControlParts:
@@ -109,8 +96,11 @@ class LoopParts(_ControlParts):
         return state + [self.tag(operand) for operand in operands[self.count :]]
 
 
-class _NativeLoop(LoopParts):
+class NativeLoop(LoopParts):
+    """A loop, one iteration after the other."""
+
     def write(self) -> None:
+        """Write it."""
         b, w = self.b, self.w
         condition, body = self.control.parts
         w.loops = True
@@ -201,8 +191,11 @@ class _NativeLoop(LoopParts):
         b.start(there)
 
 
-class _NativeBranch(_ControlParts):
+class NativeBranch(_ControlParts):
+    """A branch, of which one side runs."""
+
     def write(self) -> None:
+        """Write it."""
         b = self.b
         self.w.loops = True
         predicate, *operands = self.node.operands

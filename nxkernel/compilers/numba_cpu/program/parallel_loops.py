@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue, RangeLoop
-from nxkernel.compilers.numba_cpu.program.control_flow import LoopParts
+from nxkernel.compilers.numba_cpu.program.control_flow import LoopParts, NativeBranch, NativeLoop
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, begin
 from nxkernel.compilers.numba_cpu.program.program_text import Address
 from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope, is_inlined
@@ -33,6 +33,16 @@ def spreads(control: Control) -> bool:
         return False
     turns = control.turns
     return turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH)
+
+
+def written(scope: NativeScope, control: Control) -> None:
+    """Write a loop, on all threads where that is possible and worth it, or a branch."""
+    if control.node.primitive is not while_:
+        NativeBranch(scope, control).write()
+    elif scope.w.function.stop is None and spreads(control):
+        ParallelLoop(scope, control).write()
+    else:
+        NativeLoop(scope, control).write()
 
 
 def may_spread(control: Control) -> bool:

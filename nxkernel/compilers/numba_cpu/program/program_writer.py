@@ -13,6 +13,7 @@ from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
 from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter
+from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL, Inline
 from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
 from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -113,13 +114,15 @@ class NativeScope:
         elif isinstance(work, ElementStore):
             self._numbers().store(work.node)
         elif isinstance(work, Control):
-            from nxkernel.compilers.numba_cpu.program.control_flow import write_control
+            self._control(work)
 
-            write_control(self, work)
+    def _control(self, control: Control) -> None:
+        """Write a loop or a branch."""
+        from nxkernel.compilers.numba_cpu.program.parallel_loops import written
 
-    def _numbers(self):
-        from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
+        written(self, control)
 
+    def _numbers(self) -> Inline:
         return Inline(self)
 
     # Addresses -------------------------------------------------------------------------------------------------
@@ -180,8 +183,6 @@ class NativeScope:
 
     def _words(self, bound: BoundNest, words: list[int]) -> Iterator[IRValue]:
         """The words of a kernel in the program, where what is known of them makes its code shorter."""
-        from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL
-
         w, known = self.w, facts(bound, self.plan.ranges)
         for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
             if kind == "constant" and number in known.numbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import index_maps
+from nxkernel.compilers.numba_cpu.codegen.elementwise import lowered
 from nxkernel.compilers.numba_cpu.routines import cumulative_plan, sort_plan  # noqa: F401 - register their routines
 from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, by_library
 from nxkernel.compilers.rewrite import loop_nest_rewrites
@@ -38,8 +39,6 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     ('instructions', 'view', 'library', None)
     """
     if primitive.family == "elementwise":
-        from nxkernel.compilers.numba_cpu.codegen.elementwise import lowered
-
         return "instructions" if primitive.name in lowered(complex) else None
     if primitive.family == "reduction":
         from nxkernel.compilers.numba_cpu.codegen.reductions import reductions

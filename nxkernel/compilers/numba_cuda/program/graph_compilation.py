@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from nxkernel import passes
 from nxkernel import primitives as p
+from nxkernel.backends.cuda.devices import device
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
@@ -85,8 +86,6 @@ def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int
 
 def foresee(graph: Graph) -> list[KernelRecord]:
     """The kernels that compiling a graph would need; their origin is where their code would come from."""
-    from nxkernel.backends.cuda.devices import device
-
     legal(graph)
     plan, on = plan_of(graph), device()
     program = written(graph, plan, on, guessed(graph, plan))

@@ -10,6 +10,7 @@ from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
+from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Step
 from nxkernel.graph.expr import Expr
@@ -133,6 +134,4 @@ def _shown(nest: Any) -> str:
 
 
 def _ptx(source: KernelSource, device: Any) -> str:
-    from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
-
     return ptx(source, ANY_ARCH if device.simulated else device.arch)

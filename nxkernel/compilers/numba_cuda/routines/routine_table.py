@@ -177,8 +177,5 @@ def routine_of(node: Expr) -> tuple[DeviceRoutine, int]:
     CompilationError
         For a function that Numba has compiled for the CPU.
     """
-    # They register themselves; only here, for they need what is above.
-    from nxkernel.compilers.numba_cuda.routines import cumulative_plan, decompositions, fourier, sort_plan  # noqa: F401
-
     found = ROUTINES[node.primitive](node)
     return found, found.scratch

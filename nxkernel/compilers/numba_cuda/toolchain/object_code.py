@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel import forks
+from nxkernel.backends.cuda import availability
 from nxkernel.backends.cuda.launching import DeviceKernel
 from nxkernel.backends.cuda.machine import Device
 from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cuda.language import intrinsics
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
+from nxkernel.compilers.numba_cuda.toolchain import worker_pool
 from nxkernel.compilers.numba_cuda.toolchain.nvvm import ptx_here
 from nxkernel.errors import CompilationError, message
 
@@ -97,8 +100,6 @@ def _loads(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
     if not sources:
         return []
     if device.simulated:
-        from nxkernel.compilers.numba_cuda.language import intrinsics
-
         names = {"np": np, **intrinsics.simulated()}
         made = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
         return [Loaded(kernel, "compiled", ms) for kernel, ms in made]
@@ -205,8 +206,6 @@ def _toolchain() -> str:
 def _compiled(sources: Sequence[KernelSource], arch: str) -> list[tuple[bytes, float]]:
     if len(sources) < 2:
         return [compile_one(source, arch) for source in sources]
-    from nxkernel.compilers.numba_cuda.toolchain import worker_pool
-
     # nvJitLink gives the interpreter free, Numba does not: one links while the other compiles.
     with ThreadPoolExecutor(1) as linker:
 
@@ -253,9 +252,6 @@ def ptx(source: KernelSource, arch: str) -> str:
     """
     with _lock:
         if (source.symbol, arch) not in _texts:
-            from nxkernel.backends.cuda import availability
-            from nxkernel.compilers.numba_cuda.toolchain import worker_pool
-
             # Where the simulator was asked for, Numba has no compiler in this process.
             text = worker_pool.ptx(source, arch) if availability.simulating() else ptx_here(source, arch)
             _texts[source.symbol, arch] = text
