@@ -19,8 +19,6 @@ SOURCES = {
 UPWARDS = {
     ("element_kinds", "ops"): "a type that is called makes a tensor",
     ("backends", "graph"): "bodies of reductions, loops and choices are graphs",
-    ("tensor", "numpy"): "NumPy's protocols",
-    ("graph", "numpy"): "NumPy's protocols",
     ("ops", "numpy"): "operators in a program that follows NumPy's types",
     ("ops", "definitions"): "primitives on tensors of a device are programs",
     ("compilers", "__init__"): "the version is part of what names files on disk",

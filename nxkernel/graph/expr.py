@@ -32,6 +32,12 @@ def at_line(source: SourceLocation | None) -> str:
     return f" ({source.file}, line {source.line})" if source else ""
 
 
+def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = ()) -> str:
+    from nxkernel.graph.printing import print_graph
+
+    return print_graph(outputs, parameters)
+
+
 class TracedValue(Operand):
     """A value that will exist when the compiled program runs; until then, it refuses what asks for its data."""
 
@@ -44,9 +50,7 @@ class TracedValue(Operand):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        from nxkernel.graph.printing import print_graph
-
-        return print_graph([self])
+        return _printed([self])
 
     def _no_data(self, asked: str, *instead: str) -> NoReturn:
         error = TracedValueError(
@@ -102,21 +106,6 @@ class TracedValue(Operand):
             "Write nx.njit_map(function, t) for a function of single numbers, which @nx.defn does by itself, or",
             "nx.njit_call(function, t, shape=..., type=...) for one of whole arrays.",
         )
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from nxkernel.numpy.dispatch_table import dispatched
-
-        return dispatched(ufunc, method, inputs, options)
-
-    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        from nxkernel.numpy.dispatch_table import dispatched
-
-        return dispatched(function, "", args, kwargs)
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        import nxkernel.numpy
-
-        return nxkernel.numpy
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise NxTypeError(
@@ -271,6 +260,4 @@ class Graph:
     traced: Graph | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        from nxkernel.graph.printing import print_graph
-
-        return print_graph(self.outputs, self.parameters)
+        return _printed(self.outputs, self.parameters)

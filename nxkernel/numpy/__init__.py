@@ -5,6 +5,7 @@ NumPy's rules while ``nxkernel.types.promotion("numpy")`` is active.
 """
 
 from nxkernel.numpy import array_methods as array_methods  # installs operators and methods
+from nxkernel.numpy import array_protocols as array_protocols  # installs those
 from nxkernel.numpy import constants
 from nxkernel.numpy.functions import (
     choosing,

@@ -10,9 +10,9 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays import indexing
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Flat, Scalar, install, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.views import Reshape, reshaped
@@ -176,24 +176,14 @@ METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
 METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
-def _array_ufunc(self: ArrayValue, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's protocol for its element-wise functions."""
-    return dispatch_table.run_ufunc(ufunc, method, inputs, options)
+class Flat(Array):
+    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
 
+    __slots__ = ()
 
-def _array_function(self: ArrayValue, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """NumPy's protocol for its other functions."""
-    return dispatch_table.twin(function)(*args, **kwargs)
-
-
-def _array_namespace(self: ArrayValue, api_version: str | None = None) -> Any:
-    """The functions of the array API."""
-    return dispatch_table.namespace()
-
-
-METHODS |= {
-    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
-}  # fmt: skip
+    def __getitem__(self, key: Any) -> Any:
+        found = indexing.get(self, key)
+        return found.copy() if isinstance(found, Array) else found
 
 
 def _flat(self: Array) -> Flat:
@@ -203,11 +193,6 @@ def _flat(self: Array) -> Flat:
 
 def _set_flat(self: Array, value: Any) -> None:
     self.assign(reshaped(operand(shaping.resize(value, (self.size,))), self.shape))
-
-
-def _part_of_flat(self: Flat, key: Any) -> Any:
-    found = indexing.get(self, key)
-    return found.copy() if isinstance(found, Array) else found
 
 
 _WHERE = "Where elements lie in memory is for the compiler to say: each program decides anew."
@@ -223,6 +208,12 @@ _OF_MEMORY = {
 }  # fmt: skip
 
 
+def _put_on(cls: type, table: dict[str, Callable[..., Any]]) -> None:
+    """Functions as methods of a class."""
+    for name, function in table.items():
+        setattr(cls, name, function)
+
+
 def _install() -> None:
     for name, function in _BINARY.items():
         setattr(ArrayValue, f"__{name}__", _operator(function, name))
@@ -234,13 +225,12 @@ def _install() -> None:
         setattr(ArrayValue, f"__{name}__", _operator(function, name))
     for name, function in _UNARY.items():
         setattr(ArrayValue, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
-    install(ArrayValue, METHODS)
+    _put_on(ArrayValue, METHODS)
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
-    install(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
-    install(Flat, {"__getitem__": _part_of_flat})
-    install(Scalar, choosing.SCALAR_PARTS)
-    install(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
+    _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
+    _put_on(Scalar, choosing.SCALAR_PARTS)
+    _put_on(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)
 
 

@@ -19,11 +19,11 @@ else:
     TensorMethods = object
 
 
-def _arrays(value: Any) -> Any:
+def arrays(value: Any) -> Any:
     """The value with every tensor in it, inside tuples and lists too, as an array."""
     if isinstance(value, ArrayProtocols):
         return value.data
-    return type(value)(map(_arrays, value)) if type(value) in (tuple, list) else value
+    return type(value)(map(arrays, value)) if type(value) in (tuple, list) else value
 
 
 _INDEXING = frozenset([dis.opmap.get("BINARY_SUBSCR"), dis.opmap.get("STORE_SUBSCR")])
@@ -56,24 +56,6 @@ class ArrayProtocols(TensorMethods):
         if copy is False:
             raise NxValueError(f"a tensor of {self.data.dtype} becomes an array of {np.dtype(dtype)} only by a copy")
         return self.data.astype(dtype)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's element-wise functions are those of nxkernel."""
-        from nxkernel.numpy.dispatch_table import on_tensors
-
-        return on_tensors(ufunc, method, inputs, options, _arrays)
-
-    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """NumPy's functions give tensors; those that have no counterpart work on the elements and give arrays."""
-        from nxkernel.numpy.dispatch_table import on_tensors
-
-        return on_tensors(function, "", args, kwargs, _arrays)
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        """The functions of the array API standard for tensors."""
-        import nxkernel.numpy
-
-        return nxkernel.numpy
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ read what is there now and write through. A :class:`Scalar` is what NumPy gives 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from nxkernel.numpy.arrays.storage import Root
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
-from nxkernel.shapes import broadcast_shapes, spreads, text
+from nxkernel.shapes import spreads, text
 from nxkernel.types import Type, bool_
 
 Shape = tuple[int, ...]
@@ -389,12 +389,6 @@ class Array(ArrayValue):
         self.imag.assign(value)
 
 
-class Flat(Array):
-    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
-
-    __slots__ = ()
-
-
 def orders_told() -> int:
     """How often the order of elements was asked for in the trace that is active."""
     trace = tracing.current()
@@ -498,26 +492,3 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
             )
         )
     return spread(casting.cast(value, type_), shape)
-
-
-def common_shape(*values: ArrayValue) -> Shape:
-    """The shape that values broadcast to."""
-    shape: Shape = ()
-    for value in values:
-        shape = broadcast_shapes(shape, value.shape)
-    return shape
-
-
-def type_of(dtype: Any, otherwise: Type) -> Type:
-    """The type that a ``dtype=`` argument stands for; Python's ``float`` is f64 there."""
-    if dtype is None:
-        return otherwise
-    if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):
-        return types.normalize(np.dtype(dtype))
-    return types.normalize(dtype)
-
-
-def install(cls: type, table: dict[str, Callable[..., Any]]) -> None:
-    """Functions as methods of a class."""
-    for name, function in table.items():
-        setattr(cls, name, function)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives, types
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
@@ -80,3 +82,12 @@ def _whole(number: float, type_: Type) -> int:
     bits = 1 << type_.bits
     whole = (whole + (1 << 63 if upper else 0)) % bits
     return whole - (bits if whole > types.limits(type_)[1] else 0)
+
+
+def type_of(dtype: Any, otherwise: Type) -> Type:
+    """The type that a ``dtype=`` argument stands for; Python's ``float`` is f64 there."""
+    if dtype is None:
+        return otherwise
+    if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):
+        return types.normalize(np.dtype(dtype))
+    return types.normalize(dtype)

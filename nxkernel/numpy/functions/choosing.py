@@ -11,7 +11,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import compacted_elements, fancy_indexing, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, common_shape, fitted, in_order_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
@@ -19,7 +19,7 @@ from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import arange
 from nxkernel.numpy.functions.joining import stack
 from nxkernel.numpy.functions.shaping import resize
-from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.shapes import normalize_axis

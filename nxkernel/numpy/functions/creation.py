@@ -11,7 +11,8 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.numpy.arrays import integer_bounds, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number

@@ -9,8 +9,8 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.numpy.arrays.array import ArrayValue, as_value, type_of, wrap
-from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
+from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.choosing import where

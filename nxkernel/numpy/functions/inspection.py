@@ -12,7 +12,8 @@ from nxkernel import types
 from nxkernel.errors import TracedValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import storage
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, type_of
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import parameter

@@ -11,12 +11,13 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, common_shape, fitted, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.elementwise import mod, rint, subtract
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, repeat, sizes
-from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery import row_assembly
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand

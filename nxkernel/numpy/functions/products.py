@@ -10,7 +10,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e

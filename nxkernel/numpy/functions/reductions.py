@@ -11,8 +11,8 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import dynamic_slices, masked_elements, memory_order
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, type_of, wrap
-from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, wrap
+from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.functions import elementwise as e

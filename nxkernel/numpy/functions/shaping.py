@@ -7,8 +7,8 @@ from typing import Any
 
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, type_of, wrap
-from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
+from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import Selected, lifted
 from nxkernel.numpy.arrays.strided_slices import Spaced

@@ -7,7 +7,8 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays.array import ArrayValue, as_value, type_of
+from nxkernel.numpy.arrays.array import ArrayValue, as_value
+from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
 from nxkernel.numpy.functions.choosing import take_along_axis, where

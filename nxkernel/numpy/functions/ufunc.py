@@ -13,12 +13,13 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, common_shape, fitted, type_of, wrap
-from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
+from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import integer_powers
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.shapes import broadcast_shapes
 from nxkernel.types import Type
 
 TypeRule = Callable[[Type], Type]
@@ -339,6 +340,14 @@ def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
         return found
     out[...] = found
     return out
+
+
+def common_shape(*values: ArrayValue) -> tuple[int, ...]:
+    """The shape that values broadcast to."""
+    shape: tuple[int, ...] = ()
+    for value in values:
+        shape = broadcast_shapes(shape, value.shape)
+    return shape
 
 
 def zero_like(value: Operand) -> Operand:
