@@ -16,6 +16,11 @@ from nxkernel.ops.machinery import dispatch
 from nxkernel.shapes import describe
 
 
+def is_open() -> bool:
+    """Whether the program can call a hook here: nothing but branches is between the active trace and the program."""
+    return trace.is_reached(tracing.current())
+
+
 def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
     """Call a host function with the value of a tensor, or of a container, each time that the compiled program has run.
 

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, memory_order
-from nxkernel.numpy.arrays.array import Array, as_value, wrap
-from nxkernel.numpy.arrays.dynamic_broadcasting import aligned
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
-from nxkernel.numpy.arrays.masked_elements import Selected
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, memory_order
+from nxkernel.numpy.arrays.array import Array
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.subscripts import Stretch
 from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
 from nxkernel.shapes import unnamed
 from nxkernel.types import s64
 
@@ -78,17 +75,20 @@ def _places(mask: Operand) -> Operand:
     return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
 
 
-def compacted(picked: Selected) -> DynamicSlice:
+def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
     """What a mask picks, seen at the beginning of an axis.
 
     Parameters
     ----------
-    picked : Selected
+    base : Array
+    mask : operand
+        Which elements; its axes are those of the array from `axis` on.
+    axis : int
     """
-    shape, axis = picked.base.shape, picked.axis
-    mask = reshaped(picked.mask, (math.prod(picked.mask.shape),))
-    flat = (*shape[:axis], *mask.shape, *shape[axis + len(picked.mask.shape) :])
-    base = picked.base if flat == shape else picked.base.through(Reshape(shape, flat))
+    shape, own = base.shape, mask.shape
+    mask = reshaped(mask, (math.prod(own),))
+    flat = (*shape[:axis], *mask.shape, *shape[axis + len(own) :])
+    base = base if flat == shape else base.through(Reshape(shape, flat))
     stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
     return DynamicSlice(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
 
@@ -99,66 +99,6 @@ def _count(mask: Operand) -> Operand:
     if type(count) is Expr:
         integer_bounds.assume(count, 0, mask.shape[0])
     return count
-
-
-def masked(part: DynamicSlice, mask: Any) -> Selected:
-    """What a mask, of traced length too, picks of a part.
-
-    Parameters
-    ----------
-    part : DynamicSlice
-    mask : ArrayValue
-        Of type bool.
-    """
-    mask = dynamic_slices.in_a_row(mask)
-    rank = mask.ndim
-    if any(part.stretches[rank:]):
-        part._refuse("a mask of other axes than that of traced length")
-    own = part.stretches[:rank]
-    shape = part.base.shape[:rank]
-    targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
-    here = operand(aligned(mask, targets))
-    return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
-
-
-def whole_mask(mask: DynamicSlice, shape: Shape) -> Array:
-    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
-
-    Parameters
-    ----------
-    mask : DynamicSlice
-    shape : tuple of int
-        Of the first axes of the array.
-    """
-    mask = settled(mask)
-    held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(mask.stretches, mask.base.shape))
-    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
-    if found.shape != shape:
-        wide = Array.of(filled(False, types.bool_, shape))
-        wide[tuple([slice(0, size) for size in found.shape])] = found
-        return wide
-    return found
-
-
-def places(mask: Any) -> tuple[Any, ...]:
-    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
-    mask = dynamic_slices.in_a_row(as_value(mask))
-    if mask.type is not types.bool_:
-        mask = mask != 0
-    if isinstance(mask, DynamicSlice):
-        shape, stretches = mask.base.shape, mask.stretches
-        held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(stretches, shape))
-        offsets = [stretch.offset if stretch else 0 for stretch in stretches]
-    else:
-        held, shape = operand(mask), mask.shape
-        offsets = [0] * len(shape)
-    found = []
-    for axis, offset in enumerate(offsets):
-        numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
-        if not isinstance(offset, int) or offset:
-            numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
-        found.append(compacted(Selected(wrap(numbers), held)))
-    return tuple(found)
 
 
 def with_shape(part: DynamicSlice, shape: Any) -> DynamicSlice:

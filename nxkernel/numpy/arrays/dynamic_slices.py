@@ -148,7 +148,7 @@ class DynamicSlice(ArrayValue):
 
     def _where(self, mask: ArrayValue) -> Any:
         """What a mask picks of this part."""
-        from nxkernel.numpy.arrays.compacted_elements import masked
+        from nxkernel.numpy.arrays.masked_elements import masked
 
         return masked(self, mask)
 

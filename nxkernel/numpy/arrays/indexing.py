@@ -11,10 +11,9 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
-from nxkernel.numpy.arrays.compacted_elements import whole_mask
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, in_a_row
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import Selected, whole_mask
 from nxkernel.numpy.arrays.subscripts import Parsed, Stretch
 from nxkernel.numpy.arrays.views import Along, Index
 from nxkernel.operand import Operand

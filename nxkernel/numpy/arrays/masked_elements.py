@@ -14,12 +14,14 @@ from nxkernel import shapes
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
-from nxkernel.numpy.arrays.dynamic_broadcasting import numbered, parts_of
+from nxkernel.numpy.arrays.compacted_elements import compacted
+from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered, parts_of
 from nxkernel.numpy.arrays.dynamic_slices import number
+from nxkernel.numpy.arrays.subscripts import as_number
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
-from nxkernel.shapes import axes_of, text
+from nxkernel.shapes import axes_of, text, unnamed
 from nxkernel.types import Type, bool_, s64
 
 Shape = tuple[int, ...]
@@ -128,9 +130,7 @@ class Selected(ArrayValue):
 
     def compact(self) -> Any:
         """The elements one after the other: a part of which the running program knows the length."""
-        from nxkernel.numpy.arrays.compacted_elements import compacted
-
-        return compacted(self)
+        return compacted(self.base, self.mask, self.axis)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
@@ -253,6 +253,66 @@ def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     if dynamic_slices.any_part(inputs):
         return dynamic_slices.elementwise(function, inputs)
     return function(*inputs)
+
+
+def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
+    """What a mask, of traced length too, picks of a part.
+
+    Parameters
+    ----------
+    part : dynamic_slices.DynamicSlice
+    mask : ArrayValue
+        Of type bool.
+    """
+    mask = dynamic_slices.in_a_row(mask)
+    rank = mask.ndim
+    if any(part.stretches[rank:]):
+        part._refuse("a mask of other axes than that of traced length")
+    own = part.stretches[:rank]
+    shape = part.base.shape[:rank]
+    targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
+    here = operand(aligned(mask, targets))
+    return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
+
+
+def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
+    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
+
+    Parameters
+    ----------
+    mask : dynamic_slices.DynamicSlice
+    shape : tuple of int
+        Of the first axes of the array.
+    """
+    mask = dynamic_slices.settled(mask)
+    held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(mask.stretches, mask.base.shape))
+    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
+    if found.shape != shape:
+        wide = Array.of(filled(False, bool_, shape))
+        wide[tuple([slice(0, size) for size in found.shape])] = found
+        return wide
+    return found
+
+
+def places(mask: Any) -> tuple[Any, ...]:
+    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
+    mask = dynamic_slices.in_a_row(as_value(mask))
+    if mask.type is not bool_:
+        mask = mask != 0
+    if isinstance(mask, dynamic_slices.DynamicSlice):
+        shape, stretches = mask.base.shape, mask.stretches
+        held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(stretches, shape))
+        offsets = [stretch.offset if stretch else 0 for stretch in stretches]
+    else:
+        held, shape = operand(mask), mask.shape
+        offsets = [0] * len(shape)
+    found = []
+    for axis, offset in enumerate(offsets):
+        numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        if not isinstance(offset, int) or offset:
+            numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
+        found.append(compacted(wrap(numbers), held, 0))
+    return tuple(found)
 
 
 def _refusing(name: str) -> property:

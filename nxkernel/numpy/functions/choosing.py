@@ -10,7 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import compacted_elements, fancy_indexing, subscripts
+from nxkernel.numpy.arrays import fancy_indexing, masked_elements, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
@@ -88,7 +88,7 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
-    return compacted_elements.places(a)
+    return masked_elements.places(a)
 
 
 def flatnonzero(a: Any) -> Any:

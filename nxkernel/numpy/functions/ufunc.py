@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import compile_thread, types
 from nxkernel import primitives as p
+from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.arrays import integer_bounds, ufunc_at
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
@@ -140,9 +140,8 @@ class Ufunc:
             half = size // 2
             paired = self(value[(*before, slice(0, half))], value[(*before, slice(half, 2 * half))])
             if size % 2:
-                from nxkernel.numpy.functions.joining import concatenate
-
-                paired = concatenate([paired, value[(*before, slice(2 * half, None))]], axis=axis)
+                last = operand(value[(*before, slice(2 * half, None))])
+                paired = wrap(apply(p.concatenate, operand(paired), last, axis=axis))
             value, size = paired, half + size % 2
         return value[(*before, 0)]
 
@@ -165,9 +164,6 @@ class Ufunc:
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply it in place at indices, once for each time that an index is there."""
-        compile_thread.load("nxkernel.numpy.arrays.ufunc_at")
-        from nxkernel.numpy.arrays import ufunc_at
-
         if not isinstance(a, Array):
             raise NxTypeError(f"{self.__name__}.at changes an array in place")
         ufunc_at.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))

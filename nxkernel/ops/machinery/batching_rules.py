@@ -15,6 +15,8 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.graph.expr import Expr, constant
+from nxkernel.operand import Operand, entry_spec
+from nxkernel.ops.machinery import axis_alignment
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import unnamed
@@ -76,6 +78,18 @@ class Batch:
 
 
 Rule = Callable[..., Any]
+
+
+def over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
+    """Apply a primitive to operands of which some have vectorized axes: the result has all of these."""
+    axes = axis_alignment.union(operands)
+    entries = primitive.rule(*[entry_spec(operand.spec) for operand in operands], **params)
+    mapped = [bool(operand.vectorized_axes) for operand in operands]
+    sides = [axis_alignment.aligned(operand, axes) for operand in operands]
+    made = batched(primitive, tuple([size for _, size in axes]), sides, mapped, params)
+    if type(entries) is tuple:
+        return tuple([axis_alignment.vectorized(part, axes, entry) for part, entry in zip(made, entries, strict=True)])
+    return axis_alignment.vectorized(made, axes, entries)
 
 
 def batched(

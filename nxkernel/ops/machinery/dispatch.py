@@ -13,7 +13,7 @@ from nxkernel.backends.numpy import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
-from nxkernel.operand import Operand, Proxy, entry_spec
+from nxkernel.operand import Operand, Proxy
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.incoming import array_of_numbers
@@ -76,16 +76,9 @@ def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:
 
 
 def _over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
-    from nxkernel.ops.machinery import axis_alignment, batching_rules
+    from nxkernel.ops.machinery.batching_rules import over_vectors
 
-    axes = axis_alignment.union(operands)
-    entries = primitive.rule(*[entry_spec(operand.spec) for operand in operands], **params)
-    mapped = [bool(operand.vectorized_axes) for operand in operands]
-    sides = [axis_alignment.aligned(operand, axes) for operand in operands]
-    made = batching_rules.batched(primitive, tuple([size for _, size in axes]), sides, mapped, params)
-    if type(entries) is tuple:
-        return tuple([axis_alignment.vectorized(part, axes, entry) for part, entry in zip(made, entries, strict=True)])
-    return axis_alignment.vectorized(made, axes, entries)
+    return over_vectors(primitive, operands, params)
 
 
 def _refuse(operand: Operand) -> NoReturn:

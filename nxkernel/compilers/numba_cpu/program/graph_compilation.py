@@ -12,6 +12,7 @@ from typing import NoReturn
 from nxkernel import compile_thread, passes
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.analysis.partial_reductions import partial
+from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
@@ -58,7 +59,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
         return where
 
     found = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
-    text = program_writer.write(laid, len(graph.parameters), graph.updates)
+    text = written(graph, laid)
     own = own_code(text, whereabouts(text.symbol))
     return found if own is None else [*found, own]
 
@@ -240,9 +241,6 @@ def _lowered(nest: Nest, nodes: Sequence[Expr] = ()) -> str:
 
 
 def _source(nest: Nest) -> str:
-    compile_thread.load("nxkernel.compilers.display.nest_source")
-    from nxkernel.compilers.display.nest_source import render
-
     return render(nest)
 
 

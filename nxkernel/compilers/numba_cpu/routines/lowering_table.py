@@ -5,6 +5,7 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.numba_cpu.codegen.elementwise import lowered
+from nxkernel.compilers.numba_cpu.codegen.reductions import reductions
 from nxkernel.compilers.numba_cpu.routines import cumulative_plan, sort_plan  # noqa: F401 - register their routines
 from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, by_library
 from nxkernel.compilers.rewrite import loop_nest_rewrites
@@ -41,8 +42,6 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     if primitive.family == "elementwise":
         return "instructions" if primitive.name in lowered(complex) else None
     if primitive.family == "reduction":
-        from nxkernel.compilers.numba_cpu.codegen.reductions import reductions
-
         return "reduction" if primitive.name in reductions(complex) else None
     if primitive in ROUTINES:
         return "library" if ROUTINES[primitive] is by_library else "kernels"

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
@@ -128,8 +129,6 @@ def _moved(step: Step) -> int:
 
 
 def _shown(nest: Any) -> str:
-    from nxkernel.compilers.display.nest_source import render
-
     return render(nest)
 
 

@@ -6,6 +6,7 @@ Numba CUDA's own front end takes 130 to 1,100 ms for kernels that are here trans
 from __future__ import annotations
 
 import re
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from nxkernel import forks
@@ -42,18 +43,23 @@ def ptx_here(source: KernelSource, arch: str) -> str:
     from cuda.bindings.nvvm import nvvmError
     from numba.cuda.cudadrv import nvvm
 
-    from nxkernel.compilers.numba_cuda.toolchain.python_to_llvm import TranslationError
-
     forks.check()
     major, minor = capability(arch)
     try:
         text = str(module(source, (major, minor)))
         with _native:
             made = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
-    except (TranslationError, nvvmError) as error:
+    except (_translation().TranslationError, nvvmError) as error:
         hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
         raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error
     return made.decode().strip("\0").strip()
+
+
+def _translation() -> ModuleType:
+    """What translates kernels, for which Numba CUDA is imported."""
+    from nxkernel.compilers.numba_cuda.toolchain import python_to_llvm
+
+    return python_to_llvm
 
 
 def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Module:
@@ -74,8 +80,6 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
     from numba.cuda.core import targetconfig  # pyright: ignore[reportMissingImports]  found by a hook of numba-cuda
     from numba.cuda.cudadrv import nvvm
 
-    from nxkernel.compilers.numba_cuda.toolchain.python_to_llvm import translate
-
     pointers(source.parameters)
     made = ir.Module(source.symbol)
     made.triple, made.data_layout = "nvptx64-nvidia-cuda", nvvm.NVVM().data_layout
@@ -84,7 +88,7 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
     flags.compute_capability = compute_capability
     # Intrinsics ask there for which processor they write.
     with targetconfig.ConfigStack().enter(flags):
-        function = translate(source.text, source.name, source.symbol, source.parameters, made)
+        function = _translation().translate(source.text, source.name, source.symbol, source.parameters, made)
     nvvm.set_cuda_kernel(function)
     return made
 

@@ -272,7 +272,7 @@ def _print_beside_labels(values: tuple, gap: str) -> None:
     last = values[-1] is traced[-1]
     label = ["…" if has_traced(value) else builtins.str(value) for value in (values[:-1] if last else values)]
     said = gap.join(label)
-    _tracing()[0].print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{said}{gap}" if said else "")
+    _hooks().print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{said}{gap}" if said else "")
 
 
 def _is_delayed() -> bool:
@@ -281,15 +281,15 @@ def _is_delayed() -> bool:
     return run is not None and (types.follows_numpy() or isinstance(run, BodyTrace))
 
 
-def _tracing() -> tuple[python.ModuleType, python.ModuleType]:
-    """What has the program print and call, and the traces that ask for it, which this folder's modules run in."""
-    from nxkernel.definitions.tracing import hooks, trace
+def _hooks() -> python.ModuleType:
+    """What has the program print and call, by the trace that this folder's modules run in."""
+    from nxkernel.definitions.tracing import hooks
 
-    return hooks, trace
+    return hooks
 
 
 def _check_reached(what: str) -> None:
-    if not _tracing()[1].is_reached(tracing.current()):
+    if not _hooks().is_open():
         verb = "print" if what.startswith("print()") else "say"
         raise TracedValueError(
             message(
@@ -306,7 +306,7 @@ def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str
     leaves: list[Any] = []
     said = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    _tracing()[0].say(Said(function, said, more), tuple(leaves))
+    _hooks().say(Said(function, said, more), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
