@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np

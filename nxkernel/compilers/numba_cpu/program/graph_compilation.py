@@ -59,7 +59,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
         return where
 
     found = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
-    text = written(graph, laid)
+    text = program_writer.write(laid, len(graph.parameters), graph.updates)
     own = own_code(text, whereabouts(text.symbol))
     return found if own is None else [*found, own]
 
