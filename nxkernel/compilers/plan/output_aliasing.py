@@ -21,7 +21,7 @@ def is_free(parameter: Expr, shared: Mapping[Expr, Expr]) -> bool:
     return all(old is not parameter for old in shared.values())
 
 
-def fits(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
+def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
     """Whether a result can be written straight over a parameter.
 
     A nest must compute it, and read of the parameter nothing but the element that it is about to write.

@@ -220,7 +220,9 @@ class PlanDraft:
         self.fusion = Fusion(self.outputs, self.inline, in_place, frozenset(kept), self.planner.keeping)
         self.away = {}
         for result, parameter in self._wanted.items():
-            if output_aliasing.is_free(parameter, self.shared) and output_aliasing.fits(self.fusion, result, parameter):
+            if output_aliasing.is_free(parameter, self.shared) and output_aliasing.can_alias(
+                self.fusion, result, parameter
+            ):
                 self.shared[result] = self.away[result] = parameter
 
     def build_steps(self) -> None:

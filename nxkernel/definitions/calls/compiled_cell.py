@@ -46,7 +46,7 @@ _REFUSED[ast.ImportFrom] = _REFUSED[ast.Import]
 _REFUSED[ast.AsyncFunctionDef] = _REFUSED[ast.FunctionDef]
 
 
-class _Given:
+class _UnchangedLeaf:
     """Marks a leaf of a result that is an unchanged leaf of the arguments."""
 
     def __init__(self, place: int) -> None:
@@ -140,7 +140,7 @@ def _note(text: str) -> None:
 def _each(value: Any, given: dict[int, int]) -> Any:
     """A value in which all but tensors is marked as static; its containers are rebuilt at each call."""
     if id(value) in given:
-        return containers.Static(_Given(given[id(value)]))
+        return containers.Static(_UnchangedLeaf(given[id(value)]))
     if type(value) in (tuple, list):
         return type(value)(_each(item, given) for item in value)
     if type(value) is dict:
@@ -306,7 +306,7 @@ class CompiledCell:
 
 def _seen(value: Any, given: list[Any], as_array: bool) -> Any:
     """A value of the result as the person gets it."""
-    if type(value) is _Given:
+    if type(value) is _UnchangedLeaf:
         return given[value.place]
     if isinstance(value, Tensor) and as_array:
         # Tensors are read-only; numbers are NumPy's scalars.

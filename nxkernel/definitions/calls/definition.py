@@ -264,7 +264,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         known = key is not None and version == self._family.version and not watching
         # What a trace changed is another call by now.
         known = known and (hit or self._family.known(program.ident) is program)
-        if known and fast_path.FastPath.fits(arguments, program, arrays):
+        if known and fast_path.FastPath.is_possible(arguments, program, arrays):
             fast_paths = arguments.snapshot.fast_paths
             if len(fast_paths) >= _FAST_PATHS:
                 fast_paths.clear()

@@ -234,7 +234,7 @@ class FastPath:
         )  # fmt: skip
 
     @staticmethod
-    def fits(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
+    def is_possible(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
         """Whether a program and its arguments allow the fast path."""
         if not _is_told_by_arrays(arguments, program):
             return False

@@ -327,7 +327,7 @@ def write(
     from nxkernel.compilers.numba_cpu.program import step_list
 
     workspace = inputs + len(plan.arrays)
-    scope = (NativeScope if written_out or not step_list.fits(plan) else step_list.StepList)(
+    scope = (NativeScope if written_out or not step_list.can_be_listed(plan) else step_list.StepList)(
         writer,
         plan,
         [given(k) for k in range(inputs)],

@@ -24,7 +24,7 @@ MANY = 24
 _ROOM = 2
 
 
-def fits(plan: ProgramPlan) -> bool:
+def can_be_listed(plan: ProgramPlan) -> bool:
     """Whether a plan is many steps, all of them kernels that cannot fail."""
     return plan.graph is None and len(plan.steps) >= MANY and all(map(_is_kernel, plan.steps))
 

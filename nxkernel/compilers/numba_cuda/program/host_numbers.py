@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.program import single_block_loops
-from nxkernel.compilers.numba_cuda.program.scalar_loops import fits
+from nxkernel.compilers.numba_cuda.program.scalar_loops import runs_on_one_thread
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep, Step
 from nxkernel.graph.expr import Expr
 
@@ -94,7 +94,7 @@ def is_alone(control: Control, plan: ProgramPlan, known: Collection[Place]) -> b
         Where known numbers are before it.
     """
     chosen = control.node.primitive is not p.while_ and is_known(plan, control.node.operands[0], known)
-    return not chosen and fits(control)
+    return not chosen and runs_on_one_thread(control)
 
 
 def is_in_one_block(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:

@@ -11,7 +11,7 @@ from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramP
 MOST = 256
 
 
-def fits(control: Control) -> bool:
+def runs_on_one_thread(control: Control) -> bool:
     """Whether a loop or branch consists of single numbers and elements, and arrays stay where they are in it.
 
     Parameters
@@ -60,7 +60,7 @@ def _is_simple(plan: ProgramPlan) -> bool:
 
 
 def spreads(control: Control) -> bool:
-    """Whether threads share the iterations of a loop that `fits`."""
+    """Whether threads share the iterations of a loop that `runs_on_one_thread`."""
     found = control.independence
     if found is None:
         return False

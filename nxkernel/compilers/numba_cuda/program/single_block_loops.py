@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, HostNumbers, HostStep, Launched, Reckoned, Where
-from nxkernel.compilers.numba_cuda.program.scalar_loops import fits
+from nxkernel.compilers.numba_cuda.program.scalar_loops import runs_on_one_thread
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.canonical_form import BoundNest
@@ -78,8 +78,8 @@ def _elements(plan: ProgramPlan) -> int | None:
         work = step.work
         if isinstance(work, BoundNest) and not work.in_order:
             total += work.elements
-        elif isinstance(work, Control) and (fits(work) or work.node.primitive is p.while_):
-            found = 0 if fits(work) else elements_of(work)
+        elif isinstance(work, Control) and (runs_on_one_thread(work) or work.node.primitive is p.while_):
+            found = 0 if runs_on_one_thread(work) else elements_of(work)
             if found is None:
                 return None
             total += found

@@ -39,7 +39,7 @@ def values(count):
 
 @pytest.mark.parametrize(("function", "specs"), [(layers(20), [X, W]), (only_loops(30), [X])])
 def test_results_are_those_of_steps_that_are_written_out(function, specs, monkeypatch):
-    assert step_list.fits(planned(function, *specs))
+    assert step_list.can_be_listed(planned(function, *specs))
     given = values(len(specs))
     found = compiled(function, *specs).run(given)
     monkeypatch.setattr(step_list, "MANY", 1 << 30)
@@ -56,7 +56,7 @@ def test_more_layers_are_more_words_for_the_same_text():
 
 def test_few_steps_are_written_out():
     plan = planned(layers(2), X, W)
-    assert not step_list.fits(plan)
+    assert not step_list.can_be_listed(plan)
     assert "nxk_steps" not in program_writer.write(plan, 2).text
 
 
@@ -70,4 +70,4 @@ def test_steps_that_may_fail_or_call_back_are_written_out():
     for function in (loops, library):
         plan = planned(function, X)
         assert len(plan.steps) >= step_list.MANY
-        assert not step_list.fits(plan)
+        assert not step_list.can_be_listed(plan)

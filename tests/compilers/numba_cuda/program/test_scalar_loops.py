@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda.program.scalar_loops import fits, spreads
+from nxkernel.compilers.numba_cuda.program.scalar_loops import runs_on_one_thread, spreads
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.ops.programs import control
 from on_device import plan_of
@@ -52,12 +52,12 @@ DOES_NOT = {
 
 @pytest.mark.parametrize("function", FITS.values(), ids=FITS)
 def test_what_fits(function):
-    assert fits(control_of(function))
+    assert runs_on_one_thread(control_of(function))
 
 
 @pytest.mark.parametrize("function", DOES_NOT.values(), ids=DOES_NOT)
 def test_what_does_not_fit(function):
-    assert not fits(control_of(function))
+    assert not runs_on_one_thread(control_of(function))
 
 
 def test_turns_that_threads_share():
