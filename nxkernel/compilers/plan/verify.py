@@ -95,7 +95,7 @@ def _places(plan: ProgramPlan) -> Iterator[Problem]:
         if kind not in ("input", "output") or (kind == "output" and not 0 <= place < len(plan.arrays)):
             yield f"output {number}", f"an input, or one of {len(plan.arrays)} arrays", f"{kind} {place}"
     for number, (where, result) in enumerate(zip(plan.outputs, plan.results, strict=True)):
-        if where[0] == "output" and bytes_of(plan.arrays[where[1]]) != bytes_of(result):
+        if where[0] == "output" and where[1] < len(plan.arrays) and bytes_of(plan.arrays[where[1]]) != bytes_of(result):
             yield f"output {number}", f"an array of {bytes_of(result)} bytes", f"{bytes_of(plan.arrays[where[1]])}"
 
 
