@@ -267,6 +267,7 @@ class PlanDraft:
             self.origin,
             self.ranges,
             self.shared,
+            frozenset(parameter.params["index"] for parameter in self._writable),
         )
 
     def _shares(self, node: Expr) -> dict[int, int]:

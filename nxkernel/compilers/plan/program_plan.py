@@ -140,6 +140,8 @@ class ProgramPlan:
         What is known of single integers.
     in_place : mapping
         For each result that takes over the memory of another value that value.
+    writable : frozenset of int
+        The inputs whose memory may be written to.
     """
 
     graph: Graph | None
@@ -152,6 +154,7 @@ class ProgramPlan:
     origin: dict[Expr, Expr]
     ranges: Mapping[Expr, Interval]
     in_place: Mapping[Expr, Expr]
+    writable: frozenset[int]
 
     @cached_property
     def kernels(self) -> Counter[str]:

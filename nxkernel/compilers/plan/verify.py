@@ -6,7 +6,7 @@ the plan has decided on an update in place, or where a loop nest writes each ele
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _KINDS = ("input", "output", "work", "number")
 
 
-def verify(plan: ProgramPlan, after: str, writable: Collection[int] | None = None) -> None:
+def verify(plan: ProgramPlan, after: str) -> None:
     """Check a plan, its nests, and the plans of its loops and branches.
 
     Parameters
@@ -36,15 +36,13 @@ def verify(plan: ProgramPlan, after: str, writable: Collection[int] | None = Non
     plan : ProgramPlan
     after : str
         The pass that made it, which the error names.
-    writable : collection of int, optional
-        The inputs that the program may write to; any unless given.
 
     Raises
     ------
     VerificationError
         At the first thing that is wrong.
     """
-    for subject, expected, found in problems(plan, writable):
+    for subject, expected, found in problems(plan):
         raise VerificationError(after, subject, expected, found)
 
 
@@ -55,7 +53,7 @@ def verify_steps(draft: PlanDraft, after: str) -> None:
             nests.verify(step.work, after)
 
 
-def problems(plan: ProgramPlan, writable: Collection[int] | None = None) -> Iterator[Problem]:
+def problems(plan: ProgramPlan) -> Iterator[Problem]:
     """What is wrong with a plan: what it is about, what was expected, what is there."""
     malformed = [*_places(plan), *_order(plan)]
     yield from malformed
@@ -64,9 +62,8 @@ def problems(plan: ProgramPlan, writable: Collection[int] | None = None) -> Iter
             yield from nests.problems(step.work)
         elif isinstance(step.work, Control):
             yield from _control(plan, step.work)
-    for place in sorted(plan.overwritten):
-        if writable is not None and place not in writable:
-            yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
+    for place in sorted(plan.overwritten - plan.writable):
+        yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
     if not malformed:
         yield from _Memory(plan).problems()
 

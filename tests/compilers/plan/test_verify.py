@@ -74,14 +74,14 @@ DAMAGE = {
 
 
 def test_plans_as_they_are_made_are_well_formed():
-    verify(plan(), "plan", ())
-    verify(updated(), "plan", ())
+    verify(plan(), "plan")
+    verify(updated(), "plan")
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_damage_is_told(kind):
     damage, text = DAMAGE[kind]
     with pytest.raises(VerificationError) as error:
-        verify(damage(), "plan", ())
+        verify(damage(), "plan")
     assert str(error.value).startswith("after the pass 'plan': ")
     assert text in str(error.value)
