@@ -48,8 +48,11 @@ def verify(graph: Graph, after: str, without: Collection[str] = ()) -> None:
 
 
 def verify_outputs(outputs: Sequence[Expr], after: str, without: Collection[str] = ()) -> None:
-    """Check the nodes that outputs need, as :func:`verify` does those of a graph whose parameters are not known."""
-    for subject, expected, found in _nodes(outputs, None, without):
+    """Check the nodes that outputs need, as :func:`verify` does those of a graph whose parameters are not known.
+
+    What is in bodies of loops and branches may still have primitives that are gone elsewhere: they are rewritten later.
+    """
+    for subject, expected, found in _nodes(outputs, None, without, ()):
         raise VerificationError(after, subject, expected, found)
 
 
@@ -60,7 +63,7 @@ def problems(graph: Graph, without: Collection[str] = ()) -> Iterator[Problem]:
             yield f"parameter {place} of {graph.name}", "a parameter", named(node)
         elif node.params["index"] != place:
             yield f"parameter {place} of {graph.name}", f"index {place}", f"index {node.params['index']}"
-    yield from _nodes(graph.outputs, graph.parameters, without)
+    yield from _nodes(graph.outputs, graph.parameters, without, without)
     for place, output in graph.updates:
         if not (0 <= place < len(graph.parameters) and 0 <= output < len(graph.outputs)):
             counts = f"{len(graph.parameters)} parameters and {len(graph.outputs)} outputs"
@@ -85,7 +88,9 @@ def _spec_text(spec: Any) -> str:
     return f"({', '.join(map(_spec_text, spec))})" if isinstance(spec, tuple) else repr(spec)
 
 
-def _nodes(outputs: Sequence[Expr], parameters: Sequence[Expr] | None, without: Collection[str]) -> Iterator[Problem]:
+def _nodes(
+    outputs: Sequence[Expr], parameters: Sequence[Expr] | None, without: Collection[str], inside: Collection[str]
+) -> Iterator[Problem]:
     order = post_order(outputs)
     place = {id(node): number for number, node in enumerate(order)}
     mine = None if parameters is None else {id(node) for node in parameters}
@@ -100,7 +105,7 @@ def _nodes(outputs: Sequence[Expr], parameters: Sequence[Expr] | None, without: 
             yield named(node), "one of the graph's parameters", "a parameter of another graph"
         yield from _node(node)
         for name in _BODIES.get(node.primitive, ()):
-            yield from problems(node.params[name], without)
+            yield from problems(node.params[name], inside)
     for place, output in enumerate(outputs):
         if not isinstance(output.spec, Spec):
             yield f"output {place}, {named(output)}", "one value", f"{len(output.spec)} values"

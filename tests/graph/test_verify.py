@@ -7,7 +7,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import VerificationError
 from nxkernel.graph.expr import Expr, Graph, constant
-from nxkernel.graph.verify import verify
+from nxkernel.graph.verify import verify, verify_outputs
 
 X, Y = inputs(spec("f32", 2, 3), spec("f64", 4))
 SUM = make(p.add, X, X)
@@ -111,6 +111,13 @@ def test_what_a_pass_takes_out_is_gone():
     verify(graph(SUM), "simplify", ("custom_grad",))
     with pytest.raises(VerificationError, match="expected no add any more, found one"):
         verify(graph(SUM), "simplify", ("add",))
+
+
+def test_bodies_are_rewritten_later():
+    body = graph(make(p.reverse, N, axes=()), parameters=[N])
+    verify_outputs([loop(ONCE, body)], "loop nest rewrites", ("reverse",))
+    with pytest.raises(VerificationError, match="reverse of s64: expected no reverse any more, found one"):
+        verify(graph(loop(ONCE, body)), "simplify", ("reverse",))
 
 
 def test_either_rules_of_types_will_do():
