@@ -22,7 +22,9 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import nxkernel.numpy.array_methods  # noqa: F401  installs methods
 from nxkernel.messages.other_libraries import Hint
+from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand
 from nxkernel.tensor import Tensor
 
@@ -91,7 +93,7 @@ class _Annotations(ast.NodeTransformer):
             return node
         if name not in self.names and hasattr(builtins, name):
             return ast.Attribute(ast.Name(self._imported("builtins")), name) if name in self.taken else node
-        value = self.names[name]
+        value = Any if name == "Any" else self.names[name]
         if isinstance(value, type) or getattr(value, "__module__", "") == "typing":
             module = value.__module__
             return ast.Name(self._imported("nxkernel.tensor" if value is Tensor else module, name))
@@ -158,7 +160,7 @@ def _function(
     name: str, function: Callable[..., Any], result: str, taken: set[str], imports: defaultdict[str, set[str]]
 ) -> Iterator[str]:
     """A function or a method as a stub says it, with each of its overloads."""
-    method = result == "Self"
+    method = result != "Tensor"
     indent = "    " if method else ""
     inner = inspect.unwrap(function)
     annotations = _Annotations(inner, result, taken, imports)
@@ -225,18 +227,18 @@ def installed(cls: type) -> dict[str, Any]:
     return {name: found[name] for name in sorted(found) if not isinstance(found[name], Hint)}
 
 
-def _methods(name: str, cls: type, what: str, imports: defaultdict[str, set[str]]) -> str:
+def _methods(name: str, cls: type, what: str, imports: defaultdict[str, set[str]], result: str = "Self") -> str:
     body = [f'class {name}:\n    """{what}"""\n\n']
     methods = installed(cls)
     for each, value in methods.items():
-        parameters = list(inspect.signature(value).parameters)
+        parameters = [one for one in inspect.signature(value).parameters.values() if one.default is one.empty]
         if each.startswith("__") and len(parameters) <= 2 and each != "__getitem__":
             imports["typing"] |= {"Any", "Self"}
             ignored = "  # type: ignore[override]" if each in _EQUALITY else ""
             other = ", other: Any" if len(parameters) == 2 else ""
-            body.append(f"    def {each}(self{other}) -> Self: ...{ignored}\n")
+            body.append(f"    def {each}(self{other}) -> {result}: ...{ignored}\n")
         else:
-            body += _function(each, value, "Self", set(methods), imports)
+            body += _function(each, value, result, set(methods), imports)
     return "".join(body)
 
 
@@ -249,9 +251,20 @@ def of_methods() -> str:
     return f"{HEADER}{what}\n\n{_imports(imports)}\n{operands}\n{tensors}"
 
 
+def of_array_methods() -> str:
+    """The stub of the class that stands for what is installed on the arrays of NumPy programs."""
+    imports: defaultdict[str, set[str]] = defaultdict(set)
+    arrays = _methods("ArrayMethods", ArrayValue, "The operators and methods of NumPy's arrays.", imports, "Any")
+    what = '"""What nxkernel.numpy.array_methods installs on arrays when the package is imported."""'
+    return f"{HEADER}{what}\n\n{_imports(imports)}\n{arrays}"
+
+
 def stubs() -> dict[Path, str]:
     """The text of each stub by its path."""
-    texts = {ROOT / "nxkernel" / "operand_methods.pyi": of_methods()}
+    texts = {
+        ROOT / "nxkernel" / "operand_methods.pyi": of_methods(),
+        ROOT / "nxkernel" / "numpy" / "installed_methods.pyi": of_array_methods(),
+    }
     for name in MODULES:
         source = Path(importlib.import_module(name).__file__ or "")
         texts[source.with_suffix(".pyi")] = of_module(name)

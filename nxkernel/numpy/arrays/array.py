@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,10 +24,15 @@ from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, s
 from nxkernel.shapes import spreads, text
 from nxkernel.types import Type, bool_
 
+if TYPE_CHECKING:
+    from nxkernel.numpy.installed_methods import ArrayMethods
+else:
+    ArrayMethods = object
+
 Shape = tuple[int, ...]
 
 
-class ArrayValue(Proxy):
+class ArrayValue(Proxy, ArrayMethods):
     """What arrays, scalars and parts of arrays have in common; NumPy's functions become its methods on import."""
 
     __slots__ = ()

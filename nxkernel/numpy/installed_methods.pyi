@@ -1,0 +1,183 @@
+# Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
+"""What nxkernel.numpy.array_methods installs on arrays when the package is imported."""
+
+from typing import Any
+
+class ArrayMethods:
+    """The operators and methods of NumPy's arrays."""
+
+    def __abs__(self) -> Any: ...
+    def __add__(self, other: Any) -> Any: ...
+    def __and__(self, other: Any) -> Any: ...
+    def __copy__(self) -> Any: ...
+    def __deepcopy__(self, other: Any) -> Any: ...
+    def __divmod__(self, other: Any) -> Any: ...
+    def __eq__(self, other: Any) -> Any: ...  # type: ignore[override]
+    def __floordiv__(self, other: Any) -> Any: ...
+    def __ge__(self, other: Any) -> Any: ...
+    def __gt__(self, other: Any) -> Any: ...
+    def __invert__(self) -> Any: ...
+    def __le__(self, other: Any) -> Any: ...
+    def __lshift__(self, other: Any) -> Any: ...
+    def __lt__(self, other: Any) -> Any: ...
+    def __matmul__(self, other: Any) -> Any: ...
+    def __mod__(self, other: Any) -> Any: ...
+    def __mul__(self, other: Any) -> Any: ...
+    def __ne__(self, other: Any) -> Any: ...  # type: ignore[override]
+    def __neg__(self) -> Any: ...
+    def __or__(self, other: Any) -> Any: ...
+    def __pos__(self) -> Any: ...
+    def __pow__(self, other: Any) -> Any: ...
+    def __radd__(self, other: Any) -> Any: ...
+    def __rand__(self, other: Any) -> Any: ...
+    def __rdivmod__(self, other: Any) -> Any: ...
+    def __rfloordiv__(self, other: Any) -> Any: ...
+    def __rlshift__(self, other: Any) -> Any: ...
+    def __rmatmul__(self, other: Any) -> Any: ...
+    def __rmod__(self, other: Any) -> Any: ...
+    def __rmul__(self, other: Any) -> Any: ...
+    def __ror__(self, other: Any) -> Any: ...
+    def __round__(self) -> Any: ...
+    def __rpow__(self, other: Any) -> Any: ...
+    def __rrshift__(self, other: Any) -> Any: ...
+    def __rshift__(self, other: Any) -> Any: ...
+    def __rsub__(self, other: Any) -> Any: ...
+    def __rtruediv__(self, other: Any) -> Any: ...
+    def __rxor__(self, other: Any) -> Any: ...
+    def __sub__(self, other: Any) -> Any: ...
+    def __truediv__(self, other: Any) -> Any: ...
+    def __xor__(self, other: Any) -> Any: ...
+    def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+        """Whether all elements count as true, as :func:`numpy.all`."""
+    def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+        """Whether an element counts as true, as :func:`numpy.any`."""
+    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        """The index of the greatest element, as :func:`numpy.argmax`."""
+    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        """The index of the least element, as :func:`numpy.argmin`."""
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
+        """The indices that sort all of the array, as :func:`numpy.argpartition`."""
+    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+        """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        """The elements in another type, as :meth:`numpy.ndarray.astype`."""
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+        """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+    def conj(self) -> Any:
+        """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    def conjugate(self) -> Any:
+        """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    def copy(self, order: str = "C") -> Any:
+        """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own
+        copies.
+        """
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running products, as :func:`numpy.cumprod`."""
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running sums, as :func:`numpy.cumsum`."""
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """A diagonal, read-only as that of :func:`numpy.diagonal`."""
+    def dot(self, b: Any, out: Any = None) -> Any:
+        """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
+    def fill(self, value: Any) -> None:
+        """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
+    def flatten(self, order: str = "C") -> Any:
+        """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
+    def item(self, *index: Any) -> Any:
+        """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        """The greatest element, as :func:`numpy.max`."""
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:
+        """The average, as :func:`numpy.mean`."""
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        """The least element, as :func:`numpy.min`."""
+    def nonzero(self) -> tuple[Any, ...]:
+        """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = 1,
+        where: Any = True,
+    ) -> Any:
+        """Multiply all, as :func:`numpy.prod`."""
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+        """The greatest element less the least, as :func:`numpy.ptp`."""
+    def put(self, ind: Any, v: Any, mode: str = "raise") -> None:
+        """Assign to elements at places in C order, as :func:`numpy.put`."""
+    def ravel(self, order: str = "C") -> Any:
+        """All elements along one axis, as :func:`numpy.ravel`."""
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Each element several times, as :func:`numpy.repeat`."""
+    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+        """The elements in another shape, as :meth:`numpy.ndarray.reshape`."""
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        """Where values belong in a sorted vector, as :func:`numpy.searchsorted`: by halving, all at once."""
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+        """Sort in place, as :meth:`numpy.ndarray.sort`."""
+    def squeeze(self, axis: Any = None) -> Any:
+        """The array without axes of size 1, a view, as :func:`numpy.squeeze`."""
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any:
+        """The standard deviation, as :func:`numpy.std`."""
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = 0,
+        where: Any = True,
+    ) -> Any:
+        """Add up, as :func:`numpy.sum`."""
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Two axes exchanged, a view, as :func:`numpy.swapaxes`."""
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+        """Elements at indices of an axis, as :func:`numpy.take`."""
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+        """The sum of a diagonal, as :func:`numpy.trace`."""
+    def transpose(self, *axes: Any) -> Any:
+        """The axes in another order, a view, as :meth:`numpy.ndarray.transpose`."""
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any:
+        """The average square of the distance from the average, as :func:`numpy.var`."""
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
