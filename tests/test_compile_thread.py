@@ -1,11 +1,14 @@
 """Work that interrupts do not reach: who waits for it, what it leaves, and what others have left."""
 
+import ast
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from llvmlite import binding as llvm
@@ -196,3 +199,40 @@ def test_a_child_process_has_a_thread_of_its_own():
     if not child:
         os._exit(compile_thread.do(lambda: 5))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+
+
+#: Modules of ours that are imported in functions without `load`, though nxkernel itself imports them not, and why.
+WITHOUT_LOAD = {
+    "nxkernel_magics": "IPython loads the extension, no call does",
+    "nxkernel.backends.cuda": "a GPU is asked for before a program runs there",
+    "nxkernel.compilers.numba_cuda": "a GPU is asked for before a program runs there",
+    "nxkernel.definitions.devices.eager_operations": "a GPU is asked for before a program runs there",
+    "nxkernel.compilers.numba_cpu.codegen": "the compile thread runs what imports them",
+    "nxkernel.compilers.numba_cpu.runtime.orc_linker": "the compile thread runs what imports it",
+    "nxkernel.compilers.numba_cpu.program.parallel_loops": "loaded with what makes plans",
+    "nxkernel.compilers.numba_cpu.program.graph_compilation": "loaded with what makes plans",
+    "nxkernel.compilers.schedule.canonical_form": "loaded with what makes plans",
+    "nxkernel.compilers.plan.nested_plans": "an error or a measurement asks for it",
+    "nxkernel.compilers.numba_cpu.target.target_processor": "loaded with the compiler",
+}
+
+
+def test_imports_in_functions_go_where_no_interrupt_reaches():
+    printed, _ = stressing.run("import sys, nxkernel; print(*[name for name in sys.modules if 'nxkernel' in name])")
+    known, missing = set(printed.split()), set()
+    folder = Path(compile_thread.__file__).parent
+    for path in folder.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                loads = set(re.findall(r"compile_thread\.load\('(.+?)'\)", ast.unparse(function)))
+                for node in ast.walk(function):
+                    names = [each.name for each in getattr(node, "names", []) if isinstance(each, ast.alias)]
+                    if isinstance(node, ast.ImportFrom):
+                        whole = [f"{node.module}.{name}" for name in names]
+                        paths = [folder.parent.joinpath(*name.split(".")) for name in whole]
+                        names = [
+                            name if path.with_suffix(".py").is_file() else node.module
+                            for name, path in zip(whole, paths, strict=True)
+                        ]
+                    missing |= {name for name in names if name.startswith("nxkernel")} - known - loads
+    assert {name for name in missing if not name.startswith(tuple(WITHOUT_LOAD))} == set()
