@@ -26,10 +26,10 @@ from nxkernel.ops import __all__ as vocabulary
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
-    "arithmetic.typing", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.borders",
+    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.borders",
     "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.folding",
     "reductions.windows", "shapes.sorting", "reductions.contraction", "reductions.convolution", "reductions.fourier",
-    "tensors.vectorized_axes", "shapes.batches", "tensors.inspection", "tensors.conversion",
+    "tensors.vectorized_axes", "shapes.batches", "tensors.inspection", "tensors.python_conversion",
     "programs.numba_functions",
 )  # fmt: skip
 #: Modules of ``nxkernel.definitions`` and what their sections are called.

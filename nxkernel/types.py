@@ -39,7 +39,7 @@ from nxkernel.element_kinds import (
     u64,
 )  # fmt: skip
 from nxkernel.errors import NxTypeError, message
-from nxkernel.thread_settings import Meanwhile, kept
+from nxkernel.scoped_settings import Meanwhile, kept
 
 __all__ = [
     "TYPES", "Type", "bf16", "bool_", "c64", "c128", "cast_number", "complex", "compute_type", "f16", "f32", "f64",

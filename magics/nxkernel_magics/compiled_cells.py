@@ -14,7 +14,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.definitions.calls.compiled_cell import CompiledCell
+from nxkernel.definitions.calls.notebook_cell import CompiledCell
 from nxkernel.definitions.keys import source_locations
 from nxkernel_magics import first_lines
 from nxkernel_magics.arguments import parse

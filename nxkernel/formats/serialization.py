@@ -16,7 +16,7 @@ The header is an object with ``tensors`` and ``container``. Each tensor has its 
 are some, ``names`` of its axes and ``vectorized``, the names of the first axes where those are vectorized (``names``
 then has the others'). The data is the tensors' elements in C order, one tensor after the other, each from a multiple of
 64 bytes on and the gaps filled with zeros; bool takes a byte, 0 or 1. What ``container`` is made of,
-:mod:`nxkernel.formats.structure` says.
+:mod:`nxkernel.formats.container_json` says.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from typing import IO, Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.formats.container_json import Reader, StructureWriter
 from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
 from nxkernel.formats.sources import UNPACKED, ByteSource, Writable, brief, replacing
-from nxkernel.formats.structure import Reader, StructureWriter
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 

@@ -16,8 +16,8 @@ from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, nod
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
+from nxkernel.scoped_settings import Meanwhile, kept, settled
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.thread_settings import Meanwhile, kept, settled
 from nxkernel.types import follows_numpy, is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

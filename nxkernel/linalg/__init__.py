@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
+from nxkernel.linalg.matrix_powers import adjoint, matrix_power
 from nxkernel.linalg.measures import determinant, matrix_rank, norm
-from nxkernel.linalg.products import adjoint, matrix_power
 from nxkernel.linalg.solving import invert, least_squares, pinv, solve, triangular_solve
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain

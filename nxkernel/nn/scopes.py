@@ -15,8 +15,8 @@ from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.summaries import spec_text
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.primitives import Spec
+from nxkernel.scoped_settings import Meanwhile, kept
 from nxkernel.shapes import describe
-from nxkernel.thread_settings import Meanwhile, kept
 
 #: The keys that lead to a module's parameters.
 Path = tuple[str, ...]

@@ -2,11 +2,11 @@
 
 from nxkernel.messages.call_errors import explain
 from nxkernel.ops import methods as methods  # installs operators and methods
-from nxkernel.ops.arithmetic import comparison, elementary, elementwise, typing
+from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
+from nxkernel.ops.arithmetic.casting import *  # noqa: F403
 from nxkernel.ops.arithmetic.comparison import *  # noqa: F403
 from nxkernel.ops.arithmetic.elementary import *  # noqa: F403
 from nxkernel.ops.arithmetic.elementwise import *  # noqa: F403
-from nxkernel.ops.arithmetic.typing import *  # noqa: F403
 from nxkernel.ops.programs import numba_functions
 from nxkernel.ops.programs.numba_functions import *  # noqa: F403
 from nxkernel.ops.reductions import (
@@ -35,17 +35,17 @@ from nxkernel.ops.shapes.gathering import *  # noqa: F403
 from nxkernel.ops.shapes.indexing import *  # noqa: F403
 from nxkernel.ops.shapes.shaping import *  # noqa: F403
 from nxkernel.ops.shapes.sorting import *  # noqa: F403
-from nxkernel.ops.tensors import conversion, creation, inspection, literals, vectorized_axes
-from nxkernel.ops.tensors.conversion import *  # noqa: F403
+from nxkernel.ops.tensors import creation, inspection, literals, python_conversion, vectorized_axes
 from nxkernel.ops.tensors.creation import *  # noqa: F403
 from nxkernel.ops.tensors.inspection import *  # noqa: F403
 from nxkernel.ops.tensors.literals import *  # noqa: F403
+from nxkernel.ops.tensors.python_conversion import *  # noqa: F403
 from nxkernel.ops.tensors.vectorized_axes import *  # noqa: F403
 
 _FAMILIES = (
-    batches, borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, folding, fourier, gathering, indexing, inspection, literals, numba_functions, reduction, shaping,
-    sorting, statistics, typing, vectorized_axes, windows,
+    batches, borders, casting, comparison, contraction, convolution, creation, cumulative, diagonals, elementary,
+    elementwise, folding, fourier, gathering, indexing, inspection, literals, numba_functions, python_conversion,
+    reduction, shaping, sorting, statistics, vectorized_axes, windows,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
 

@@ -12,7 +12,7 @@ from nxkernel.graph import tracing
 from nxkernel.messages.call_errors import explained
 from nxkernel.messages.other_libraries import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.arithmetic import comparison, elementary, elementwise, typing
+from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
 from nxkernel.ops.machinery.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
 from nxkernel.ops.reductions import (
     contraction,
@@ -26,7 +26,7 @@ from nxkernel.ops.reductions import (
 )
 from nxkernel.ops.shapes import borders, diagonals, gathering, indexing, shaping, sorting
 from nxkernel.ops.shapes.batches import to_batched, to_heatmap
-from nxkernel.ops.tensors import conversion, inspection, vectorized_axes
+from nxkernel.ops.tensors import inspection, python_conversion, vectorized_axes
 from nxkernel.ops.tensors.creation import tril, triu
 from nxkernel.shapes import broadcast_shapes
 from nxkernel.tensor.tensor import Tensor
@@ -170,7 +170,7 @@ def _install() -> None:
     Operand.__getitem__ = indexing.index
     for module in (
         borders, comparison, contraction, convolution, cumulative, diagonals, elementary, elementwise, folding, fourier,
-        gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, windows,
+        gathering, indexing, inspection, reduction, shaping, sorting, statistics, casting, windows,
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":
@@ -179,7 +179,7 @@ def _install() -> None:
     for name in ("devectorize", "revectorize", "vectorize"):
         setattr(Operand, name, explained(getattr(vectorized_axes, name), "nx"))
     for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
-        setattr(Tensor, name, explained(getattr(conversion, name), "nx"))
+        setattr(Tensor, name, explained(getattr(python_conversion, name), "nx"))
     Tensor.to_batched, Tensor.to_heatmap = explained(to_batched, "nx"), explained(to_heatmap, "nx")
     for name, entry in ATTRIBUTES.items():
         if not hasattr(Operand, name):

@@ -12,8 +12,8 @@ import numpy as np
 from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
+from nxkernel.ops.arithmetic.casting import bitcast
 from nxkernel.ops.arithmetic.elementwise import complex, max
-from nxkernel.ops.arithmetic.typing import bitcast
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.random.words import KeyWords, bits, bits_at, places

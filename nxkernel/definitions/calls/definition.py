@@ -53,9 +53,9 @@ from nxkernel.errors import CompilationError, NxError, NxValueError, message
 from nxkernel.forks import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.scoped_settings import settled
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
-from nxkernel.thread_settings import settled
 
 #: The parameters of a definition's function, and what it gives, for tools that check and complete.
 Parameters = ParamSpec("Parameters")

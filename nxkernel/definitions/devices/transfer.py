@@ -9,7 +9,7 @@ from nxkernel.errors import NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue, at_line
 from nxkernel.messages import number_checks
 from nxkernel.ops.machinery.dispatch import lasting
-from nxkernel.ops.tensors.conversion import eager
+from nxkernel.ops.tensors.python_conversion import eager
 from nxkernel.tensor import device
 
 if TYPE_CHECKING:

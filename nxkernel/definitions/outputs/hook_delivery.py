@@ -11,8 +11,8 @@ from typing import Any
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.keys.static_values import Same
 from nxkernel.errors import NxTypeError, message
+from nxkernel.scoped_settings import Meanwhile, kept
 from nxkernel.shapes import describe
-from nxkernel.thread_settings import Meanwhile, kept
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from nxkernel.definitions.flow.values import variables
+from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
 from nxkernel.errors import NxTypeError, message
@@ -137,7 +137,7 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWat
     ------
     NxTypeError
     """
-    returned = {id(inner) for inner in variables.containers(result)}
+    returned = {id(inner) for inner in variable_leaves.containers(result)}
     for name, held, copy in arguments.differences():
         if id(held) in returned:
             continue

@@ -15,7 +15,7 @@ from nxkernel.definitions.captures.placeholders import Placeholders
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
-from nxkernel.definitions.flow.values.variables import has_traced_length
+from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import Rebuilt, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of

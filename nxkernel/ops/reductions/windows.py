@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.backends.arrays import MOST
+from nxkernel.backends.array_primitives import MOST
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr

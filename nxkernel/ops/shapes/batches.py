@@ -10,7 +10,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import entry_spec, vectorized_spec, whole_spec
 from nxkernel.ops.machinery import axis_alignment
 from nxkernel.ops.shapes import shaping
-from nxkernel.ops.tensors.conversion import eager
+from nxkernel.ops.tensors.python_conversion import eager
 from nxkernel.primitives import Spec
 from nxkernel.tensor.heatmap import Heatmap
 from nxkernel.tensor.tensor import Tensor

@@ -12,10 +12,10 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError
 from nxkernel.definitions.flow.control.untaken_code import unreached
-from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variables
+from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
-from nxkernel.definitions.flow.values.variables import MismatchError, is_traced, known
+from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Array
@@ -143,7 +143,7 @@ def _is_truth(value: Any) -> bool:
     """Whether a value is of the type that comparisons give."""
     if isinstance(value, bool):
         return True
-    return variables.is_value(value) and operand(value).type in (types.u8, types.bool_)
+    return variable_leaves.is_value(value) and operand(value).type in (types.u8, types.bool_)
 
 
 def _scalar(value: Any, word: str, site: Any) -> Any:
@@ -168,7 +168,7 @@ class _Branch:
         self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side], words: Words = _IF
     ) -> None:
         self._site, self._names, self._sides, self._words = site, names, sides, words
-        self._values = variables.entered(values)
+        self._values = variable_leaves.entered(values)
         self._runs: list[_SideResult] = []
         self._common: list[tuple] = []
         self._paths: list[str] = []
@@ -188,11 +188,13 @@ class _Branch:
         return tuple([self._result(place, supply) for place in range(len(self._names))])
 
     def _run(self, side: Side) -> None:
-        given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
+        given = [
+            variable_leaves.duplicate(value) if variable_leaves.is_mutable(value) else value for value in self._values
+        ]
         watch = ObjectWatch(self._sides)
         try:
             with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
-                results = variables.entered(side(*given))
+                results = variable_leaves.entered(side(*given))
                 self._refuse_changes(watch)
         except BaseException as error:
             watch.undo()
@@ -200,12 +202,12 @@ class _Branch:
                 raise self._refuse_steps(error) from None
             raise
         leaves: list[Any] = []
-        structures = [variables.take_apart(value, leaves) for value in results]
+        structures = [variable_leaves.take_apart(value, leaves) for value in results]
         for place, value in enumerate(given):
             if results[place] is value:
                 # A copy that was changed in place stands for the original.
                 results[place] = self._values[place]
-        weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
+        weak = [not is_number(leaf) and variable_leaves.is_weak(leaf) for leaf in leaves]
         self._runs.append(_SideResult(tuple(results), structures, leaves, weak))
 
     def _refuse_steps(self, error: MustUnrollError) -> NxError:
@@ -233,33 +235,42 @@ class _Branch:
     def _pair(self, *_: Any) -> tuple[list[Any], list[Any]]:
         one, other = self._runs
         supplies = [
-            iter([*zip(run.leaves, run.weak, itertools.chain(*map(variables.arrays_of, run.structures)), strict=True)])
+            iter(
+                [
+                    *zip(
+                        run.leaves,
+                        run.weak,
+                        itertools.chain(*map(variable_leaves.arrays_of, run.structures)),
+                        strict=True,
+                    )
+                ]
+            )
             for run in self._runs
         ]
         for place, name in enumerate(self._names):
             structures = one.structures[place], other.structures[place]
             own = [
-                [next(supply) for _ in range(variables.count(structure))]
+                [next(supply) for _ in range(variable_leaves.count(structure))]
                 for structure, supply in zip(structures, supplies, strict=True)
             ]
-            if one.results[place] is other.results[place] and not variables.is_mutable(one.results[place]):
-                self._common.append((variables.HELD, one.results[place], ()))
+            if one.results[place] is other.results[place] and not variable_leaves.is_mutable(one.results[place]):
+                self._common.append((variable_leaves.HELD, one.results[place], ()))
                 self._arrays.append([])
                 continue
             parts = _as_parts(structures, own)
             alike = all(part is structure for part, structure in zip(parts, structures, strict=True))
             structures = parts
             try:
-                common = variables.fit(*structures, name, self._missing, keep_arrays=alike)
+                common = variable_leaves.fit(*structures, name, self._missing, keep_arrays=alike)
             except MismatchError as found:
                 raise self._unlike(found, *own) from None
             self._common.append(common)
             picked = [
-                variables.leaves_of(structure, iter(leaves), common, _NEVER_READ)
+                variable_leaves.leaves_of(structure, iter(leaves), common, _NEVER_READ)
                 for structure, leaves in zip(structures, own, strict=True)
             ]
             self._arrays.append([(left[2], right[2]) for left, right in zip(*picked, strict=True)])
-            for path, one_leaf, other_leaf in zip(variables.paths(common, name), *picked, strict=True):
+            for path, one_leaf, other_leaf in zip(variable_leaves.paths(common, name), *picked, strict=True):
                 (left, weak, _), (right, weak_right, _) = one_leaf, other_leaf
                 if types.follows_numpy() and one_leaf is not _NEVER_READ is not other_leaf:
                     self._check_shapes(path, left, right)
@@ -271,11 +282,11 @@ class _Branch:
         return self._paired
 
     def _result(self, place: int, supply: Iterator[Any]) -> Any:
-        made = variables.rebuild(self._common[place], supply)
+        made = variable_leaves.rebuild(self._common[place], supply)
         one, other = (run.results[place] for run in self._runs)
         self._tie(place, made)
-        if one is other and variables.is_mutable(one):
-            return variables.write_back(one, made)
+        if one is other and variable_leaves.is_mutable(one):
+            return variable_leaves.write_back(one, made)
         if one is not other:
             mutable_arguments.follow_choice([one, other], made)
         return made
@@ -283,7 +294,7 @@ class _Branch:
     def _tie(self, place: int, made: Any) -> None:
         """Remember which arrays those in a result may be."""
         name, site = self._names[place], self._site
-        arrays = variables.arrays_made(self._common[place], made)
+        arrays = variable_leaves.arrays_made(self._common[place], made)
         for array, sides in zip(arrays, self._arrays[place], strict=True):
             if array is not None:
                 doubts = [side.root.doubt for side in sides if side is not None and side.root.doubt is not None]
@@ -307,7 +318,7 @@ class _Branch:
 
     def _check_shapes(self, path: str, one: Any, other: Any) -> None:
         """Shapes broadcast by Nx's rules; in NumPy's programs a variable has that of the side which ran."""
-        specs = variables.spec_of(one), variables.spec_of(other)
+        specs = variable_leaves.spec_of(one), variable_leaves.spec_of(other)
         if specs[0].shape != specs[1].shape:
             rows = self._rows(path, one, other, *map(str, specs))
             raise self._disagree(path, rows, "give them one shape, e.g. with np.broadcast_to(x, shape).")
@@ -332,7 +343,7 @@ class _Branch:
 
     def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
         leaves = [[leaf for leaf, *_ in side] for side in (one, other)]
-        texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
+        texts = [variable_leaves.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
         rows = self._rows(found.path, *(side[0] if side else None for side in leaves), *texts)
         (kind, form, _), (other_kind, other_form, _) = found.parts
         if kind == other_kind == "dict" and set(form.keys) == set(other_form.keys) and form.class_ is other_form.class_:
@@ -381,7 +392,7 @@ def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tu
     """Where one side has a part of an array and the other one a whole array, that is a part of itself."""
     found = list(structures)
     for side, (one, other) in enumerate((structures, structures[::-1])):
-        if other[0] == variables.PART and one[0] == variables.LEAF and isinstance(one[1], Array):
+        if other[0] == variable_leaves.PART and one[0] == variable_leaves.LEAF and isinstance(one[1], Array):
             found[side] = other
             own[side] += [(one[1].shape[axis], False, None) for axis in other[1]]
     return tuple(found)

@@ -10,9 +10,9 @@ from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError, told
-from nxkernel.definitions.flow.values import variables
+from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.unassigned_variables import unassigned
-from nxkernel.definitions.flow.values.variables import is_traced
+from nxkernel.definitions.flow.values.variable_leaves import is_traced
 from nxkernel.definitions.syntax.unsupported_syntax import SyntaxSite
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.tracing import BodyTrace, user_line
@@ -184,7 +184,7 @@ def scan(
     (6.0, [1.0, 3.0, 6.0])
     """
     leaves: list[Any] = []
-    structure = variables.take_apart(xs, leaves)
+    structure = variable_leaves.take_apart(xs, leaves)
     items = [rows(leaf) for leaf in leaves]
     steps = _steps([item.length for item in items], length)
     if not steps:
@@ -194,9 +194,11 @@ def scan(
 
     def step(count: Any, state: Any) -> tuple[Any, list[Any]]:
         place = steps - 1 - count if reverse else count
-        state, result = _pair(body(state, variables.rebuild(structure, iter([item.item(place) for item in items]))))
+        state, result = _pair(
+            body(state, variable_leaves.rebuild(structure, iter([item.item(place) for item in items])))
+        )
         results: list[Any] = []
-        made[:] = [variables.take_apart(result, results)]
+        made[:] = [variable_leaves.take_apart(result, results)]
         return state, results
 
     def probe(counts: Sequence[Any], held: tuple) -> tuple[tuple, tuple]:
@@ -221,7 +223,7 @@ def scan(
     _, (state, stacked) = _state(initial, "scan", rooms).run((0,), ask, turn)
     if not steps:
         stacked = [room[:0] for room in stacked]
-    return state, variables.rebuild(made[0], iter(stacked))
+    return state, variable_leaves.rebuild(made[0], iter(stacked))
 
 
 def _pair(found: Any) -> tuple[Any, Any]:
@@ -298,7 +300,7 @@ def _state(initial: Any, name: str, *others: Any) -> LoopState:
 
 def _has_leaves(value: Any) -> bool:
     leaves: list[Any] = []
-    variables.take_apart(value, leaves)
+    variable_leaves.take_apart(value, leaves)
     return bool(leaves)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nxkernel import primitives, types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError, gathered
-from nxkernel.definitions.flow.values import array_aliases, variables
+from nxkernel.definitions.flow.values import array_aliases, variable_leaves
 from nxkernel.definitions.flow.values.unassigned_variables import pending
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
@@ -156,7 +156,7 @@ class Gathering:
 
     def _keep(self, index: int, each: AppendedList, number: Any, given: Sequence[Any], results: tuple) -> None:
         leaves: list[Any] = []
-        structure = variables.take_apart(results[each.place], leaves)
+        structure = variable_leaves.take_apart(results[each.place], leaves)
         self._check(each, structure, leaves)
         self._follow(index, each, structure, given, results)
         self._learn(index, each, leaves)
@@ -189,7 +189,7 @@ class Gathering:
                     if same.value is None:
                         same.value = rows[leaf]
                     made[first], rows[leaf], same.is_item = same, same.value, True
-                each.items.append(variables.rebuild(_new(structure), iter(rows)))
+                each.items.append(variable_leaves.rebuild(_new(structure), iter(rows)))
             states = [self._next(k, states, made) for k in range(len(states))]
         values = [same.value if same.is_item else value for same, value in zip(states, after, strict=True)]
         for index, each in enumerate(self._lists):
@@ -224,7 +224,11 @@ class Gathering:
 
     def _check(self, each: AppendedList, structure: tuple, leaves: Sequence[Any]) -> None:
         kinds = set(_kinds(structure))
-        if kinds & {variables.HELD, variables.NONE, variables.PART} or any(map(is_number, leaves)) or not leaves:
+        if (
+            kinds & {variable_leaves.HELD, variable_leaves.NONE, variable_leaves.PART}
+            or any(map(is_number, leaves))
+            or not leaves
+        ):
             raise _unfit(each, "known while it is traced, or has no fixed shape")
         if any(leaf.type.is_integer and not leaf.shape for leaf in leaves):
             raise _unfit(each, "a whole number, which may be needed while it is traced")
@@ -233,7 +237,7 @@ class Gathering:
         self, index: int, each: AppendedList, structure: tuple, given: Sequence[Any], results: Sequence[Any]
     ) -> None:
         """Note which variables have an array that is appended, before the iteration or after it."""
-        arrays, outside = variables.arrays_of(structure), tracing.current().previous
+        arrays, outside = variable_leaves.arrays_of(structure), tracing.current().previous
         own = {array.root for array in arrays if array is not None}
         begun = {array.root for value in given for array in _arrays(value)}
         ended = self._ended(results)
@@ -346,8 +350,8 @@ def _kinds(structure: tuple) -> Iterable[str]:
 
 
 def _arrays(value: Any) -> list[Any]:
-    structure = variables.take_apart(value, [])
-    return [array for array in variables.arrays_of(structure) if array is not None]
+    structure = variable_leaves.take_apart(value, [])
+    return [array for array in variable_leaves.arrays_of(structure) if array is not None]
 
 
 def _reached(arrays: Sequence[Any]) -> dict[Root, int]:
@@ -356,12 +360,12 @@ def _reached(arrays: Sequence[Any]) -> dict[Root, int]:
 
 def _new(structure: tuple) -> tuple:
     kind, detail, children = structure
-    return (kind, None if kind == variables.LEAF else detail, tuple(map(_new, children)))
+    return (kind, None if kind == variable_leaves.LEAF else detail, tuple(map(_new, children)))
 
 
 def _proxies(structure: tuple) -> list[bool]:
     kind, detail, children = structure
-    if kind == variables.LEAF:
+    if kind == variable_leaves.LEAF:
         return [detail is not None]
     return [found for child in children for found in _proxies(child)]
 

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nxkernel import shapes, types
-from nxkernel.definitions.flow.values.variables import entered, has_traced_length, is_traced, is_value, known, plain
+from nxkernel.definitions.flow.values.variable_leaves import (
+    entered,
+    has_traced_length,
+    is_traced,
+    is_value,
+    known,
+    plain,
+)
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled

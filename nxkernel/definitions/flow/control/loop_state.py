@@ -10,7 +10,7 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.buffer_swaps import Exchange
 from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
-from nxkernel.definitions.flow.values import array_aliases, variables
+from nxkernel.definitions.flow.values import array_aliases, variable_leaves
 from nxkernel.definitions.flow.values.array_aliases import LoopAliases
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, follow, make_of_several
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
@@ -89,8 +89,8 @@ class _Variable:
             self.leaves = [control.UNKNOWN] * self.size
         elif not self.held:
             if found.stretched.get(name) and isinstance(value, Array):
-                value = variables.stretched(value, found.stretched[name])
-            self.structure = variables.take_apart(value, self.leaves)
+                value = variable_leaves.stretched(value, found.stretched[name])
+            self.structure = variable_leaves.take_apart(value, self.leaves)
             self.size = len(self.leaves)
         else:
             self.size = 0
@@ -102,50 +102,50 @@ class _Variable:
         make_of_several(nodes)
         for leaf, node in zip(self.leaves, nodes, strict=True):
             follow(leaf, node)
-        self.given = variables.rebuild(self.structure, iter(nodes))
+        self.given = variable_leaves.rebuild(self.structure, iter(nodes))
         self.entered = self.given.root.content() if isinstance(self.given, Array | MutableArgument) else None
         return self.given
 
     def arrays_before(self) -> list[Any]:
         """The arrays that it has before the loop."""
-        found = variables.arrays_of(self.structure) if self.structure else []
+        found = variable_leaves.arrays_of(self.structure) if self.structure else []
         return [array for array in found if array is not None]
 
     def arrays_in_turn(self) -> list[Any]:
         """Those that the body sees."""
         if not self.structure:
             return []
-        return [array for array in variables.arrays_made(self.structure, self.given) if array is not None]
+        return [array for array in variable_leaves.arrays_made(self.structure, self.given) if array is not None]
 
     def arrays_after_turn(self) -> list[Any]:
         """Those that an iteration bound it to."""
-        return [array for array in variables.arrays_of(self.result) if array is not None] if self.result else []
+        return [array for array in variable_leaves.arrays_of(self.result) if array is not None] if self.result else []
 
     def after_turn(self, value: Any, found: LoopPlan, before: Sequence[Any]) -> list[Any]:
         """The leaves of what the body gave."""
         if self.held:
-            if not variables.same(self.value, value):
+            if not variable_leaves.same(self.value, value):
                 if _can_open(self.value, value):
                     found.opened.add(self.name)
                     raise _AgainError
                 raise MustUnrollError(f"`{self.name}` {_texts(self.value, value)}")
             return []
         leaves: list[Any] = []
-        self.result = variables.take_apart(value, leaves)
+        self.result = variable_leaves.take_apart(value, leaves)
         if self.fresh:
-            kept = variables.arrays_kept(self.result, tracing.current().previous)
-            leaves, self.result = variables.leaves_of(self.result, iter(leaves), kept, None), kept
+            kept = variable_leaves.arrays_kept(self.result, tracing.current().previous)
+            leaves, self.result = variable_leaves.leaves_of(self.result, iter(leaves), kept, None), kept
         self.turned = leaves
         if self.fresh:
             if len(leaves) != self.size:
                 found.sizes[self.name] = len(leaves)
                 raise _AgainError
             return leaves
-        self.copied = variables.is_mutable(self.value) and value is self.given
+        self.copied = variable_leaves.is_mutable(self.value) and value is self.given
         try:
-            variables.fit(self.structure, self.result, self.name, _no_value)
-        except variables.MismatchError as mismatch:
-            if self.structure[0] == variables.LEAF and self.result[0] == variables.PART:
+            variable_leaves.fit(self.structure, self.result, self.name, _no_value)
+        except variable_leaves.MismatchError as mismatch:
+            if self.structure[0] == variable_leaves.LEAF and self.result[0] == variable_leaves.PART:
                 found.stretched[self.name] = self.result[1]
                 raise _AgainError from None
             raise ChangesError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
@@ -161,12 +161,12 @@ class _Variable:
         make_of_several(leaves)
         for leaf, node in zip(self.turned, leaves, strict=True):
             follow(leaf, node)
-        made = variables.rebuild(self._last(), iter(leaves))
-        self.arrays = [array for array in variables.arrays_made(self._last(), made) if array is not None]
-        return variables.write_back(self.value, made) if self.copied else made
+        made = variable_leaves.rebuild(self._last(), iter(leaves))
+        self.arrays = [array for array in variable_leaves.arrays_made(self._last(), made) if array is not None]
+        return variable_leaves.write_back(self.value, made) if self.copied else made
 
     def _last(self) -> tuple:
-        return self.result if self.fresh else variables.fit(self.structure, self.result, self.name, _no_value)
+        return self.result if self.fresh else variable_leaves.fit(self.structure, self.result, self.name, _no_value)
 
 
 def _no_value(path: str, side: int) -> Any:
@@ -175,18 +175,18 @@ def _no_value(path: str, side: int) -> Any:
 
 def _can_hold(value: Any) -> bool:
     """Whether a value may stay as it is in the loop, until it turns out that it does not."""
-    return not (is_number(value) or variables.has_values(value, proxies=False))
+    return not (is_number(value) or variable_leaves.has_values(value, proxies=False))
 
 
 def _can_open(before: Any, after: Any) -> bool:
     """Whether a value that was held can be part of what the program changes."""
     if isinstance(before, Proxy):
-        return variables.is_value(after) or is_number(after)
+        return variable_leaves.is_value(after) or is_number(after)
     one: list[Any] = []
-    structures = variables.take_apart(before, one), variables.take_apart(after, [])
+    structures = variable_leaves.take_apart(before, one), variable_leaves.take_apart(after, [])
     try:
-        variables.fit(*structures, "", _no_value)
-    except (variables.MismatchError, MustUnrollError):
+        variable_leaves.fit(*structures, "", _no_value)
+    except (variable_leaves.MismatchError, MustUnrollError):
         return False
     return bool(one)
 
@@ -195,8 +195,8 @@ def _texts(before: Any, after: Any) -> str:
     found = []
     for value in (before, after):
         leaves: list[Any] = []
-        structure = variables.take_apart(value, leaves)
-        found.append(variables.described(structure, iter(leaves)))
+        structure = variable_leaves.take_apart(value, leaves)
+        found.append(variable_leaves.described(structure, iter(leaves)))
     return f"is {found[0]} before a turn and {found[1]} after it"
 
 
@@ -226,7 +226,7 @@ class LoopState:
         target: bool = False,
     ) -> None:
         self.site, self._names, self._plan = site, names, found
-        self._values = variables.entered(values)
+        self._values = variable_leaves.entered(values)
         self._functions, self._target = tuple(functions), target
         self._arrays = LoopAliases(site)
 
@@ -285,7 +285,7 @@ class LoopState:
             watch = ObjectWatch(self._functions, [(v.name, v.value) for v in held if v.held])
             try:
                 after, results = turn(nodes[:extra], values_of(nodes))
-                results = variables.entered(results)
+                results = variable_leaves.entered(results)
                 if self._plan.keeps_target is not keeps:
                     raise _AgainError
                 self._look_for_changes(watch, held)
@@ -327,7 +327,7 @@ class LoopState:
             id(container): variable
             for variable in held
             if variable.held
-            for container in variables.containers(variable.value)
+            for container in variable_leaves.containers(variable.value)
         }
         for name, value in changed:
             variable = values.get(id(value))
@@ -372,4 +372,4 @@ def _converted(path: str, after: Spec) -> str:
 def _paths(variable: _Variable) -> list[str]:
     if variable.fresh:
         return [variable.name] * variable.size
-    return variables.paths(variable.structure, variable.name) if variable.structure else []
+    return variable_leaves.paths(variable.structure, variable.name) if variable.structure else []

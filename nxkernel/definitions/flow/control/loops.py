@@ -16,7 +16,7 @@ from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, pl
 from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.control.untaken_code import unreached
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
-from nxkernel.definitions.flow.values.variables import is_traced, is_value, known
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import VectorizedValueError

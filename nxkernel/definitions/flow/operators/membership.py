@@ -13,7 +13,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.definitions.flow.control.branches import and_, or_, predicate
 from nxkernel.definitions.flow.control.loop_iterables import Range, counted
-from nxkernel.definitions.flow.values.variables import is_traced, is_value, known
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.operand import Proxy

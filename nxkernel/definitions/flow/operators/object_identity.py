@@ -9,8 +9,8 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.definitions.flow.control.branches import not_
-from nxkernel.definitions.flow.values import mutable_arguments, variables
-from nxkernel.definitions.flow.values.variables import is_traced, known
+from nxkernel.definitions.flow.values import mutable_arguments, variable_leaves
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import storage
@@ -35,7 +35,7 @@ def is_(one: Any, other: Any, site: Any = None) -> Any:
         if not is_traced(value):
             return known(value) is truth
         return value if truth else not_(value, site)
-    if variables.is_place(one) and variables.is_place(other):
+    if variable_leaves.is_place(one) and variable_leaves.is_place(other):
         storage.before_compared(one.root, other.root)
     elif _is_alike(one, other):
         mutable_arguments.refuse_several(one, other)
@@ -51,7 +51,7 @@ def _is_truth(value: Any) -> bool:
     """Whether a value is one of Python's truth values, which comparisons of its numbers give, too."""
     if not is_traced(value):
         return isinstance(known(value), bool)
-    return variables.is_value(value) and operand(value).type is types.bool_ and tracing.weak(operand(value))
+    return variable_leaves.is_value(value) and operand(value).type is types.bool_ and tracing.weak(operand(value))
 
 
 def is_not(one: Any, other: Any, /) -> Any:
@@ -67,7 +67,7 @@ def id_(value: Any, /) -> int:
     TracedValueError
         For an array that a branch or a loop made of others.
     """
-    if variables.is_place(value) and value.root.aliases is not None:
+    if variable_leaves.is_place(value) and value.root.aliases is not None:
         value.root.aliases.before_compared()
     mutable_arguments.refuse_several(value)
     return id(value)

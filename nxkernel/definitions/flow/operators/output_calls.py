@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
-from nxkernel.definitions.flow.values.variables import is_traced, known
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.printed_values import Asked, FixedText, OutputStream, Percent, Said, Several
 from nxkernel.definitions.outputs.printed_values import TextTemplate as Made

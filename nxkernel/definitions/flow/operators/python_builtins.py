@@ -15,7 +15,7 @@ from nxkernel.definitions.flow.control.branches import and_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
 from nxkernel.definitions.flow.operators import rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
-from nxkernel.definitions.flow.values.variables import has_values, is_traced, known, plain, take_apart
+from nxkernel.definitions.flow.values.variable_leaves import has_values, is_traced, known, plain, take_apart
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue

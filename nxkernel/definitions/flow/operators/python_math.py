@@ -10,7 +10,7 @@ from typing import Any
 from nxkernel import primitives, types
 from nxkernel.definitions.flow.operators import python_builtins as twins
 from nxkernel.definitions.flow.operators.python_builtins import any_traced, as_number, in_dialect, like
-from nxkernel.definitions.flow.values.variables import has_values, known, plain
+from nxkernel.definitions.flow.values.variable_leaves import has_values, known, plain
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise

@@ -17,7 +17,7 @@ from nxkernel.definitions.flow.operators.python_builtins import as_number
 from nxkernel.definitions.flow.values import functional_updates, negative_indices
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, assigned, refuse_kept
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
-from nxkernel.definitions.flow.values.variables import is_traced, is_value
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Array, Scalar, not_own, of_numpy

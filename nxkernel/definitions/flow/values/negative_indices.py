@@ -20,7 +20,7 @@ from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import apply, filled, operand
-from nxkernel.thread_settings import Meanwhile, kept
+from nxkernel.scoped_settings import Meanwhile, kept
 
 
 class _IndexRules(threading.local):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import nxkernel as nx
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING, arrays
-from nxkernel.backends.arrays import clamped, view_windows
+from nxkernel.backends import MEANING, array_primitives
+from nxkernel.backends.array_primitives import clamped, view_windows
 from nxkernel.errors import NxValueError
 from nxkernel.graph.tracing import trace_body
 from nxkernel.primitives import Spec
@@ -333,5 +333,5 @@ def test_convolutions_beyond_what_is_copied(feature_groups, batch_groups, monkey
         "feature_groups": feature_groups, "batch_groups": batch_groups,
     }  # fmt: skip
     expected = run(p.conv, x.astype("f4"), kernel.astype("f4"), **params)
-    monkeypatch.setattr(arrays, "MOST", 10)
+    monkeypatch.setattr(array_primitives, "MOST", 10)
     np.testing.assert_array_equal(run(p.conv, x.astype("f4"), kernel.astype("f4"), **params), expected)

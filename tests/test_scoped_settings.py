@@ -8,12 +8,12 @@ import pytest
 import nxkernel as nx
 from nxkernel import types
 from nxkernel.graph import tracing
-from nxkernel.thread_settings import Meanwhile, kept, settled
+from nxkernel.scoped_settings import Meanwhile, kept, settled
 
 
 @pytest.fixture
 def own(monkeypatch):
-    monkeypatch.setattr("nxkernel.thread_settings._all", [])
+    monkeypatch.setattr("nxkernel.scoped_settings._all", [])
     return kept(threading.local())
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.calls.compiled_cell import CompiledCell
+from nxkernel.definitions.calls.notebook_cell import CompiledCell
 from nxkernel.definitions.observe.events import stream
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 

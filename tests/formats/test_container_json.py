@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.formats.container_json import DEPTH, Reader, StructureWriter
 from nxkernel.formats.sources import ByteSource
-from nxkernel.formats.structure import DEPTH, Reader, StructureWriter
 
 Pair = namedtuple("Pair", "a b")
 
