@@ -266,8 +266,10 @@ def stubs() -> dict[Path, str]:
         ROOT / "nxkernel" / "numpy" / "installed_methods.pyi": of_array_methods(),
     }
     for name in MODULES:
-        source = Path(importlib.import_module(name).__file__ or "")
-        texts[source.with_suffix(".pyi")] = of_module(name)
+        module = importlib.import_module(name)
+        # Beside the sources, though the package may be installed elsewhere.
+        path = ROOT.joinpath(*name.split("."), *(["__init__"] if hasattr(module, "__path__") else []))
+        texts[path.with_suffix(".pyi")] = of_module(name)
     return {path: _formatted(path, text) for path, text in texts.items()}
 
 

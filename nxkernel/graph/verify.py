@@ -6,7 +6,6 @@ What a pass breaks is found behind that pass, and not as a wrong number, or a cr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from nxkernel import primitives as p
@@ -22,7 +21,7 @@ Problem = tuple[str, str, str]
 Check = Callable[[Expr], Iterator[Problem]]
 
 #: Element-wise primitives whose operands may differ in type.
-_MIXED = frozenset([p.select, p.njit, p.after])
+_MIXED = frozenset([p.select, p.njit, p.after, p.logical_and, p.logical_or, p.logical_xor])
 #: Parameters by position and not by name; the rules of leaves and of bodies say nothing of operands.
 _BODIES = {p.while_: ("condition", "body"), p.cond: ("then", "otherwise")}
 
@@ -179,14 +178,7 @@ def _constant(node: Expr) -> Iterator[Problem]:
     value = node.params["value"]
     if not isinstance(value, bool | int | float | complex):
         yield named(node), "a Python number", f"{type(value).__name__} {value!r}"
-    elif node.type.is_integer and not (isinstance(value, bool | int) and _holds(node.type, value)):
-        yield named(node), f"an integer of {node.type}", repr(value)
     yield from _parameter(node)
-
-
-def _holds(type_: types.Type, value: int) -> bool:
-    low, high = types.limits(type_)
-    return low <= value <= high
 
 
 def _iota(node: Expr) -> Iterator[Problem]:
@@ -209,10 +201,9 @@ def _reshape(node: Expr) -> Iterator[Problem]:
 
 def _broadcast(node: Expr) -> Iterator[Problem]:
     axes, rank = node.params["axes"], len(node.params["shape"])
-    rising = all(one < other for one, other in pairwise(axes))
-    if len(axes) != len(node.operands[0].shape) or not rising or not all(0 <= axis < rank for axis in axes):
-        count = len(node.operands[0].shape)
-        yield named(node), f"{count} axes in order, below {rank}", f"axes {list(axes)}"
+    count = len(node.operands[0].shape)
+    if not len(axes) == len(set(axes)) == count or not all(0 <= axis < rank for axis in axes):
+        yield named(node), f"{count} different axes below {rank}", f"axes {list(axes)}"
 
 
 def _transpose(node: Expr) -> Iterator[Problem]:

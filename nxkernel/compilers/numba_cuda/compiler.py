@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from nxkernel.backends.cuda.devices import device
+from nxkernel.backends.cuda import devices
 from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
@@ -40,7 +40,7 @@ class NumbaCuda(Compiler):
         CudaUnavailableError
             Where there is no GPU that can be used.
         """
-        on = device(self.which)
+        on = devices.device(self.which)
         begin = time.perf_counter()
         graph_compilation.legal(graph)
         plan = graph_compilation.plan_of(graph)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from nxkernel import passes
 from nxkernel import primitives as p
-from nxkernel.backends.cuda.devices import device
+from nxkernel.backends.cuda import devices
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
@@ -87,7 +87,7 @@ def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int
 def foresee(graph: Graph) -> list[KernelRecord]:
     """The kernels that compiling a graph would need; their origin is where their code would come from."""
     legal(graph)
-    plan, on = plan_of(graph), device()
+    plan, on = plan_of(graph), devices.device()
     program = written(graph, plan, on, guessed(graph, plan))
     met: set[str] = set()
     for launched in program.launched:

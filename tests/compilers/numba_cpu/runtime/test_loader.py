@@ -98,10 +98,11 @@ def test_a_clock_keeps_what_it_runs(taken):
 
 def test_the_runtime_is_never_taken_away(taken):
     held = [code for code in loader._lasting if "nxk_run" in code.functions]
+    assert held
     taken()
     gc.collect()
-    assert len(held) == 1
-    assert held[0] in loader._lasting
+    # One for each runtime that this process has made.
+    assert set(map(id, held)) <= set(map(id, loader._lasting))
 
 
 def test_memory_is_known_by_weak_names(no_disk):
