@@ -289,6 +289,13 @@ def _elem(node: Expr) -> Iterator[Problem]:
         yield named(node), f"a result below {len(spec)}", f"result {index}"
 
 
+def _can_be(parameter: Any, given: Any) -> bool:
+    """Whether a parameter takes a value: predicates are u8 by Nx's rules and bool by NumPy's, in the same byte."""
+    predicates = {types.u8, types.bool_}
+    both = parameter[:2] == given[:2]
+    return both or (parameter[1] == given[1] and {parameter[0], given[0]} == predicates)
+
+
 def _body(node: Expr, name: str, given: Sequence[Expr]) -> Iterator[Problem]:
     """Whether a body takes what it is given."""
     body = node.params[name]
@@ -296,7 +303,7 @@ def _body(node: Expr, name: str, given: Sequence[Expr]) -> Iterator[Problem]:
         yield f"the {name} of {named(node)}", f"{len(given)} parameters", f"{len(body.parameters)}"
         return
     for place, (parameter, operand) in enumerate(zip(body.parameters, given, strict=True)):
-        if parameter.spec[:2] != operand.spec[:2]:
+        if not _can_be(parameter.spec, operand.spec):
             where = f"parameter {place} of the {name} of {named(node)}"
             yield where, _spec_text(operand.spec), _spec_text(parameter.spec)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import looping
 import nxkernel as nx
+from compiling import graph_of
 from fuzzing import repeat
 from nxkernel.compilers import registry
 from random_functions import Writer
@@ -129,7 +130,9 @@ def test_gradients_of_loops(program, simulation):
 
 
 @pytest.mark.simulator
-def test_the_kernels_seen_are_ptx():
+def test_the_kernels_seen_are_ptx(simulation):
+    # This process may have run none of the tests above.
+    simulation.compile(graph_of(lambda x: nx.cos(x) * x, np.ones((3, 4))))
     assert Simulation.check_ptx(6) > 0
 
 
