@@ -31,12 +31,10 @@ class Assignments:
     expressions : ExpressionRewriter
     variables : set of str
         Those of the function.
-    changed : set of str
-        Those of which parts are assigned, and those that may show the same. What is missed here is refused later.
     """
 
-    def __init__(self, expressions: ExpressionRewriter, variables: set[str], changed: set[str]) -> None:
-        self.expressions, self.variables, self.changed = expressions, variables, changed
+    def __init__(self, expressions: ExpressionRewriter, variables: set[str]) -> None:
+        self.expressions, self.variables = expressions, variables
 
     def statement(self, statement: ast.stmt) -> list[ast.stmt]:
         """Rewrite a statement without blocks."""
@@ -73,10 +71,7 @@ class Assignments:
             if len(value.elts) == len(targets[0].elts) and not any(isinstance(e, ast.Starred) for e in targets[0].elts):
                 value.elts = [self.made([one], each) for one, each in zip(targets[0].elts, value.elts, strict=True)]
             return value
-        names = {target.id for target in targets if isinstance(target, ast.Name)}
-        if isinstance(value, ast.Name | ast.Constant | ast.List | ast.Dict | ast.Tuple) or not names & self.changed:
-            return value
-        return runtime("own", value)
+        return self.expressions.owned([target.id for target in targets if isinstance(target, ast.Name)], value)
 
     def unpacked(self, target: ast.expr, places: list[tuple[ast.expr, str]]) -> ast.expr:
         """A target of new names, and where each of them goes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.definitions.syntax.names import at, own
@@ -63,10 +63,18 @@ class ExpressionRewriter(ast.NodeTransformer):
         Of the function, for messages.
     fresh : callable
         Makes names.
+    changed : set of str, optional
+        The variables of which parts are assigned, and those that may show the same.
     """
 
-    def __init__(self, file: str, name: str, fresh: Callable[[str], str]) -> None:
-        self.file, self.name, self.fresh = file, name, fresh
+    def __init__(self, file: str, name: str, fresh: Callable[[str], str], changed: Collection[str] = ()) -> None:
+        self.file, self.name, self.fresh, self.changed = file, name, fresh, changed
+
+    def owned(self, names: Collection[str], value: ast.expr) -> ast.expr:
+        """A value for some names: an array that nobody has yet is the program's own, where one of them is changed."""
+        if isinstance(value, ast.Name | ast.Constant | ast.List | ast.Dict | ast.Tuple):
+            return value
+        return runtime("own", value) if any(name in self.changed for name in names) else value
 
     def refuse_assignment(self, node: ast.expr) -> None:
         """Refuse ``:=`` in what may not be evaluated."""
@@ -89,6 +97,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not is_super:
             node.func = at(runtime("fn", node.func), node.func)
+        return node
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        """``x := value``."""
+        node.value = self.owned([node.target.id], self.visit(node.value))
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

@@ -160,6 +160,8 @@ def changed(nodes: list[ast.AST]) -> set[str]:
         if isinstance(node, ast.Assign):
             names = {target.id for target in node.targets if isinstance(target, ast.Name)}
             same.append(names | (_begun_with(node.value) & bound.keys()))
+        elif isinstance(node, ast.NamedExpr):
+            same.append({node.target.id} | (_begun_with(node.value) & bound.keys()))
     while any(found & names and not found >= names for names in same):
         found.update(*[names for names in same if found & names])
     return found
@@ -169,6 +171,8 @@ def _begun_with(value: ast.expr) -> set[str]:
     """The name that an expression such as ``a.reshape(3, 1)[0].T`` begins with."""
     while isinstance(value, ast.Attribute | ast.Subscript | ast.Call):
         value = value.func if isinstance(value, ast.Call) else value.value
+    if isinstance(value, ast.NamedExpr):
+        return {value.target.id}
     return {value.id} if isinstance(value, ast.Name) else set()
 
 

@@ -81,12 +81,13 @@ class _Function:
 
     def __init__(self, tree: ast.FunctionDef, file: str, fresh: Callable[[str], str]) -> None:
         self.file, self.name, self.fresh = file, tree.name, fresh
-        self.expressions = ExpressionRewriter(file, tree.name, fresh)
         self.parameters = naming.parameters(tree)
         self.body = straighten(tree.body, fresh)
         self.locals = {*self.parameters, *naming.stores(self.body)}
         self.shared = self.locals & {name for inner in naming.functions_in(self.body) for name in naming.free(inner)}
-        self.assignments = Assignments(self.expressions, self.locals, naming.changed(self.body))
+        # What is missed here is refused when the program runs into it.
+        self.expressions = ExpressionRewriter(file, tree.name, fresh, naming.changed(self.body))
+        self.assignments = Assignments(self.expressions, self.locals)
         self.declared: dict[str, None] = {}
 
     def rewritten(self) -> list[ast.stmt]:
