@@ -20,16 +20,16 @@ import nxkernel_lab
 import nxkernel_magics.subcommands
 from nxkernel import errors
 from nxkernel.backends.cuda import availability, devices
-from nxkernel.backends.cuda import machine as device
+from nxkernel.backends.cuda import device_interface as device
 from nxkernel.ops import __all__ as vocabulary
 
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
-    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.borders",
-    "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.folding",
+    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.padding",
+    "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.user_reductions",
     "reductions.windows", "shapes.sorting", "reductions.contraction", "reductions.convolution", "reductions.fourier",
-    "tensors.vectorized_axes", "shapes.batches", "tensors.inspection", "tensors.python_conversion",
+    "tensors.vectorized_axes", "shapes.batching", "tensors.inspection", "tensors.python_conversion",
     "programs.numba_functions",
 )  # fmt: skip
 #: Modules of ``nxkernel.definitions`` and what their sections are called.
@@ -44,7 +44,7 @@ _DEFINING = {
 }  # fmt: skip
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",
-    "functions.joining", "functions.choosing", "functions.reductions", "functions.cumulative", "functions.statistics",
+    "functions.joining", "functions.selection", "functions.reductions", "functions.cumulative", "functions.statistics",
     "functions.products", "functions.sorting", "functions.signals", "functions.index_tricks",
 )  # fmt: skip
 _NUMPY_ROOMS = ("linalg", "fft")

@@ -1,8 +1,8 @@
 """Type stubs for what is made at run time: ``python docs/type_stubs.py`` writes them, a test holds them to the code.
 
-Functions made of rows, and the methods and operators that :mod:`nxkernel.ops.methods` installs, are not there for a
-tool that reads the source and runs nothing. Their signatures are those that :func:`inspect.signature` gives. Where
-a function gives ``Tensor | Expr``, its stub says ``Tensor``, and that of a method says ``Self``: people write
+Functions made of rows, and the methods and operators that :mod:`nxkernel.ops.tensor_methods` installs, are not there
+for a tool that reads the source and runs nothing. Their signatures are those that :func:`inspect.signature` gives.
+Where a function gives ``Tensor | Expr``, its stub says ``Tensor``, and that of a method says ``Self``: people write
 definitions in terms of tensors, and the traced values that stand for tensors in them take the same calls.
 """
 
@@ -247,7 +247,7 @@ def of_methods() -> str:
     imports: defaultdict[str, set[str]] = defaultdict(set)
     operands = _methods("OperandMethods", Operand, "The operators and methods of tensors and traced values.", imports)
     tensors = _methods("TensorMethods", Tensor, "The methods of tensors that ask for their elements.", imports)
-    what = '"""What nxkernel.ops.methods installs on operands and on tensors when the package is imported."""'
+    what = '"""What nxkernel.ops.tensor_methods installs on operands and on tensors when the package is imported."""'
     return f"{HEADER}{what}\n\n{_imports(imports)}\n{operands}\n{tensors}"
 
 

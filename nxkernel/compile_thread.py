@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nxkernel import forks
+from nxkernel import fork_safety
 
 Made = TypeVar("Made")
 
@@ -75,12 +75,12 @@ def do(work: Callable[[], Made]) -> Made:
     5
     """
     global _started
-    forks.check()
+    fork_safety.check()
     if threading.get_ident() != threading.main_thread().ident or _over:
         return work()
     _give_back_locks()
     if not _started:
-        forks.watch()
+        fork_safety.watch()
         _thread.start_new_thread(_work, (_jobs, _busy))
         _started = True
     job = _Job(work)
@@ -114,7 +114,7 @@ def load(name: str) -> None:
     module = sys.modules.get(name)
     if module is not None and not getattr(module.__spec__, "_initializing", False):
         return
-    if forks.imports():
+    if fork_safety.imports():
         # The other thread would wait for what this one has begun to import, and this one for that thread.
         importlib.import_module(name)
     else:
@@ -139,12 +139,12 @@ def _finish() -> None:
 
 def _give_back_locks() -> None:
     """Release what an interrupt of Numba's compiler has left locked by this thread, which is not in there now."""
-    for lock in forks.native():
+    for lock in fork_safety.native():
         if lock._is_owned():
             lock._release_save()
 
 
-@forks.in_child
+@fork_safety.in_child
 def _lose_thread() -> None:
     """The thread did not come along; who forked in a signal handler, while it waited, has the work done again."""
     global _jobs, _busy, _started

@@ -1,7 +1,7 @@
 """The base class of tensors and traced values: type, shape and names, and the Python protocols that need no data.
 
 The functions of :mod:`nxkernel.ops` whose first argument is a tensor become methods and operators of this class when
-the package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of operand answer the same calls.
+the package is imported (:mod:`nxkernel.ops.tensor_methods`), so that both kinds of operand answer the same calls.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
-"""What nxkernel.ops.methods installs on operands and on tensors when the package is imported."""
+"""What nxkernel.ops.tensor_methods installs on operands and on tensors when the package is imported."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, overload
 
-from nxkernel.ops.shapes.batches import TensorBatches
+from nxkernel.ops.shapes.batching import TensorBatches
 from nxkernel.tensor.heatmap import Heatmap
 
 class OperandMethods:

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any
 
 from nxkernel import compile_thread
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.element_kinds import (
+from nxkernel.element_types import (
     BY_DTYPE,
     TYPES,
     Type,

@@ -96,7 +96,7 @@ def test_a_first_call_imports_where_no_interrupt_reaches(tmp_path):
     assert said == ""
     imported = json.loads(printed)
     lowerings = (
-        "codegen.lower_nest", "program.step_list", "routines.radix_sort", "routines.sorting_network",
+        "codegen.lower_nest", "program.step_interpreter", "routines.radix_sort", "routines.sorting_network",
         "routines.scan_kernels", "codegen.inlined_kernels",
     )  # fmt: skip
     assert imported.keys() >= {"scipy.fft", *[f"nxkernel.compilers.numba_cpu.{name}" for name in lowerings]}

@@ -17,7 +17,7 @@ SOURCES = {
 }
 #: Imports that go up, all of them in functions, with what asks for them.
 UPWARDS = {
-    ("element_kinds", "ops"): "a type that is called makes a tensor",
+    ("element_types", "ops"): "a type that is called makes a tensor",
     ("backends", "graph"): "bodies of reductions, loops and choices are graphs",
     ("ops", "numpy"): "operators in a program that follows NumPy's types",
     ("ops", "definitions"): "primitives on tensors of a device are programs",
@@ -122,14 +122,14 @@ WAITING = {
         ("__init__", "nxkernel_magics"),
     ],
     "one of both: CuPy is there with a GPU, Numba's simulator without one": [
-        ("backends.cuda.devices", "backends.cuda.physical"),
-        ("backends.cuda.devices", "backends.cuda.simulated"),
+        ("backends.cuda.devices", "backends.cuda.gpu_device"),
+        ("backends.cuda.devices", "backends.cuda.simulated_device"),
         ("compilers.numba_cuda.language.intrinsics", "compilers.numba_cuda.language.simulated_intrinsics"),
         ("compilers.numba_cuda.language.intrinsics", "compilers.numba_cuda.toolchain.device_intrinsics"),
     ],
     "a graph has primitives, and some primitives have graphs": [
-        ("backends.graphs", "backends.__init__"),
-        ("backends.graphs", "graph.traverse"),
+        ("backends.graph_evaluation", "backends.__init__"),
+        ("backends.graph_evaluation", "graph.traverse"),
     ],
     "the compiler that is built in names the files, and reads them": [
         ("compilers.cache.disk_cache", "__init__"),
@@ -160,7 +160,7 @@ WAITING = {
         ("compilers.numba_cpu.codegen.lower_nest", "compilers.numba_cpu.codegen.row_reductions"),
         ("compilers.numba_cpu.codegen.user_functions", "compilers.numba_cpu.codegen.object_code"),
         ("compilers.numba_cpu.program.program_writer", "compilers.numba_cpu.program.parallel_loops"),
-        ("compilers.numba_cpu.program.program_writer", "compilers.numba_cpu.program.step_list"),
+        ("compilers.numba_cpu.program.program_writer", "compilers.numba_cpu.program.step_interpreter"),
     ],
     "Numba CUDA is imported where kernels are compiled": [
         ("compilers.numba_cuda.toolchain.nvvm", "compilers.numba_cuda.toolchain.python_to_llvm"),
@@ -180,7 +180,7 @@ WAITING = {
         ("definitions.flow.operators.output_calls", "definitions.tracing.hooks"),
     ],
     "a type that is called makes a tensor": [
-        ("element_kinds", "ops.tensors.creation"),
+        ("element_types", "ops.tensors.creation"),
     ],
     "a node tells what it is, and where it was made": [
         ("graph.expr", "graph.printing"),
@@ -206,11 +206,11 @@ WAITING = {
         ("ops.machinery.dispatch", "ops.machinery.batching_rules"),
     ],
     "operators in a program that follows NumPy's types": [
-        ("ops.methods", "numpy.functions.elementwise"),
-        ("ops.methods", "numpy.functions.integer_powers"),
+        ("ops.tensor_methods", "numpy.functions.elementwise"),
+        ("ops.tensor_methods", "numpy.functions.integer_powers"),
     ],
     "tables of other libraries are rare": [
-        ("tensor.incoming", "tensor.frames"),
+        ("tensor.foreign_arrays", "tensor.dataframes"),
     ],
     "a tensor is copied to a device, where it is of another class": [
         ("tensor.tensor", "tensor.device"),

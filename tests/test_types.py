@@ -276,4 +276,4 @@ def test_modules_show_what_is_theirs(module):
     assert sorted(dir(module)) == sorted(module.__all__)
     for name in module.__all__:
         value = getattr(module, name)
-        assert not inspect.isfunction(value) or value.__module__ in (module.__name__, "nxkernel.element_kinds")
+        assert not inspect.isfunction(value) or value.__module__ in (module.__name__, "nxkernel.element_types")

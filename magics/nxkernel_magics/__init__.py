@@ -27,31 +27,31 @@ def load(shell: InteractiveShell) -> None:
         return
     from nxkernel_lab.messaging import comm
     from nxkernel_magics import (
+        autoreload,
+        cell_options,
         cells,
         compiled_cells,
         completion,
         help,
         names,
-        reloading,
-        running,
-        showing,
-        storms,
+        recompilation_warning,
+        running_cell,
         tracebacks,
     )
     from nxkernel_magics.commands import NxMagics
 
     with ExitStack() as stack:
         stack.callback(names.name_cells(shell))
-        stack.callback(running.install(shell))
+        stack.callback(running_cell.install(shell))
         stack.callback(cells.install(shell))
         stack.callback(compiled_cells.install(shell))
-        watch, stop_watching = storms.install(shell)
+        watch, stop_watching = recompilation_warning.install(shell)
         stack.callback(stop_watching)
-        stack.callback(showing.install(shell, watch))
+        stack.callback(cell_options.install(shell, watch))
         stack.callback(completion.install(shell))
         stack.callback(help.install(shell))
         stack.callback(tracebacks.install(shell))
-        stack.callback(reloading.install(shell))
+        stack.callback(autoreload.install(shell))
         stack.callback(comm.install(shell))
         shell.register_magics(NxMagics)
         stack.callback(_forget_magics, shell, NxMagics.magics)

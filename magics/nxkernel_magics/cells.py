@@ -16,7 +16,7 @@ from IPython.core.error import InputRejected, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel_magics import first_lines
+from nxkernel_magics import cell_transform
 from nxkernel_magics.arguments import parse
 
 #: A function under one of these is already what the person wants it to be.
@@ -25,7 +25,7 @@ _ALREADY = frozenset({"defn", "deftransform"})
 
 def parser() -> MagicArgumentParser:
     """The options of ``%%defn``."""
-    options = first_lines.parser("%defn", "Make each def of the cell a numerical definition.")
+    options = cell_transform.parser("%defn", "Make each def of the cell a numerical definition.")
     options.add_argument(
         "--show",
         choices=("graph", "kernels", "none"),
@@ -42,7 +42,7 @@ def statement(line: str) -> str:
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = first_lines.rewriting("%%defn", statement)
+rewrite_first_line = cell_transform.rewriting("%%defn", statement)
 
 
 class DecorateDefinitions(ast.NodeVisitor):
@@ -128,9 +128,9 @@ def _name(decorator: ast.expr) -> str:
 
 def _decorator(options: Namespace) -> str:
     given = (options.compiler, options.show, options.quiet, options.promotion)
-    return f"__import__('nxkernel_magics.showing').showing.define{given!r}"
+    return f"__import__('nxkernel_magics.cell_options').cell_options.define{given!r}"
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Let a shell understand ``%%defn``; the function that is returned ends that."""
-    return first_lines.install(shell, rewrite_first_line, DecorateDefinitions())
+    return cell_transform.install(shell, rewrite_first_line, DecorateDefinitions())

@@ -16,7 +16,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.definitions.calls.notebook_cell import CompiledCell
 from nxkernel.definitions.keys import source_locations
-from nxkernel_magics import first_lines
+from nxkernel_magics import cell_transform
 from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import ParsedCall, cell_line, witnessed
 from nxkernel_magics.names import compiled_cells
@@ -24,7 +24,7 @@ from nxkernel_magics.names import compiled_cells
 
 def parser() -> MagicArgumentParser:
     """The options of ``%%jit``."""
-    return first_lines.parser("%jit", "Compile the cell as one program, and run it.")
+    return cell_transform.parser("%jit", "Compile the cell as one program, and run it.")
 
 
 def statement(line: str) -> str:
@@ -33,7 +33,7 @@ def statement(line: str) -> str:
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = first_lines.rewriting("%%jit", statement)
+rewrite_first_line = cell_transform.rewriting("%%jit", statement)
 
 
 class RunCompiled(ast.NodeVisitor):
@@ -109,7 +109,7 @@ def run(shell: InteractiveShell, line: str) -> Any:
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Let a shell understand ``%%jit``; the function that is returned ends that."""
-    remove = first_lines.install(shell, rewrite_first_line, RunCompiled())
+    remove = cell_transform.install(shell, rewrite_first_line, RunCompiled())
 
     def forget() -> None:
         remove()

@@ -83,7 +83,7 @@ def timeline(shell: InteractiveShell, line: str) -> Any:
         from nxkernel_lab import Timeline
 
         return Timeline(function=name)
-    from nxkernel_lab.records.snapshot import of_function, snapshot
+    from nxkernel_lab.records.view_data import of_function, snapshot
     from nxkernel_lab.timeline.text import timeline_text
 
     print(timeline_text(of_function(name, options.number) if name else snapshot(limit=options.number)))

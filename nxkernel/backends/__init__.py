@@ -1,15 +1,22 @@
 """The NumPy meaning of each primitive, in the table :data:`MEANING`, and the devices that data can lie on."""
 
-from nxkernel.backends import array_primitives, functions, graphs, libraries, numpy, threefry
-from nxkernel.backends.numpy import Meaning
+from nxkernel.backends import (
+    array_primitives,
+    graph_evaluation,
+    library_routines,
+    numba_calls,
+    numpy_primitives,
+    threefry,
+)
+from nxkernel.backends.numpy_primitives import Meaning
 from nxkernel.primitives import Primitive
 
 #: What each primitive does to NumPy arrays.
 MEANING: dict[Primitive, Meaning] = {
-    **numpy.MEANING,
+    **numpy_primitives.MEANING,
     **array_primitives.MEANING,
-    **libraries.MEANING,
+    **library_routines.MEANING,
     **threefry.MEANING,
-    **functions.MEANING,
-    **graphs.MEANING,
+    **numba_calls.MEANING,
+    **graph_evaluation.MEANING,
 }

@@ -13,8 +13,8 @@ from numpy.lib.stride_tricks import as_strided
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.backends import numpy as elements
-from nxkernel.backends.numpy import Meaning, settled, widened
+from nxkernel.backends import numpy_primitives as elements
+from nxkernel.backends.numpy_primitives import Meaning, settled, widened
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.types import Type
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.backends.numpy import Meaning
+from nxkernel.backends.numpy_primitives import Meaning
 from nxkernel.primitives import Primitive, Spec
 
 #: What the third word of the key has besides the two others.

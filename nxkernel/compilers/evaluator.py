@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nxkernel import passes
-from nxkernel.backends.graphs import GraphWalk
+from nxkernel.backends.graph_evaluation import GraphWalk
 from nxkernel.compilers.interface import Clock, Compiler, Executable, KernelRecord
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Graph

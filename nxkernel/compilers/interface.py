@@ -128,7 +128,8 @@ class Executable(Protocol):
     lower_ms, native_ms : float
         Milliseconds for deciding what to run, and for getting native code.
     device : Device or None
-        Where a program of devices runs unless an argument is on another one (:mod:`nxkernel.backends.cuda.machine`).
+        Where a program of devices runs unless an argument is on another one
+        (:mod:`nxkernel.backends.cuda.device_interface`).
     single : ((int, ...), numpy.dtype) or None
         Shape and dtype of the one array that `launch` fills, where calls may go by that.
     """

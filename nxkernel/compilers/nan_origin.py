@@ -10,8 +10,8 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.backends.graphs import GraphWalk
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.graph_evaluation import GraphWalk
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.formats.layout import tensor_of
-from nxkernel.formats.sources import ByteSource, brief
+from nxkernel.formats.file_access import ByteSource, brief
+from nxkernel.formats.tensor_headers import tensor_of
 from nxkernel.operand import Operand
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type

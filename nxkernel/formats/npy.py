@@ -17,9 +17,9 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
-from nxkernel.formats.layout import byte_count, checked, shape_of, tensor_of
-from nxkernel.formats.sources import ByteSource, Readable, Writable, brief, replacing
-from nxkernel.tensor.incoming import is_numeric
+from nxkernel.formats.file_access import ByteSource, Readable, Writable, brief, replacing
+from nxkernel.formats.tensor_headers import byte_count, checked, shape_of, tensor_of
+from nxkernel.tensor.foreign_arrays import is_numeric
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 

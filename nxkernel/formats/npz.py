@@ -13,8 +13,8 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats import npy
-from nxkernel.formats.layout import tensor_of
-from nxkernel.formats.sources import UNPACKED, ByteSource, Readable, Writable, brief, replacing
+from nxkernel.formats.file_access import UNPACKED, ByteSource, Readable, Writable, brief, replacing
+from nxkernel.formats.tensor_headers import tensor_of
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 

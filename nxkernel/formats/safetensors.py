@@ -16,8 +16,16 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_of, tensor_over, with_axes
-from nxkernel.formats.sources import ByteSource, Readable, Writable, brief, replacing
+from nxkernel.formats.file_access import ByteSource, Readable, Writable, brief, replacing
+from nxkernel.formats.tensor_headers import (
+    axes_of,
+    byte_count,
+    little_endian,
+    shape_of,
+    tensor_of,
+    tensor_over,
+    with_axes,
+)
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 

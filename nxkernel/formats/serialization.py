@@ -33,8 +33,8 @@ from typing import IO, Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats.container_json import Reader, StructureWriter
-from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
-from nxkernel.formats.sources import UNPACKED, ByteSource, Writable, brief, replacing
+from nxkernel.formats.file_access import UNPACKED, ByteSource, Writable, brief, replacing
+from nxkernel.formats.tensor_headers import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 

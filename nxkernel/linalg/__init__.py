@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
 from nxkernel.linalg.matrix_powers import adjoint, matrix_power
-from nxkernel.linalg.measures import determinant, matrix_rank, norm
+from nxkernel.linalg.norms import determinant, matrix_rank, norm
 from nxkernel.linalg.solving import invert, least_squares, pinv, solve, triangular_solve
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain

@@ -17,8 +17,7 @@ from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explained, exported
 from nxkernel.messages.grammar import a
 from nxkernel.nn import scopes
-from nxkernel.nn.naming import name_of, names_of
-from nxkernel.nn.running import (
+from nxkernel.nn.application import (
     check_alike,
     check_key,
     initial,
@@ -29,6 +28,7 @@ from nxkernel.nn.running import (
     replaced,
     specs_of,
 )
+from nxkernel.nn.module_names import name_of, names_of
 from nxkernel.nn.scopes import Entry, ModuleFrame, ModulePath, NetworkRun
 from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand

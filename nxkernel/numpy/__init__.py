@@ -8,7 +8,6 @@ from nxkernel.numpy import array_methods as array_methods  # installs operators 
 from nxkernel.numpy import array_protocols as array_protocols  # installs those
 from nxkernel.numpy import constants
 from nxkernel.numpy.functions import (
-    choosing,
     creation,
     cumulative,
     elementwise,
@@ -17,6 +16,7 @@ from nxkernel.numpy.functions import (
     joining,
     products,
     reductions,
+    selection,
     shaping,
     signals,
     sorting,
@@ -36,7 +36,6 @@ from nxkernel.numpy.arrays.integer_bounds import forget as forget
 from nxkernel.numpy.arrays.masked_elements import Selected as Selected
 from nxkernel.numpy.constants import *  # noqa: F403
 from nxkernel.numpy.dispatch_table import twin as twin
-from nxkernel.numpy.functions.choosing import *  # noqa: F403
 from nxkernel.numpy.functions.creation import *  # noqa: F403
 from nxkernel.numpy.functions.cumulative import *  # noqa: F403
 from nxkernel.numpy.functions.elementwise import *  # noqa: F403
@@ -45,6 +44,7 @@ from nxkernel.numpy.functions.inspection import *  # noqa: F403
 from nxkernel.numpy.functions.joining import *  # noqa: F403
 from nxkernel.numpy.functions.products import *  # noqa: F403
 from nxkernel.numpy.functions.reductions import *  # noqa: F403
+from nxkernel.numpy.functions.selection import *  # noqa: F403
 from nxkernel.numpy.functions.shaping import *  # noqa: F403
 from nxkernel.numpy.functions.signals import *  # noqa: F403
 from nxkernel.numpy.functions.sorting import *  # noqa: F403
@@ -52,7 +52,7 @@ from nxkernel.numpy.functions.statistics import *  # noqa: F403
 
 ndarray = Array
 _FAMILIES = (
-    choosing, constants, creation, cumulative, elementwise, inspection, joining, products, reductions, shaping, signals,
-    sorting, statistics, index_tricks,
+    selection, constants, creation, cumulative, elementwise, inspection, joining, products, reductions, shaping,
+    signals, sorting, statistics, index_tricks,
 )  # fmt: skip
 __all__ = sorted({name for family in _FAMILIES for name in family.__all__} - {"linalg_outer"})

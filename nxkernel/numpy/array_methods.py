@@ -16,7 +16,7 @@ from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.views import Reshape, reshaped
-from nxkernel.numpy.functions import choosing, cumulative, integer_powers, products, reductions, shaping, sorting
+from nxkernel.numpy.functions import cumulative, integer_powers, products, reductions, selection, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
 
@@ -147,7 +147,7 @@ def _conjugate(self: ArrayValue) -> Any:
 
 def _compress(self: ArrayValue, condition: Any, axis: int | None = None) -> Any:
     """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
-    return choosing.compress(condition, self, axis)
+    return selection.compress(condition, self, axis)
 
 
 def _partition_in_place(self: Any, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
@@ -161,17 +161,17 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 METHODS |= {
     "argpartition": sorting.argpartition, "argsort": sorting.argsort, "partition": _partition_in_place,
-    "astype": shaping._astype_method, "choose": choosing.choose,
-    "clip": choosing._clip_method, "compress": _compress,
+    "astype": shaping._astype_method, "choose": selection.choose,
+    "clip": selection._clip_method, "compress": _compress,
     "conj": _conjugate, "conjugate": _conjugate, "copy": shaping._copy_method, "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
-    "flatten": shaping._flatten, "item": _item, "nonzero": choosing.nonzero, "put": choosing.put,
-    "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": choosing.round,
+    "flatten": shaping._flatten, "item": _item, "nonzero": selection.nonzero, "put": selection.put,
+    "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": selection.round,
     "searchsorted": sorting.searchsorted, "sort": _sort_in_place, "squeeze": shaping.squeeze,
-    "swapaxes": shaping.swapaxes, "take": choosing.take, "trace": products.trace,
+    "swapaxes": shaping.swapaxes, "take": selection.take, "trace": products.trace,
     "transpose": shaping._transpose_method, "view": _view,
 }  # fmt: skip
-METHODS["__round__"] = choosing.round
+METHODS["__round__"] = selection.round
 METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
 METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
@@ -229,7 +229,7 @@ def _install() -> None:
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
     _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
-    _put_on(Scalar, choosing.SCALAR_PARTS)
+    _put_on(Scalar, selection.SCALAR_PARTS)
     _put_on(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)
 

@@ -15,7 +15,7 @@ from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops import methods
+from nxkernel.ops import tensor_methods
 from nxkernel.ops.programs.numba_functions import njit_map
 
 _MODULES = {"fft": np.fft, "linalg": np.linalg}
@@ -192,8 +192,8 @@ def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]
 @functools.cache
 def _own_functions() -> dict[Any, Any]:
     """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
-    found = {np.floor_divide: methods.floor_divide, np.remainder: methods.floor_remainder}
-    found |= {np.matmul: methods.matrix_multiply, np.positive: lambda tensor: tensor}
+    found = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
+    found |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
     for name in _SAME_NAMES:
         found[getattr(np, name)] = getattr(ops, name)
     for theirs, ours in _OTHER_NAMES.items():

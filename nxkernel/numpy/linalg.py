@@ -13,10 +13,10 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
-from nxkernel.numpy.functions.choosing import where
 from nxkernel.numpy.functions.creation import eye, tri
 from nxkernel.numpy.functions.products import cross, diagonal, matmul, tensordot, trace, vecdot
 from nxkernel.numpy.functions.products import linalg_outer as outer
+from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
 from nxkernel.shapes import axes_of

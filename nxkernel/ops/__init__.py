@@ -1,7 +1,7 @@
 """The public functions on tensors (`nx.sum`, `nx.dot`, …), one module a family."""
 
 from nxkernel.messages.call_errors import explain
-from nxkernel.ops import methods as methods  # installs operators and methods
+from nxkernel.ops import tensor_methods as tensor_methods  # installs operators and methods
 from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
 from nxkernel.ops.arithmetic.casting import *  # noqa: F403
 from nxkernel.ops.arithmetic.comparison import *  # noqa: F403
@@ -13,26 +13,26 @@ from nxkernel.ops.reductions import (
     contraction,
     convolution,
     cumulative,
-    folding,
     fourier,
     reduction,
     statistics,
+    user_reductions,
     windows,
 )
 from nxkernel.ops.reductions.contraction import *  # noqa: F403
 from nxkernel.ops.reductions.convolution import *  # noqa: F403
 from nxkernel.ops.reductions.cumulative import *  # noqa: F403
-from nxkernel.ops.reductions.folding import *  # noqa: F403
 from nxkernel.ops.reductions.fourier import *  # noqa: F403
 from nxkernel.ops.reductions.reduction import *  # noqa: F403
 from nxkernel.ops.reductions.statistics import *  # noqa: F403
+from nxkernel.ops.reductions.user_reductions import *  # noqa: F403
 from nxkernel.ops.reductions.windows import *  # noqa: F403
-from nxkernel.ops.shapes import batches, borders, diagonals, gathering, indexing, shaping, sorting
-from nxkernel.ops.shapes.batches import *  # noqa: F403
-from nxkernel.ops.shapes.borders import *  # noqa: F403
+from nxkernel.ops.shapes import batching, diagonals, gathering, indexing, padding, shaping, sorting
+from nxkernel.ops.shapes.batching import *  # noqa: F403
 from nxkernel.ops.shapes.diagonals import *  # noqa: F403
 from nxkernel.ops.shapes.gathering import *  # noqa: F403
 from nxkernel.ops.shapes.indexing import *  # noqa: F403
+from nxkernel.ops.shapes.padding import *  # noqa: F403
 from nxkernel.ops.shapes.shaping import *  # noqa: F403
 from nxkernel.ops.shapes.sorting import *  # noqa: F403
 from nxkernel.ops.tensors import creation, inspection, literals, python_conversion, vectorized_axes
@@ -43,9 +43,9 @@ from nxkernel.ops.tensors.python_conversion import *  # noqa: F403
 from nxkernel.ops.tensors.vectorized_axes import *  # noqa: F403
 
 _FAMILIES = (
-    batches, borders, casting, comparison, contraction, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, folding, fourier, gathering, indexing, inspection, literals, numba_functions, python_conversion,
-    reduction, shaping, sorting, statistics, vectorized_axes, windows,
+    batching, padding, casting, comparison, contraction, convolution, creation, cumulative, diagonals, elementary,
+    elementwise, user_reductions, fourier, gathering, indexing, inspection, literals, numba_functions,
+    python_conversion, reduction, shaping, sorting, statistics, vectorized_axes, windows,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
 

@@ -5,8 +5,8 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from nxkernel.element_kinds import Type
-from nxkernel.ops.shapes.batches import TensorBatches
+from nxkernel.element_types import Type
+from nxkernel.ops.shapes.batching import TensorBatches
 from nxkernel.tensor import Tensor
 from nxkernel.tensor.heatmap import Heatmap
 from nxkernel.tensor.tensor import Template

@@ -20,6 +20,7 @@ from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
 from nxkernel.optim.accumulation import multi_steps
 from nxkernel.optim.clipping import add_decayed_weights, add_noise, clip, clip_by_global_norm, clip_by_norm
+from nxkernel.optim.learning_rates import scale, scale_by_learning_rate, scale_by_schedule
 from nxkernel.optim.norms import global_norm
 from nxkernel.optim.optimizers import (
     adabelief,
@@ -35,8 +36,7 @@ from nxkernel.optim.optimizers import (
     rmsprop,
     sgd,
 )
-from nxkernel.optim.parts import masked, multi_transform, set_to_zero
-from nxkernel.optim.rates import scale, scale_by_learning_rate, scale_by_schedule
+from nxkernel.optim.parameter_groups import masked, multi_transform, set_to_zero
 from nxkernel.optim.scaling import (
     scale_by_adam,
     scale_by_adamax,

@@ -12,7 +12,7 @@ from nxkernel.ops.machinery.dispatch import convert
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each
 from nxkernel.optim.norms import global_norm, norm
-from nxkernel.optim.parts import masked
+from nxkernel.optim.parameter_groups import masked
 from nxkernel.optim.scaling import zero
 from nxkernel.optim.transformation import Transformation, needed, stateless, transformation
 from nxkernel.shapes import describe

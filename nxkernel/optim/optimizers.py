@@ -9,7 +9,7 @@ from nxkernel.messages import number_checks
 from nxkernel.optim import scaling
 from nxkernel.optim.clipping import add_decayed_weights
 from nxkernel.optim.clipping import add_noise as _add_noise
-from nxkernel.optim.rates import Rate, scale_by_learning_rate
+from nxkernel.optim.learning_rates import Rate, scale_by_learning_rate
 from nxkernel.optim.transformation import Transformation, chain, transformation
 
 

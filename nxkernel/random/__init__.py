@@ -22,7 +22,6 @@ from typing import NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
-from nxkernel.random.choosing import choice, shuffle
 from nxkernel.random.distributions import (
     bits,
     bits_split,
@@ -37,6 +36,7 @@ from nxkernel.random.distributions import (
 )
 from nxkernel.random.keys import fold_in, key, split, threefry2x32_20_concat
 from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split
+from nxkernel.random.permutations import choice, shuffle
 
 __all__ = [
     "bits", "bits_split", "choice", "fold_in", "gumbel", "gumbel_split", "key", "multivariate_normal",

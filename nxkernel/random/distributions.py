@@ -17,8 +17,9 @@ from nxkernel.ops.arithmetic.comparison import select
 from nxkernel.ops.arithmetic.elementary import erf_inv, log
 from nxkernel.ops.machinery.dispatch import convert, filled, is_number, operand
 from nxkernel.ops.tensors.creation import shape_of
-from nxkernel.random import words
-from nxkernel.random.samples import (
+from nxkernel.random import bit_stream
+from nxkernel.random.bit_stream import KeyWords, advance, pair_of
+from nxkernel.random.sampler_options import (
     between,
     float_drawn,
     floats,
@@ -28,7 +29,6 @@ from nxkernel.random.samples import (
     type_drawn,
     unsigned,
 )
-from nxkernel.random.words import KeyWords, advance, pair_of
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -94,7 +94,7 @@ def bits_split(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = N
 
 def _bits(pair: KeyWords, shape: Any, type_: Any, names: Names) -> Drawn:
     type_, shape = _integer("bits", types.normalize(type_)), shape_of(shape)
-    return named(convert(words.bits(pair, shape, unsigned(type_)), type_), names)
+    return named(convert(bit_stream.bits(pair, shape, unsigned(type_)), type_), names)
 
 
 def _integer(sampler: str, type_: Type) -> Type:
@@ -185,7 +185,7 @@ def _randint(pair: KeyWords, min_val: Any, max_val: Any, shape: Any, type_: Any,
     type_ = _integer("randint", type_drawn(type_, min_val, max_val))
     whole = unsigned(type_)
     _check_range(type_, min_val, max_val)
-    higher, lower = words.double_bits(pair, shape, whole)
+    higher, lower = bit_stream.double_bits(pair, shape, whole)
     low = parameter(min_val, type_, shape)
     if is_number(min_val) and is_number(max_val):
         span = max_val - min_val

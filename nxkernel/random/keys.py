@@ -11,7 +11,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic.comparison import select
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.shapes.shaping import concatenate, new_axis
-from nxkernel.random.words import block, pair_of, words
+from nxkernel.random.bit_stream import block, pair_of, words
 from nxkernel.shapes import describe, static_int
 from nxkernel.tensor.tensor import Tensor
 

@@ -13,10 +13,10 @@ from nxkernel.ops.arithmetic.elementwise import max
 from nxkernel.ops.machinery.dispatch import convert, operand
 from nxkernel.ops.reductions.contraction import dot
 from nxkernel.ops.tensors.creation import shape_of
+from nxkernel.random.bit_stream import pair_of
 from nxkernel.random.distributions import Names, normal_split
 from nxkernel.random.keys import split
-from nxkernel.random.samples import float_drawn, named
-from nxkernel.random.words import pair_of
+from nxkernel.random.sampler_options import float_drawn, named
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 

@@ -20,7 +20,7 @@ from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import normalize
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 #: What the main memory is called where a device could be.
 HOST = "cpu"

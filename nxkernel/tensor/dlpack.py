@@ -16,7 +16,7 @@ from nxkernel.errors import NxTypeError, message
 
 if TYPE_CHECKING:
     from nxkernel.backends.cuda.arrays import DeviceArray
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _UINT, _BFLOAT = 1, 4

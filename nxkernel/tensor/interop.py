@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel.backends.numpy import widened
+from nxkernel.backends.numpy_primitives import widened
 from nxkernel.errors import MaskWarning, NxTypeError, NxValueError, message
 from nxkernel.tensor.dlpack import export_array
 

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from nxkernel.backends.numpy import widened
+from nxkernel.backends.numpy_primitives import widened
 
 
 def extremes(data: np.ndarray) -> tuple[float, float] | None:

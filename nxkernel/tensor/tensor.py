@@ -12,8 +12,8 @@ from nxkernel.operand import Operand, VectorizedAxes, VectorizedSpec, vectorized
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
 from nxkernel.tensor import printing
+from nxkernel.tensor.foreign_arrays import array_of_numbers
 from nxkernel.tensor.html import page
-from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.interop import ArrayProtocols
 
 

@@ -17,9 +17,9 @@ from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
 from nxkernel.training.batches import Batches, batches
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
+from nxkernel.training.early_stopping import EarlyStopping
 from nxkernel.training.fitting import Fitted, evaluate, fit
 from nxkernel.training.steps import make_evaluation, make_step
-from nxkernel.training.stopping import EarlyStopping
 
 __all__ = [
     "Batches", "EarlyStopping", "Fitted", "batches", "evaluate", "fit", "load_checkpoint", "make_evaluation",

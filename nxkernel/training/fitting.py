@@ -17,10 +17,10 @@ from nxkernel.messages.grammar import counted
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
-from nxkernel.training.bars import Bar
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
+from nxkernel.training.early_stopping import EarlyStopping
+from nxkernel.training.progress_bar import Bar
 from nxkernel.training.steps import Metrics, check_optimizer, make_evaluation, make_step, named_metrics, pair
-from nxkernel.training.stopping import EarlyStopping
 
 #: Batches: an iterable that can be gone through in each epoch, or a function of the number of the epoch.
 Data = Iterable[tuple[Any, Any]] | Callable[[int], Iterable[tuple[Any, Any]]]

@@ -1,7 +1,7 @@
 """Reverse-mode gradients: from the graph of a loss to the graph of its gradients.
 
 What each primitive contributes is said in :mod:`nxkernel.transforms.adjoints`; how a graph is gone through backwards in
-:mod:`~nxkernel.transforms.adjoints.walk`.
+:mod:`~nxkernel.transforms.adjoints.backward_pass`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import integer_paths
-from nxkernel.transforms.adjoints.table import tangent_spec, zeros
-from nxkernel.transforms.adjoints.walk import pullback
-from nxkernel.transforms.recording import Recorder
+from nxkernel.transforms.adjoints.backward_pass import pullback
+from nxkernel.transforms.adjoints.rule_table import tangent_spec, zeros
+from nxkernel.transforms.recording_trace import Recorder
 
 __all__ = ["gradients"]
 

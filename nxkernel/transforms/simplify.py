@@ -13,16 +13,16 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.graph.expr import Expr, Graph, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
-from nxkernel.transforms import carried
+from nxkernel.transforms import loop_state
 
 Rule = Callable[[Expr], "Expr | None"]
 _RULES: dict[Primitive, list[Rule]] = {}
 #: What becomes of the results of loops and branches.
-_CARRIED = {p.while_: carried.loop, p.cond: carried.choice}
+_CARRIED = {p.while_: loop_state.loop, p.cond: loop_state.choice}
 
 
 def simplify(graph: Graph) -> Graph:

@@ -14,7 +14,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.batching_rules import Batch, batched
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
-from nxkernel.transforms.recording import Recorder
+from nxkernel.transforms.recording_trace import Recorder
 
 
 class MappedValue(NamedTuple):

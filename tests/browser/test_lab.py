@@ -224,7 +224,7 @@ def test_a_reload_and_several_kernels(launched):
 
 SAY = """\
 from comm import get_comm_manager
-from nxkernel_lab.records.snapshot import snapshot
+from nxkernel_lab.records.view_data import snapshot
 page = [each for each in get_comm_manager().comms.values() if each.target_name == "nxkernel"][-1]
 for message in ({MESSAGES}):
     page.send(message)"""

@@ -13,7 +13,7 @@ from nxkernel.backends import MEANING
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.program.graph_compilation import HostCall, OpaqueStep
 from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 
@@ -56,14 +56,14 @@ def bits(result):
 
 def on_threads(executable, arrays):
     """What one thread gives; all of them give the same bits."""
-    thread_count.start()
-    every = thread_count.get_threads()
+    threading_layer.start()
+    every = threading_layer.get_threads()
     first = executable.run(arrays)
     try:
-        thread_count.set_threads(1)
+        threading_layer.set_threads(1)
         alone = executable.run(arrays)
     finally:
-        thread_count.set_threads(every)
+        threading_layer.set_threads(every)
     assert list(map(bits, first)) == list(map(bits, alone))
     return first
 

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import graph_of
-from nxkernel.backends.graphs import GraphWalk
+from nxkernel.backends.graph_evaluation import GraphWalk
 from nxkernel.compilers.interface import Compiler, Executable, KernelRecord, WholeClock, contiguous, host_machine
 
 X = np.arange(12.0).reshape(3, 4)

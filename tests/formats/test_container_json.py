@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats.container_json import DEPTH, Reader, StructureWriter
-from nxkernel.formats.sources import ByteSource
+from nxkernel.formats.file_access import ByteSource
 
 Pair = namedtuple("Pair", "a b")
 

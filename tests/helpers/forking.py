@@ -15,7 +15,7 @@ SCRIPT = """
 import faulthandler, os, random, signal, sys, threading, time, traceback, warnings
 import numpy as np
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 import stressing
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of every fork beside threads
@@ -50,7 +50,7 @@ def in_child(number, kind):
         from_numba(number)
     assert stressing.is_right(number, definition(number)(x)), number
     assert float(spread(wide)) == right
-    assert thread_count.STATE[thread_count.POOL] == 0 and nx.get_threads() == 1
+    assert threading_layer.STATE[threading_layer.POOL] == 0 and nx.get_threads() == 1
 
 current = [stressing.steady(choose)] * working
 others = [threading.Thread(target=compile_all, args=(place,), daemon=True) for place in range(working)]

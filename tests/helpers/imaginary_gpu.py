@@ -11,9 +11,9 @@ import weakref
 import numpy as np
 
 import fake_cupy
-from nxkernel.backends.cuda import devices, physical
+from nxkernel.backends.cuda import devices, gpu_device
 from nxkernel.backends.cuda.launching import DeviceKernel, pointers
-from nxkernel.backends.cuda.simulated import SimulatedDevice
+from nxkernel.backends.cuda.simulated_device import SimulatedDevice
 from nxkernel.backends.cuda.simulator import SimulatedKernel
 from nxkernel.compilers.numba_cuda.language import intrinsics
 from nxkernel.compilers.numba_cuda.program import executable
@@ -48,7 +48,7 @@ class Pool(fake_cupy.Pool):
         return owner
 
 
-class ImaginaryGPU(physical.PhysicalDevice):
+class ImaginaryGPU(gpu_device.PhysicalDevice):
     """A GPU whose kernels are the source that machine code is compiled from."""
 
     def load(self, source, code=None, names=None):
@@ -86,7 +86,7 @@ def imaginary(patch, compiling=True):
     machine.function = lambda name: types.SimpleNamespace(ptr=next(handles))
     machine.module.get_function = machine.function
     for name in ("cupy", "runtime", "driver"):
-        patch.setattr(physical, name, getattr(machine, name))
+        patch.setattr(gpu_device, name, getattr(machine, name))
     gpu = ImaginaryGPU(0)
     gpu.machine, gpu.host = machine, host
     patch.setattr(devices, "device", lambda which=0: gpu)

@@ -11,7 +11,7 @@ import numpy as np
 import nxkernel as nx
 import stressing
 from nxkernel import nn, optim, training
-from nxkernel.compilers.numba_cpu.runtime import code_store, executable_memory, thread_count, thread_pool
+from nxkernel.compilers.numba_cpu.runtime import code_store, executable_memory, thread_pool, threading_layer
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.observe.events import stream
 from nxkernel.graph import tracing
@@ -209,11 +209,11 @@ def faults(name):
     if float(nx.add(1, 2.5)) != 3.5 or nx.add(1, 2.5).type != "f32":
         found.append("plain calls are not what they were")
     alive = [thread.name for thread in threading.enumerate() if thread.name.startswith("nxkernel-")]
-    if thread_pool.OWN and len(alive) != thread_count.get_threads() - 1:
+    if thread_pool.OWN and len(alive) != threading_layer.get_threads() - 1:
         found.append(f"threads that are alive: {alive}")
-    if thread_count.STATE[thread_pool.TAKEN]:
+    if threading_layer.STATE[thread_pool.TAKEN]:
         found.append("the threads are taken")
-    locks = (code_store._lock, executable_memory._lock, graph_cache._lock, stream._lock, thread_count._lock)
+    locks = (code_store._lock, executable_memory._lock, graph_cache._lock, stream._lock, threading_layer._lock)
     held = [lock for lock in locks if repr(lock).startswith("<locked")]
     if held or code_store._building:
         found.append(f"held: {held} {code_store._building}")

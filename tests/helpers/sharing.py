@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from nxkernel.compilers.numba_cpu.program import parallel_loops, saved_programs
-from nxkernel.compilers.numba_cpu.runtime import native_call, thread_count, thread_pool
+from nxkernel.compilers.numba_cpu.runtime import native_call, thread_pool, threading_layer
 from nxkernel.definitions.calls import graph_cache
 
 Result = TypeVar("Result")
@@ -40,14 +40,14 @@ def every_loop_is_spread() -> Iterator[None]:
 def on_threads(count: int) -> Iterator[None]:
     """Have programs run on so many threads meanwhile, more than this machine has processors where that is asked for."""
     native_call.prepare()
-    before = int(thread_count.STATE[thread_pool.THREADS])
+    before = int(threading_layer.STATE[thread_pool.THREADS])
     # Elsewhere the pool is Numba's, whose threads are started once.
-    thread_count.STATE[thread_pool.THREADS] = count if thread_pool.OWN else min(count, thread_count._started)
+    threading_layer.STATE[thread_pool.THREADS] = count if thread_pool.OWN else min(count, threading_layer._started)
     _start(count)
     try:
         yield
     finally:
-        thread_count.STATE[thread_pool.THREADS] = before
+        threading_layer.STATE[thread_pool.THREADS] = before
 
 
 def on_each_count(run: Callable[[], Result]) -> list[Result]:
@@ -64,9 +64,9 @@ def _start(count: int) -> None:
     global _more
     if not thread_pool.OWN:
         return
-    thread_count.STATE[thread_pool.POOL] = 1
+    threading_layer.STATE[thread_pool.POOL] = 1
     work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(thread_pool.load())
-    for index in range(thread_count._started - 1 + _more, count - 1):
-        given = thread_count.STATE.ctypes.data, index
+    for index in range(threading_layer._started - 1 + _more, count - 1):
+        given = threading_layer.STATE.ctypes.data, index
         threading.Thread(target=work, args=given, name=f"more-for-tests-{index}", daemon=True).start()
         _more += 1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from numpy_face import check, traced
-from nxkernel.ops.programs.control import choose, run_while
+from nxkernel.ops.programs.control_flow import choose, run_while
 
 
 def _loop(np, x, count):

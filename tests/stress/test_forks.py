@@ -7,7 +7,7 @@ import pytest
 
 import forking
 import stressing
-from nxkernel import forks
+from nxkernel import fork_safety
 
 pytestmark = [
     pytest.mark.stress,
@@ -26,6 +26,6 @@ def test_forks_while_threads_compile(say):
         count = min(BATCH, wanted - done)
         hung, failed, compiled, longest = forking.forked(count, seed + done)
         assert (hung, failed) == (0, 0)
-        assert longest < forks.PATIENCE
+        assert longest < fork_safety.PATIENCE
         done += count
         say(f"{done} forked, none hung; {compiled} programs compiled meanwhile, {longest:.3f} s the longest wait")

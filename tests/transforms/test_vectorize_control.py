@@ -8,7 +8,7 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.programs.control import choose, run_while
+from nxkernel.ops.programs.control_flow import choose, run_while
 from nxkernel.transforms.vectorize_control import mapped_outputs
 from vectorizing import SIZE, check
 

@@ -14,9 +14,9 @@ from IPython.core.getipython import get_ipython
 from nxkernel.compilers import registry
 from nxkernel.definitions.calls.explanations import compared
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
+from nxkernel_lab.inspector.compilation_view import FUSED, Side, side_of, steps_of
 from nxkernel_lab.inspector.event_list import Feed
 from nxkernel_lab.inspector.page_data import graph, sources
-from nxkernel_lab.inspector.side import FUSED, Side, side_of, steps_of
 from nxkernel_lab.messaging.comm import hear
 from nxkernel_lab.messaging.page_requests import (
     VIEWS,

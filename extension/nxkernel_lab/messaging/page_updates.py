@@ -57,9 +57,9 @@ def read_request(content: object) -> More | Forget | Undo | None:
 
 
 def latest(since: int) -> dict[str, Any]:
-    """What there is to tell after an event; see :func:`nxkernel_lab.records.snapshot.snapshot`."""
+    """What there is to tell after an event; see :func:`nxkernel_lab.records.view_data.snapshot`."""
     # What looks into the caches brings the compiler with it: `%load_ext nxkernel` does not wait for that.
-    from nxkernel_lab.records.snapshot import snapshot
+    from nxkernel_lab.records.view_data import snapshot
 
     return snapshot(since)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.definitions.observe.events import NO_CELL, Event, stream
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ class Follower:
         self._pace = Pace() if pace is None else pace
         self._stop: Callable[[], None] | None = None
         #: Held during a look: pages are heard in threads of their own where kernels have subshells.
-        self.lock = forks.lock()
+        self.lock = fork_safety.lock()
         # The page's connection is that of this process.
-        forks.in_child(self.stop)
+        fork_safety.in_child(self.stop)
 
     @property
     def running(self) -> bool:

@@ -21,7 +21,7 @@ def timeline_table(data: Mapping[str, Any]) -> str:
     Parameters
     ----------
     data : dict
-        A :func:`nxkernel_lab.records.snapshot.snapshot` with events.
+        A :func:`nxkernel_lab.records.view_data.snapshot` with events.
 
     Returns
     -------

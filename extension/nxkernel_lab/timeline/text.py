@@ -27,7 +27,7 @@ def timeline_text(data: Mapping[str, Any], times: bool = True) -> str:
     Parameters
     ----------
     data : dict
-        A :func:`nxkernel_lab.records.snapshot.snapshot`.
+        A :func:`nxkernel_lab.records.view_data.snapshot`.
     times : bool, optional
         Whether to say what may differ from run to run: times, and where native code came from.
 

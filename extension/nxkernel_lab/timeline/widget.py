@@ -15,7 +15,7 @@ from nxkernel_lab.messaging.page_updates import Desk, More, Page, read_request
 from nxkernel_lab.messaging.static_twins import Bundle, with_twins
 from nxkernel_lab.messaging.widget_replacement import Successive
 from nxkernel_lab.records.cache_clearing import Forget, Undo
-from nxkernel_lab.records.snapshot import of_function, snapshot
+from nxkernel_lab.records.view_data import of_function, snapshot
 from nxkernel_lab.static_files import script, style
 from nxkernel_lab.timeline.html_tables import caches_table, timeline_table
 from nxkernel_lab.timeline.text import programs_text, timeline_text

@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel.errors import NxTypeError, NxValueError, message
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 
 class DeviceArray:

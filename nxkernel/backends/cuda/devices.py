@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.backends.cuda import availability
-from nxkernel.backends.cuda.machine import Device
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.errors import CudaUnavailableError, NxTypeError, NxValueError, message
 
 _NAME = re.compile(r"cuda(?::(\d+))?")
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 _devices: dict[tuple[bool, int], Device] = {}
 
 
@@ -115,10 +115,10 @@ def _require_simulator() -> None:
 def _open(simulated: bool, index: int) -> Device:
     if simulated:
         _require_simulator()
-        from nxkernel.backends.cuda.simulated import SimulatedDevice
+        from nxkernel.backends.cuda.simulated_device import SimulatedDevice
 
         return SimulatedDevice(index)
-    from nxkernel.backends.cuda.physical import PhysicalDevice
+    from nxkernel.backends.cuda.gpu_device import PhysicalDevice
 
     return PhysicalDevice(index)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, message
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 #: The errors of CUDA, by number, that are a kernel's doing and end the process's use of the device.
 STICKY = {

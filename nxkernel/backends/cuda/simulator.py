@@ -20,7 +20,7 @@ from numba.cuda.np import numpy_support  # pyright: ignore[reportMissingImports]
 from numba.cuda.simulator.kernelapi import Dim3, FakeCUDAModule
 from numba.cuda.types import Type as NumbaType
 
-from nxkernel import forks
+from nxkernel import fork_safety
 
 #: The calls at which a thread waits for others: all of its block, or of its warp.
 BLOCK = frozenset({"syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or"})
@@ -30,7 +30,7 @@ WIDTH = 32
 #: What memory holds that nobody has written: a large negative float, a large negative integer, no small number.
 GARBAGE = 0xFB
 
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 
 
 class SimulatedKernel:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.compilers.cache import file_trust, user_key
 from nxkernel.compilers.cache.file_trust import Folder, UntrustedError
 from nxkernel.errors import CacheWarning, message
@@ -40,7 +40,7 @@ _TEMPORARY = ".nxkernel-"
 _OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
 _OWN_CODE = re.compile(r"nx([kp])_[0-9a-f]{40}")
 _ANEW = "It is compiled again and written anew."
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 _warned: set[str] = set()
 
 

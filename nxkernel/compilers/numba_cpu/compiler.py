@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cpu.runtime import (
     host_calls,
     library_routines,
     native_call,
-    thread_count,
+    threading_layer,
 )
 from nxkernel.graph.expr import Graph
 
@@ -70,15 +70,15 @@ class NumbaCpu(Compiler):
 
     def processors(self) -> int:
         """How many processors this process may use."""
-        return thread_count.available()
+        return threading_layer.available()
 
     def get_threads(self) -> int:
         """See :func:`nxkernel.get_threads`."""
-        return thread_count.get_threads()
+        return threading_layer.get_threads()
 
     def set_threads(self, count: int) -> None:
         """See :func:`nxkernel.set_threads`."""
-        thread_count.set_threads(count)
+        threading_layer.set_threads(count)
 
     def code_in_memory(self) -> list[CodeInMemory]:
         """Its kernels, its programs, and what all of these call, such as the pool of threads."""

@@ -12,7 +12,7 @@ from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.plan.independent_iterations import Independence
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.intervals import turn_step
 

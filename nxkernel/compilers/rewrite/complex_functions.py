@@ -1,6 +1,6 @@
 """Functions of complex numbers, made of real ones of their parts.
 
-They are formulas of numbers with the operators of :class:`nxkernel.compilers.rewrite.graph_notation.Number`, which is a
+They are formulas of numbers with the operators of :class:`nxkernel.compilers.rewrite.graph_builder.Number`, which is a
 node of a graph. Vectors of lanes have them, too (:mod:`nxkernel.compilers.numba_cpu.codegen.complex.numbers`), and
 round once where they multiply and add.
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.rewrite.graph_notation import NodeFormat, Number, Truth, where
+from nxkernel.compilers.rewrite.graph_builder import NodeFormat, Number, Truth, where
 from nxkernel.primitives import Primitive
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 from nxkernel.types import Type
 
 #: Columns that one parallel step takes when lanes run along an outer axis.

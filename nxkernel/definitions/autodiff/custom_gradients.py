@@ -21,8 +21,8 @@ from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, lasting, operand, spread
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, size, unnamed
-from nxkernel.transforms.adjoints.table import plain, tangent_spec
-from nxkernel.transforms.adjoints.walk import pullback
+from nxkernel.transforms.adjoints.backward_pass import pullback
+from nxkernel.transforms.adjoints.rule_table import plain, tangent_spec
 
 
 def stop_grad(tensor: Any) -> Any:

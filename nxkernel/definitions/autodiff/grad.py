@@ -17,7 +17,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.ops.machinery.dispatch import filled
 from nxkernel.shapes import describe
-from nxkernel.transforms.adjoints.table import tangent_type
+from nxkernel.transforms.adjoints.rule_table import tangent_type
 from nxkernel.transforms.gradient import gradients
 
 #: Which positional arguments gradients are for.

@@ -13,7 +13,7 @@ from nxkernel.definitions.calls.definition import Definition, Parameters
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, replayed
@@ -23,7 +23,7 @@ from nxkernel.ops.machinery import axis_alignment
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, size, unnamed
-from nxkernel.transforms.adjoints.table import plain, tangent_spec, tangent_type
+from nxkernel.transforms.adjoints.rule_table import plain, tangent_spec, tangent_type
 from nxkernel.transforms.gradient import gradients
 from nxkernel.transforms.vectorize import vectorize
 

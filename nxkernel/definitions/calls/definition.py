@@ -50,7 +50,7 @@ from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.scoped_settings import settled

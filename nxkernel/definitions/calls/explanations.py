@@ -18,7 +18,7 @@ from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, Cach
 from nxkernel.definitions.calls.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
 from nxkernel.definitions.keys.static_values import is_code
-from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, node_sources
+from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, source_functions
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.node_records import names_of, node_views
 from nxkernel.graph.expr import Expr, Graph, node_with
@@ -231,7 +231,7 @@ def view(name: str, program: CachedProgram, given: Sequence[np.ndarray] | None =
         key=program.parts,
         steps=functools.cache(lambda: graph_stages.views(graph)),
         # The lines of all that was traced, whatever of it is left.
-        sources=lambda: node_sources.views(graph.traced or graph),
+        sources=lambda: source_functions.views(graph.traced or graph),
         measure=lambda: launch_groups.measured(kernel_timing.measured(executable), places),
         measurement=None
         if given is None

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.compilers.interface import Executable
 from nxkernel.definitions.calls.key_changes import Parts, differing
 from nxkernel.definitions.devices.device_programs import DeviceProgram
@@ -110,15 +110,15 @@ class CacheEntryGroup:
     """The cache entries of one function: its programs, its hit and miss counts, and what its traces learned."""
 
     def __init__(self, name: str, content: str = "", identity: str = "") -> None:
-        forks.watch()
+        fork_safety.watch()
         self.name = name
         #: What the function is: its code, how it is traced, by whose rules. An earlier state of it is another content.
         self.content = content
         #: What events are told apart by: of all states of one function, and of no other one that has its name.
         self.identity = identity
         #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
-        self.making = forks.rlock()
-        self._lock = forks.rlock()
+        self.making = fork_safety.rlock()
+        self._lock = fork_safety.rlock()
         self._programs: OrderedDict[Hashable, CachedProgram] = OrderedDict()
         self._leaving: deque[CachedProgram] = deque()
         self.misses = self.compiled = self.memory = self.disk = 0
@@ -270,7 +270,7 @@ class CacheEntryGroup:
 
 _families: OrderedDict[str, CacheEntryGroup] = OrderedDict()
 _latest: dict[str, CacheEntryGroup] = {}
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 
 
 def family(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:

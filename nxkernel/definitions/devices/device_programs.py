@@ -19,7 +19,7 @@ from nxkernel.tensor import device
 from nxkernel.tensor.device import DeviceArray, DeviceTensor
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 
 def compiler_of(named: str | None, values: Sequence[Any]) -> str:

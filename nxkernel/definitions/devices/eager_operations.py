@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel import forks, passes
+from nxkernel import fork_safety, passes
 from nxkernel.compilers import registry
 from nxkernel.compilers.interface import Executable
 from nxkernel.errors import CompilationError, message
-from nxkernel.graph.contents import contents
+from nxkernel.graph.content_bytes import contents
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.primitives import Primitive, Spec, broadcast
@@ -22,7 +22,7 @@ from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Device
+    from nxkernel.backends.cuda.device_interface import Device
 
 #: Programs that are kept, and single numbers on a device; those unused for longest go first.
 PROGRAMS, NUMBERS = 1024, 1024
@@ -35,7 +35,7 @@ class _Kept(OrderedDict):
 
     def __init__(self, most: int) -> None:
         super().__init__()
-        self._most, self._lock = most, forks.rlock()
+        self._most, self._lock = most, fork_safety.rlock()
 
     def find(self, key: Any) -> Any:
         with self._lock:

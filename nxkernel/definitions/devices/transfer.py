@@ -13,7 +13,7 @@ from nxkernel.ops.tensors.python_conversion import eager
 from nxkernel.tensor import device
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import DeviceMemory
+    from nxkernel.backends.cuda.device_interface import DeviceMemory
 
 
 def backend_transfer(container: Any, backend: str = device.HOST) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import Spec
-from nxkernel.tensor.incoming import array_of_numbers, is_numeric
+from nxkernel.tensor.foreign_arrays import array_of_numbers, is_numeric
 from nxkernel.tensor.tensor import Tensor
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.messages.grammar import counted
 
 #: How many records are kept; older ones are forgotten.
@@ -161,7 +161,7 @@ class EventStream:
     def __init__(self, kept: int = KEPT) -> None:
         self._records: deque[Event] = deque(maxlen=kept)
         self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
-        self._lock = forks.rlock()
+        self._lock = fork_safety.rlock()
         #: How many records were ever kept, which numbers them, and how often all were forgotten.
         self.kept = self.cleared = 0
         #: The cell that is running, of which records say that they are.

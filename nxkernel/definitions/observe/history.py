@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.definitions.observe.events import Event, EventStream, NotebookCell, stream
 
 #: Functions and cells of which sums are kept; those that were quiet for longest go first.
@@ -110,7 +110,7 @@ class History:
     """
 
     def __init__(self, source: EventStream) -> None:
-        self._source, self._lock = source, forks.rlock()
+        self._source, self._lock = source, fork_safety.rlock()
         self._stop: Callable[[], None] | None = None
         self._read = 0
         self._forget()

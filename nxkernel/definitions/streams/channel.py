@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.errors import ClosedStreamError, StreamTimeoutError, message
 from nxkernel.messages.grammar import counted
 
@@ -27,14 +27,14 @@ class Channel:
 
     def __init__(self, name: str, size: int | None) -> None:
         self._name, self._size = name, size
-        self._changed = threading.Condition(forks.rlock())
+        self._changed = threading.Condition(fork_safety.rlock())
         self._inputs: deque[Any] = deque()
         self._outputs: deque[Any] = deque()
         self._sent = self._received = self._called = 0
         self._open, self._ended = True, False
         self._state: Any = None
         self._error: BaseException | None = None
-        forks.in_child(self._lose_thread)
+        fork_safety.in_child(self._lose_thread)
 
     def counts(self) -> tuple[int, int, str]:
         """How many inputs were sent and outputs received, and how it is."""

@@ -41,8 +41,8 @@ import numpy as np
 from nxkernel.definitions.keys import bytecode_reads
 from nxkernel.definitions.syntax import names, unsupported_syntax
 from nxkernel.definitions.syntax.expressions import LOST, RUNTIME, SLICE
-from nxkernel.definitions.syntax.prepare import class_of, prepare
-from nxkernel.definitions.syntax.rewrite import locate, rewrite
+from nxkernel.definitions.syntax.function_rewriter import locate, rewrite
+from nxkernel.definitions.syntax.implicit_names import class_of, prepare
 from nxkernel.definitions.syntax.sources import Function, tree_of
 
 __all__ = ["check", "lacks_source", "refers_to_numpy", "rewritten", "source_of"]

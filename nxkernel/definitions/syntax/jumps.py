@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from nxkernel.definitions.syntax.definite_assignment import settled
 from nxkernel.definitions.syntax.names import at, children
-from nxkernel.definitions.syntax.settled import settled
 
 _LOOPS = ast.While | ast.For
 _LEAVES = ast.Return | ast.Break | ast.Continue

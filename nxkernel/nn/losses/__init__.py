@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
-from nxkernel.nn.losses import classes, distances, margins, sequences
-from nxkernel.nn.losses.classes import *  # noqa: F403
-from nxkernel.nn.losses.distances import *  # noqa: F403
+from nxkernel.nn.losses import classification, margins, regression, sequences
+from nxkernel.nn.losses.classification import *  # noqa: F403
 from nxkernel.nn.losses.margins import *  # noqa: F403
+from nxkernel.nn.losses.regression import *  # noqa: F403
 from nxkernel.nn.losses.sequences import *  # noqa: F403
 
-__all__ = [*classes.__all__, *distances.__all__, *margins.__all__, *sequences.__all__]
+__all__ = [*classification.__all__, *regression.__all__, *margins.__all__, *sequences.__all__]
 
 explain(globals(), __all__, "nn.losses")
 

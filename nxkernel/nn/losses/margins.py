@@ -6,7 +6,7 @@ from typing import Any
 
 import nxkernel as nx
 from nxkernel.nn.activations import softplus
-from nxkernel.nn.losses._entries import over_last, pair_of, reduced
+from nxkernel.nn.losses._checks import over_last, pair_of, reduced
 
 __all__ = ["categorical_hinge", "hinge", "margin_ranking", "soft_margin"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.nn.activations import log_softmax
-from nxkernel.nn.losses._entries import reduced
+from nxkernel.nn.losses._checks import reduced
 from nxkernel.ops.machinery.dispatch import operand
 
 __all__ = ["ctc"]

@@ -22,7 +22,7 @@ from nxkernel.numpy.arrays.views import Index, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.shapes import unnamed
 from nxkernel.types import bool_, s64
 
@@ -323,7 +323,7 @@ def _each(spread: StridedAxis, size: int, turn: Callable[[Operand], None]) -> No
         turn(state[0])
         return [elementwise.add(state[0], 1)]
 
-    control.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
+    control_flow.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
 
 
 def _same_places(one: PastRead, other: PastRead) -> bool:

@@ -12,7 +12,7 @@ from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, subscripts
 from nxkernel.numpy.arrays.array import Array, Scalar, fitted
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, operand
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.ops.shapes.indexing import index as part_of
 from nxkernel.types import Type, bool_
 
@@ -78,4 +78,4 @@ def _one_by_one(function: Callable[..., Any], view: Array, picks: dict[int, Any]
         turn(state[0])
         return [elementwise.add(state[0], 1)]
 
-    control.run_while([0], lambda state: comparison.less(state[0], count), body, ["place"])
+    control_flow.run_while([0], lambda state: comparison.less(state[0], count), body, ["place"])

@@ -13,8 +13,8 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.choosing import where
 from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.selection import where
 from nxkernel.numpy.functions.ufunc import ACCUMULATE, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread

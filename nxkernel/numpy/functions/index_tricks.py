@@ -18,14 +18,14 @@ from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.choosing import within
 from nxkernel.numpy.functions.creation import arange, linspace, vander, zeros
 from nxkernel.numpy.functions.joining import concatenate, stack
+from nxkernel.numpy.functions.selection import within
 from nxkernel.numpy.functions.shaping import as_array, moveaxis, sizes
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
-from nxkernel.ops.programs.control import run_while
+from nxkernel.ops.programs.control_flow import run_while
 from nxkernel.shapes import broadcast_shapes
 from nxkernel.types import Type
 

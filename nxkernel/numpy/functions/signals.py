@@ -9,15 +9,15 @@ from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Scalar, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products
-from nxkernel.numpy.functions.choosing import where
 from nxkernel.numpy.functions.creation import arange, zeros
 from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.reductions import sum
+from nxkernel.numpy.functions.selection import where
 from nxkernel.numpy.functions.shaping import flip
 from nxkernel.numpy.functions.sorting import searchsorted
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import filled
-from nxkernel.ops.programs.control import run_while
+from nxkernel.ops.programs.control_flow import run_while
 from nxkernel.types import s64
 
 __all__ = [

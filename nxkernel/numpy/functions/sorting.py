@@ -12,9 +12,9 @@ from nxkernel.numpy.arrays import fancy_indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, in_order_of, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.choosing import take_along_axis, where
 from nxkernel.numpy.functions.creation import linspace
 from nxkernel.numpy.functions.cumulative import diff
+from nxkernel.numpy.functions.selection import take_along_axis, where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis

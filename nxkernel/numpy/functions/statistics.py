@@ -11,8 +11,8 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
-from nxkernel.numpy.functions.choosing import take_along_axis, where
 from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.selection import take_along_axis, where
 from nxkernel.numpy.functions.sorting import sort
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.ops.machinery.dispatch import is_number, operand

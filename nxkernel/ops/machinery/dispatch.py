@@ -9,14 +9,14 @@ import numpy as np
 
 from nxkernel import primitives, shapes, types
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import Number, cast_number, number_of
+from nxkernel.backends.numpy_primitives import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, Proxy
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.device import DeviceTensor
-from nxkernel.tensor.incoming import array_of_numbers
+from nxkernel.tensor.foreign_arrays import array_of_numbers
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.types import Type
 

@@ -27,7 +27,7 @@ from nxkernel.ops.machinery.dispatch import (
     spread_vectors,
 )
 from nxkernel.ops.machinery.window_options import Pairs, along_axes, check_fits, padding_of
-from nxkernel.ops.reductions.folding import Folding, fold, started
+from nxkernel.ops.reductions.user_reductions import Folding, fold, started
 from nxkernel.ops.shapes.shaping import reshape
 from nxkernel.ops.tensors.creation import iota
 from nxkernel.primitives import Primitive

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives, shapes, types
-from nxkernel.backends.numpy import cast, cast_number
+from nxkernel.backends.numpy_primitives import cast, cast_number
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel.backends.numpy import widened
+from nxkernel.backends.numpy_primitives import widened
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.container_functions import each

@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.table import CONSTANT
+from nxkernel.transforms.adjoints.rule_table import CONSTANT
 
 #: Primitives that give whole numbers of anything.
 WHOLE = {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply
-from nxkernel.transforms.adjoints.table import BlockCotangent, Gain, index, is_number
+from nxkernel.transforms.adjoints.rule_table import BlockCotangent, Gain, index, is_number
 
 
 def merged(gains: Sequence[Gain]) -> list[Gain]:

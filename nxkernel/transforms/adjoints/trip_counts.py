@@ -14,7 +14,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import ceil_div
-from nxkernel.transforms.adjoints.table import index
+from nxkernel.transforms.adjoints.rule_table import index
 
 #: What is known of parameters of the graphs around a loop.
 Known = Mapping[Expr, Interval]

@@ -7,7 +7,7 @@ from compiling import graph_of, spec
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.graph.expr import constant
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.types import s64
 
 CASES = {
@@ -43,7 +43,7 @@ def loop(start, go_on, step):
     """The node of a loop over one number."""
 
     def function(n):
-        return control.run_while([start, n], lambda s: go_on(s[0]), lambda s: [step(s[0]), s[1]], "in")[0]
+        return control_flow.run_while([start, n], lambda s: go_on(s[0]), lambda s: [step(s[0]), s[1]], "in")[0]
 
     graph = graph_of(function, spec("s64"))
     return next(node for node in post_order(graph.outputs) if node.primitive.name == "while")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from fuzzing import patient, repeat
 from kernels_on_host import HostKernel
 from nxkernel.backends.cuda.launching import DeviceKernel, pointers
-from nxkernel.backends.cuda.simulated import SimulatedDevice
+from nxkernel.backends.cuda.simulated_device import SimulatedDevice
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from random_primitives import CASES, Drawn, Surroundings

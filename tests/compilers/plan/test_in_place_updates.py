@@ -11,7 +11,7 @@ from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.ops.machinery.dispatch import apply, filled
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
 from nxkernel.types import s64
 
@@ -92,7 +92,7 @@ def eliminated(x):
         i, a = s
         return [i + 1, nx.put_slice(a, [i, 0], row(a, i) - row(a, 0) * (a[i, 0] / a[0, 0]))]
 
-    return control.run_while([1, x], lambda s: nx.less(s[0], x.shape[0]), body, "ix")[1]
+    return control_flow.run_while([1, x], lambda s: nx.less(s[0], x.shape[0]), body, "ix")[1]
 
 
 def test_single_numbers_of_a_program_are_computed_before_in_any_case():

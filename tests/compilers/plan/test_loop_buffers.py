@@ -7,7 +7,7 @@ from compiling import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 SHAPE = spec("f64", 8)
 
@@ -16,7 +16,7 @@ def loop(body, count):
     """The plan of a loop over arrays."""
 
     def function(*arrays):
-        after = control.run_while(
+        after = control_flow.run_while(
             [0, *arrays],
             lambda s: nx.less(s[0], 5),
             lambda s: [s[0] + 1, *body(*s[1:])],

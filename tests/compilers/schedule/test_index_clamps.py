@@ -7,7 +7,7 @@ from compiling import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
@@ -16,7 +16,7 @@ def rows(step, turns):
     """The sum of rows of an array, one a turn, from some place on."""
 
     def function(x):
-        return control.run_while(
+        return control_flow.run_while(
             [0, nx.broadcast(nx.f64(0.0), (9,))],
             lambda s: nx.less(s[0], turns),
             lambda s: [s[0] + 1, s[1] + x[s[0] + step]],
@@ -81,7 +81,7 @@ def test_a_constant_that_is_used_elsewhere_stays():
             bound = nx.min(s[0], 8)
             return [s[0] + 1, s[1] + x * nx.as_type(bound * 8, "f64")]
 
-        return control.run_while([0, x], lambda s: nx.less(s[0], 5), body, "is")[1]
+        return control_flow.run_while([0, x], lambda s: nx.less(s[0], 5), body, "is")[1]
 
     agree(function, np.ones(9))
 
@@ -94,7 +94,7 @@ def summed(x):
         total = nx.sum(nx.select(nx.less(places, s[0]), x, 0.0))
         return [s[0] + 1, nx.put_slice(s[1], [s[0]], nx.reshape(total, (1,)))]
 
-    return control.run_while([0, x], lambda s: nx.less(s[0], x.shape[0]), body, "is")[1]
+    return control_flow.run_while([0, x], lambda s: nx.less(s[0], x.shape[0]), body, "is")[1]
 
 
 def test_limits_that_never_leave_their_axis():

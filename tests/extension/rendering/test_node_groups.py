@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from nxkernel.definitions.observe.compilation_report import NodeView, PartView
-from nxkernel_lab.inspector.side import side_of
+from nxkernel_lab.inspector.compilation_view import side_of
 from nxkernel_lab.rendering.node_groups import clusters, grouped
 from nxkernel_lab.rendering.scene import first_folded, scene_of
 

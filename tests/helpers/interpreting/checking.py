@@ -9,7 +9,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.plan.program_plan import Step
 from nxkernel.graph.expr import Expr, at_line

@@ -16,7 +16,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import cast, cast_number
+from nxkernel.backends.numpy_primitives import cast, cast_number
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
 from nxkernel.primitives import Spec

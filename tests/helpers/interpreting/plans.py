@@ -9,7 +9,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.analysis.scalars import Term

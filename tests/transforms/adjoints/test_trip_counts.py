@@ -5,7 +5,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.adjoints import trip_counts
 
 
@@ -18,7 +18,7 @@ def loop(first, condition, step, bound=None):
         def asked(state):
             return condition(state[0], n if bound == "n" else state[1])
 
-        return control.run_while([start, x], asked, lambda s: [step(s[0]), s[1] * 2], ["i", "x"])[1]
+        return control_flow.run_while([start, x], asked, lambda s: [step(s[0]), s[1] * 2], ["i", "x"])[1]
 
     graph = graph_of(function, spec("f64"), spec("s64"))
     return next(node for node in post_order(graph.outputs) if node.primitive.name == "while")
@@ -70,7 +70,7 @@ def test_counters_that_meet(steps, turns):
         def turn(state):
             return [state[0] + steps[0], state[1] + steps[1], state[2] * 2]
 
-        return control.run_while([0, 10, x], lambda s: nx.less(s[0], s[1]), turn, ["i", "j", "x"])[2]
+        return control_flow.run_while([0, 10, x], lambda s: nx.less(s[0], s[1]), turn, ["i", "j", "x"])[2]
 
     graph = graph_of(function, spec("f64"))
     node = next(node for node in post_order(graph.outputs) if node.primitive.name == "while")
@@ -84,13 +84,13 @@ def test_counters_behind_a_break():
         def turn(state):
             i, _, x = state
             sides = lambda: [leave(i), nx.tensor(1), x], lambda: [stay(i), nx.tensor(0), x * 2]
-            return control.choose(nx.greater(x, 9), *sides)
+            return control_flow.choose(nx.greater(x, 9), *sides)
 
         def function(x):
             def asked(state):
                 return nx.logical_and(nx.logical_not(state[1]), nx.less(state[0], 7))
 
-            return control.run_while([2, nx.tensor(0), x], asked, turn, ["i", "done", "x"])[2]
+            return control_flow.run_while([2, nx.tensor(0), x], asked, turn, ["i", "done", "x"])[2]
 
         graph = graph_of(function, spec("f64"))
         return next(node for node in post_order(graph.outputs) if node.primitive.name == "while")

@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.types import Type
 
 

@@ -21,8 +21,8 @@ from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
-from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, thread_count
-from nxkernel.forks import cached_property
+from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, threading_layer
+from nxkernel.fork_safety import cached_property
 from nxkernel.types import Type
 
 POINTERS, PARAMS = IRValue("ptr", 1, "%pointers"), IRValue("ptr", 1, "%params")
@@ -100,7 +100,7 @@ class ProgramWriter:
         self.module = IRModule()
         signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
         self.function = Function(FunctionBuilder(self.module, _NAME, "void", signature, attributes="nounwind"))
-        self.words = [thread_count.STATE.ctypes.data]
+        self.words = [threading_layer.STATE.ctypes.data]
         self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
         self.calls: list[host_calls.HostRequest] = []

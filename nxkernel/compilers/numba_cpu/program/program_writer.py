@@ -323,11 +323,11 @@ def write(
         return lambda: writer.pointer(index)
 
     # A list is made of scopes, so that it is known only here.
-    compile_thread.load("nxkernel.compilers.numba_cpu.program.step_list")
-    from nxkernel.compilers.numba_cpu.program import step_list
+    compile_thread.load("nxkernel.compilers.numba_cpu.program.step_interpreter")
+    from nxkernel.compilers.numba_cpu.program import step_interpreter
 
     workspace = inputs + len(plan.arrays)
-    scope = (NativeScope if written_out or not step_list.can_be_listed(plan) else step_list.StepList)(
+    scope = (NativeScope if written_out or not step_interpreter.can_be_listed(plan) else step_interpreter.StepList)(
         writer,
         plan,
         [given(k) for k in range(inputs)],

@@ -22,9 +22,9 @@ from nxkernel import types
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program.executable import Layout, NativeProgram
-from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines, thread_count
+from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines, threading_layer
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
-from nxkernel.graph.contents import contents
+from nxkernel.graph.content_bytes import contents
 from nxkernel.graph.expr import Expr, Graph
 
 #: Nodes of the smallest graph that is worth a file: plans of smaller ones are made in a few milliseconds.
@@ -137,7 +137,7 @@ def read(name: str) -> Found | None:
     if used and library_routines.control() != said["blas"]:
         return None
     words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
-    words[0] = thread_count.STATE.ctypes.data
+    words[0] = threading_layer.STATE.ctypes.data
     text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(

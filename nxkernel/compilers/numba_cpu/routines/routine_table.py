@@ -14,7 +14,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.backends.libraries import transform_into
+from nxkernel.backends.library_routines import transform_into
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Primitive
 

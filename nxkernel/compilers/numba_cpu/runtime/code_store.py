@@ -12,7 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
-from nxkernel import compile_thread, forks
+from nxkernel import compile_thread, fork_safety
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.runtime import loader
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
@@ -23,7 +23,7 @@ KEPT = 8 << 20
 _codes: weakref.WeakValueDictionary[str, LoadedCode] = weakref.WeakValueDictionary()
 _recent: OrderedDict[str, LoadedCode] = OrderedDict()
 _recent_size = 0
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 _building: dict[str, threading.Event] = {}
 
 
@@ -168,7 +168,7 @@ def forget() -> int:
     return len(forgotten)
 
 
-@forks.in_child
+@fork_safety.in_child
 def _abandon() -> None:
     """Nobody is left in a child who builds what others began."""
     _building.clear()

@@ -11,7 +11,7 @@ from nxkernel import compile_thread
 _COMPILERS = Path(__file__).parents[2]
 #: Sources outside of this compiler's folder that decide what its object code means.
 _BESIDE = (
-    "analysis/reduction_table.py", "rewrite/complex_functions.py", "rewrite/graph_notation.py", "schedule/loop_nest.py",
+    "analysis/reduction_table.py", "rewrite/complex_functions.py", "rewrite/graph_builder.py", "schedule/loop_nest.py",
 )  # fmt: skip
 
 

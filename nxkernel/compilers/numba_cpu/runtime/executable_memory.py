@@ -16,7 +16,7 @@ import os
 from collections import deque
 from pathlib import Path
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.errors import CompilationError, message
 
 #: Bytes of a slab, unless something needs more.
@@ -29,7 +29,7 @@ SPARE = 16
 _READ, _WRITE, _RUN = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 _FAILED = ctypes.c_void_p(-1).value
 
-_lock = forks.lock()
+_lock = fork_safety.lock()
 _slabs: list[_Slab] = []
 #: Blocks that nobody holds any more: the collector finds them at any moment, in any thread.
 _released: deque[CodeBlock] = deque()
@@ -157,7 +157,7 @@ def _put_back() -> None:
             _system().munmap(slab.address, slab.size)
 
 
-@forks.in_child
+@fork_safety.in_child
 def _begin_own_slabs() -> None:
     """What a child places goes into mappings of its own."""
     # Another thread of the parent may have been about to change one of them.
@@ -188,7 +188,7 @@ def _map(size: int, protection: int) -> int:
 
 
 def _new(size: int) -> _Slab:
-    forks.watch()
+    fork_safety.watch()
     size = max(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, SLAB)
     return _Slab(_map(size, _READ | _RUN), size)
 

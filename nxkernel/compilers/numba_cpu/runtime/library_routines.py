@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from nxkernel import forks, shapes, types
-from nxkernel.compilers.numba_cpu.runtime import loader, thread_count
+from nxkernel import fork_safety, shapes, types
+from nxkernel.compilers.numba_cpu.runtime import loader, threading_layer
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.types import Type
 
@@ -265,9 +265,9 @@ declare void @nxk_blas_{_SET}(i32)
 """
 
 
-@forks.in_child
+@fork_safety.in_child
 def _give_threads_back() -> None:
     """Nobody else multiplies in a child, so BLAS has its threads again."""
-    if thread_count.STATE[_USERS]:
-        getattr(_blas(), control() + _SET)(int(thread_count.STATE[_KEPT]))
-    thread_count.STATE[[_USERS, _KEPT, _HELD]] = 0
+    if threading_layer.STATE[_USERS]:
+        getattr(_blas(), control() + _SET)(int(threading_layer.STATE[_KEPT]))
+    threading_layer.STATE[[_USERS, _KEPT, _HELD]] = 0

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu.runtime import code_store, thread_count, thread_pool
+from nxkernel.compilers.numba_cpu.runtime import code_store, thread_pool, threading_layer
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
@@ -136,7 +136,7 @@ def prepare() -> None:
     """Load ``nxk_run`` and ``nxk_signals``, which programs call by name, and start the threads."""
     thread_pool.load()
     _method()
-    thread_count.start()
+    threading_layer.start()
 
 
 def callable_program(code: LoadedCode, params: np.ndarray, kernels: Sequence[LoadedCode] = ()) -> Callable[..., bool]:

@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Section
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
 BLOCKS = -1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from nxkernel.compilers.numba_cuda.kernels import (
     elementwise_maps,
     group_reductions,
+    ordered_scatters,
     register_tiles,
-    scattering,
     tiled_transposes,
 )
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
@@ -29,8 +29,8 @@ def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     list of KernelLaunch
         None where there is nothing to compute.
     """
-    if scattering.is_contested(bound):
-        return scattering.launches(bound, device)
+    if ordered_scatters.is_contested(bound):
+        return ordered_scatters.launches(bound, device)
     if any(section.reduces for section in bound.nest.sections):
         tile = register_tiles.chosen(bound, device)
         if tile is not None:

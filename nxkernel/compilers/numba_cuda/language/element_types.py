@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel import types
-from nxkernel.backends.numpy import number_of
+from nxkernel.backends.numpy_primitives import number_of
 from nxkernel.types import Type
 
 

@@ -1,4 +1,4 @@
-"""How each element-wise primitive becomes a kernel's text, with the meaning of :mod:`nxkernel.backends.numpy`.
+"""How each element-wise primitive becomes a kernel's text, as :mod:`nxkernel.backends.numpy_primitives` defines it.
 
 Half-width floats are held as ``f32`` and rounded after each operation.
 """

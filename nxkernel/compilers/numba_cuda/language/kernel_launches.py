@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nxkernel.forks import cached_property
+from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr
 
 #: Where the memory of a pointer is: the value, and how many bytes of it are before the part that is taken. None is

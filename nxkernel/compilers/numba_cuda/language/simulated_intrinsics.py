@@ -12,12 +12,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from nxkernel import forks, types
+from nxkernel import fork_safety, types
 from nxkernel import primitives as p
 from nxkernel.backends import threefry
-from nxkernel.backends.numpy import MEANING, cast
+from nxkernel.backends.numpy_primitives import MEANING, cast
 from nxkernel.compilers.numba_cuda.language.intrinsics import FUNCTIONS
-from nxkernel.element_kinds import BY_DTYPE
+from nxkernel.element_types import BY_DTYPE
 from nxkernel.primitives import Primitive, Spec
 
 TABLE: dict[str, Any] = {}
@@ -51,7 +51,7 @@ TABLE["select"] = lambda mask, x, y: x if mask else y
 # Memory ----------------------------------------------------------------------------------------------------------
 
 #: Threads of the simulator are threads of Python.
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 
 
 class _Further:

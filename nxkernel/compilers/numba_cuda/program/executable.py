@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import forks, passes
+from nxkernel import fork_safety, passes
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
@@ -57,7 +57,7 @@ class CudaExecutable(Executable):
     def __init__(self, graph: Graph, plan: ProgramPlan, device: Any) -> None:
         self.graph, self.plan, self.device = graph, plan, device
         self.lower_ms = self.native_ms = 0.0
-        self._lock = forks.rlock()
+        self._lock = fork_safety.rlock()
         self._ready: dict[tuple[Any, frozenset[int]], Ready] = {}
         numbers = graph_compilation.guessed(graph, plan)
         #: The single inputs, where it matters whether the host knows them.
@@ -161,7 +161,7 @@ class Ready:
     def __init__(self, graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> None:
         self.graph, self.plan, self.device, self._numbers = graph, plan, device, numbers
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
-        self._lock = forks.rlock()
+        self._lock = fork_safety.rlock()
         changed = {number: place for place, number in graph.updates}
         self._results = [
             (where, node.shape, number in changed)

@@ -17,7 +17,7 @@ from nxkernel.compilers.numba_cuda.routines import library_products, routine_tab
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.compilers.plan.planner import Planner
 from nxkernel.compilers.plan.program_plan import ProgramPlan
-from nxkernel.compilers.rewrite import complex_parts, loop_nest_rewrites
+from nxkernel.compilers.rewrite import complex_to_real, loop_nest_rewrites
 from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
@@ -55,7 +55,7 @@ def in_parts(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr,
     own : bool
         Nothing here depends on it.
     """
-    return complex_parts.split(outputs)
+    return complex_to_real.split(outputs)
 
 
 def legal(graph: Graph) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.program.host_numbers import Place, follows

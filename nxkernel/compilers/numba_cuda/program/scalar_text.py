@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.scalars import Offset, Term
 from nxkernel.compilers.numba_cuda.language import element_types

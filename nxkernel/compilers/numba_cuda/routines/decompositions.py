@@ -1,7 +1,7 @@
 """Linear algebra by cuSOLVER and cuBLAS, whole batches of matrices at a time.
 
-As in :mod:`nxkernel.backends.libraries` nothing raises: where there is no result, the elements are NaN. What a routine
-reports stays on the device, and nobody waits for it.
+As in :mod:`nxkernel.backends.library_routines` nothing raises: where there is no result, the elements are NaN. What a
+routine reports stays on the device, and nobody waits for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.backends.libraries import order_of_rows
+from nxkernel.backends.library_routines import order_of_rows
 from nxkernel.compilers.numba_cuda.routines.routine_table import by_library
 
 #: How both libraries begin the names of routines for a type.

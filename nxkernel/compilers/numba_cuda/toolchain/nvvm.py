@@ -9,7 +9,7 @@ import re
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.backends.cuda.launching import pointers
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import CompilationError, message
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 _ARCH = re.compile(r"sm_(\d+)(\d)[af]?")
-_native = forks.rlock()
-forks.across(lambda: [_native])
+_native = fork_safety.rlock()
+fork_safety.across(lambda: [_native])
 
 
 def ptx_here(source: KernelSource, arch: str) -> str:
@@ -43,7 +43,7 @@ def ptx_here(source: KernelSource, arch: str) -> str:
     from cuda.bindings.nvvm import nvvmError
     from numba.cuda.cudadrv import nvvm
 
-    forks.check()
+    fork_safety.check()
     major, minor = capability(arch)
     try:
         text = str(module(source, (major, minor)))

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.backends.cuda import availability
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.backends.cuda.launching import DeviceKernel
-from nxkernel.backends.cuda.machine import Device
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cuda.language import intrinsics
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
@@ -36,10 +36,10 @@ _codes: dict[tuple[str, str], bytes] = {}
 _times: dict[tuple[str, str], float] = {}
 _texts: dict[tuple[str, str], str] = {}
 _kernels: dict[tuple[Device, str], DeviceKernel] = {}
-_lock = forks.rlock()
+_lock = fork_safety.rlock()
 #: That of nvJitLink, which another thread than that of the compiler is in.
-_linking = forks.rlock()
-forks.across(lambda: [_linking])
+_linking = fork_safety.rlock()
+fork_safety.across(lambda: [_linking])
 
 
 class DeviceCode(NamedTuple):

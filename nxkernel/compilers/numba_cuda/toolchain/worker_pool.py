@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from nxkernel import forks
+from nxkernel import fork_safety
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import CompilationError, message
 
@@ -52,7 +52,7 @@ class Worker:
         )
         self._read = b""
         self.ready = False
-        self.lock = forks.lock()
+        self.lock = fork_safety.lock()
 
     def wait(self) -> bool:
         """Wait until it is ready; False when it never will be."""
@@ -206,7 +206,7 @@ def stop() -> None:
     _workers.clear()
 
 
-@forks.in_child
+@fork_safety.in_child
 def _leave_workers() -> None:
     """A child has no part in the workers of its parent."""
     for each in _workers:

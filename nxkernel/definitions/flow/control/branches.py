@@ -11,7 +11,7 @@ from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError
-from nxkernel.definitions.flow.control.untaken_code import unreached
+from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
@@ -21,7 +21,7 @@ from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.ops.shapes import shaping
 from nxkernel.primitives import Spec
 
@@ -180,7 +180,7 @@ class _Branch:
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
         condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
-        chosen = control.choose(
+        chosen = control_flow.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
         )
         mutable_arguments.make_of_several(chosen)

@@ -16,7 +16,7 @@ from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, 
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 
 class Exchange:
@@ -92,7 +92,7 @@ class Exchange:
                 if not kept or (value.type, value.shape) != (content.type, content.shape):
                     continue
                 there = comparison.equal(number, place)
-                (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
+                (content,) = control_flow.choose(there, lambda v=value: [v], lambda v=content: [v])
             if content is not before:
                 brought_home(variable.value.root)
                 variable.value.root.write(content)

@@ -21,7 +21,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import is_number
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.primitives import Spec
 
 #: Of leaves and of values of the variables: gives the condition, or the next ones of both.
@@ -86,7 +86,7 @@ class _Variable:
         self.held = not self.fresh and name not in found.opened and _can_hold(value)
         if self.fresh:
             self.size = found.sizes.get(name, 1)
-            self.leaves = [control.UNKNOWN] * self.size
+            self.leaves = [control_flow.UNKNOWN] * self.size
         elif not self.held:
             if found.stretched.get(name) and isinstance(value, Array):
                 value = variable_leaves.stretched(value, found.stretched[name])
@@ -306,7 +306,7 @@ class LoopState:
         def changed(place: int, before: Spec, after: Spec) -> NxError:
             return self._changed(paths[place], initial[place], found[place], before, after)
 
-        results = control.run_while(
+        results = control_flow.run_while(
             initial, lambda nodes: ask(nodes[:extra], values_of(nodes)), one_turn, paths, changed
         )
         supply = iter(results[extra + len(turns) :])

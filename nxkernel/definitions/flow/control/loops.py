@@ -14,7 +14,7 @@ from nxkernel.definitions.flow.control.list_appends import AppendedList, Gatheri
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, plan
 from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
-from nxkernel.definitions.flow.control.untaken_code import unreached
+from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError

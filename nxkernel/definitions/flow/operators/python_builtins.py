@@ -23,7 +23,7 @@ from nxkernel.numpy.arrays.array import ArrayValue, Scalar, wrap
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
-from nxkernel.ops.programs.control import held_beside
+from nxkernel.ops.programs.control_flow import held_beside
 from nxkernel.ops.reductions import reduction
 from nxkernel.ops.shapes import shaping, sorting
 from nxkernel.ops.shapes.shaping import stack

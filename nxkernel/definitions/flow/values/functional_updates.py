@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays import integer_bounds

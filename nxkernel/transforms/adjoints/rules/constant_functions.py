@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel import primitives as p
-from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, REFUSED
 
 CONSTANT |= {p.parameter, p.constant, p.iota}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply
-from nxkernel.transforms.adjoints.table import AdjointSite, Gain, rule
+from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, rule
 
 #: A side of a product: a value, its axes that are contracted, and those of the batch.
 Side = tuple[Expr, tuple[int, ...], tuple[int, ...]]

@@ -7,7 +7,7 @@ from nxkernel import types
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import AdjointSite, Gain, IndexedCotangent, rule
+from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, IndexedCotangent, rule
 
 
 @rule(p.cumulative_sum)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import filled
-from nxkernel.transforms.adjoints.table import CONSTANT, AdjointSite, Gain, rule, tangent_type
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, AdjointSite, Gain, rule, tangent_type
 
 CONSTANT |= {p.stop_grad}
 

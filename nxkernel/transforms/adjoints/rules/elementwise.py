@@ -7,7 +7,7 @@ import math
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, AdjointSite, Gain, bare, rule, tangent_type
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, bare, rule, tangent_type
 
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,

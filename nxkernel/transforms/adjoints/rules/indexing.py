@@ -5,7 +5,16 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import AdjointSite, Gain, IndexedCotangent, bare, plain, rule, shaped, spread
+from nxkernel.transforms.adjoints.rule_table import (
+    AdjointSite,
+    Gain,
+    IndexedCotangent,
+    bare,
+    plain,
+    rule,
+    shaped,
+    spread,
+)
 
 
 @rule(p.gather)

@@ -18,7 +18,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.ops.tensors.creation import eye, tril, triu
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import (
+from nxkernel.transforms.adjoints.rule_table import (
     AdjointSite,
     Gain,
     IndexedCotangent,

@@ -6,7 +6,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import CONSTANT, AdjointSite, Gain, rule, shaped, spread
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, AdjointSite, Gain, rule, shaped, spread
 
 CONSTANT |= {p.all_, p.any_}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.ops.machinery.dispatch import apply, filled
-from nxkernel.transforms.adjoints.table import AdjointSite, BlockCotangent, Gain, index, rule, shaped, total
+from nxkernel.transforms.adjoints.rule_table import AdjointSite, BlockCotangent, Gain, index, rule, shaped, total
 
 #: Up to so many elements the parts of an array are added in one pass over all of it, instead of each where it belongs.
 SMALL = 1 << 12

@@ -6,7 +6,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, filled
-from nxkernel.transforms.adjoints.table import AdjointSite, Gain, bare, rule, shaped, spread, total
+from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, bare, rule, shaped, spread, total
 
 #: Windows of up to so many elements along an axis are added one after the other, in one pass over the result.
 FEW = 16

@@ -7,14 +7,14 @@ import pytest
 
 import nxkernel as nx
 from compiling import agree, compiled, spec
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 X = np.random.default_rng(0).random((70, 70))
 
 
 def turns(count, body, state):
     """The state after so many turns of ``body(i, state)``."""
-    return control.run_while(
+    return control_flow.run_while(
         [0, *state], lambda s: nx.less(s[0], count), lambda s: [s[0] + 1, *body(s[0], s[1:])], ["i", "s"]
     )[1:]
 

@@ -9,7 +9,7 @@ import pytest
 from compiling import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import cast
+from nxkernel.backends.numpy_primitives import cast
 
 FLOATS = [types.bf16, types.f16, types.f32, types.f64]
 WHOLE = [type_ for type_ in types.TYPES.values() if type_.kind in ("u", "s")]

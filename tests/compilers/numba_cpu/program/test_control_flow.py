@@ -11,7 +11,7 @@ import pytest
 import nxkernel as nx
 from compiling import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control, ElementStore
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 X = np.arange(12.0).reshape(3, 4)
 
@@ -19,7 +19,7 @@ X = np.arange(12.0).reshape(3, 4)
 def counted(turns, body, state):
     """The state after so many turns of ``body(i, state)``."""
     names = [f"s{place}" for place in range(len(state))]
-    after = control.run_while(
+    after = control_flow.run_while(
         [0, *state],
         lambda s: nx.less(s[0], turns),
         lambda s: [s[0] + 1, *body(s[0], s[1:])],
@@ -137,16 +137,16 @@ def test_an_old_value_that_is_wanted_later_is_kept():
 
 
 CHOICES = {
-    "numbers": lambda x, i: control.choose(nx.greater(i, 2), lambda: [x[0, 0], 1.5], lambda: [x[1, 1], 2]),
-    "an update and a new array": lambda x, i: control.choose(
+    "numbers": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [x[0, 0], 1.5], lambda: [x[1, 1], 2]),
+    "an update and a new array": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: [put(x, x[0, 1], 0, 0)], lambda: [x * 2]
     ),
-    "an update or nothing": lambda x, i: control.choose(
+    "an update or nothing": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: [put(x, x[0, 1], 0, 0), nx.sum(x)], lambda: [x, nx.f64(0.0)]
     ),
-    "the same twice": lambda x, i: control.choose(nx.greater(i, 2), lambda: [x + 1, x], lambda: [x, x]),
-    "other shapes": lambda x, i: control.choose(nx.greater(i, 2), lambda: [x], lambda: [1.0]),
-    "a loop in one side": lambda x, i: control.choose(
+    "the same twice": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [x + 1, x], lambda: [x, x]),
+    "other shapes": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [x], lambda: [1.0]),
+    "a loop in one side": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: counted(i, lambda k, s: [s[0] + x[0]], [x[1]]), lambda: [x[2]]
     ),
 }
@@ -161,7 +161,7 @@ def test_choices(function, number):
 def test_updates_in_a_choice_in_a_loop_are_in_place():
     def function(x):
         def body(i, s):
-            return control.choose(
+            return control_flow.choose(
                 nx.equal(nx.remainder(i, 2), 0), lambda: [put(s[0], s[0][i, i] + 1, i, i)], lambda: [s[0]]
             )
 
@@ -174,7 +174,7 @@ def test_updates_in_a_choice_in_a_loop_are_in_place():
 
 def test_a_loop_of_numbers_has_no_kernel_and_no_memory():
     def function(n):
-        return control.run_while(
+        return control_flow.run_while(
             [n, 0], lambda s: nx.greater(s[0], 1), lambda s: [nx.quotient(s[0], 2), s[1] + 1], "nk"
         )
 
@@ -212,7 +212,7 @@ def test_indices_that_stay_inside_are_not_clamped(monkeypatch):
 def test_a_loop_without_end_is_interrupted(size):
     def endless(x):
         step = nx.broadcast(nx.f64(1.0), size)
-        return tuple(control.run_while([x], lambda s: nx.greater(nx.sum(s[0]), 0), lambda s: [s[0] + step], ["x"]))
+        return tuple(control_flow.run_while([x], lambda s: nx.greater(nx.sum(s[0]), 0), lambda s: [s[0] + step], ["x"]))
 
     run = nx.jit(endless)
 

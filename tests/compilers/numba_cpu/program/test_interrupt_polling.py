@@ -10,7 +10,7 @@ import nxkernel as nx
 from compiling import compiled, planned, spec
 from nxkernel.compilers.numba_cpu.program import interrupt_polling, program_writer
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 
 
 def loop_of(function, *specs):
@@ -21,11 +21,11 @@ def loop_of(function, *specs):
 
 def halved(n):
     """A loop of single numbers, with turns that nobody knows."""
-    return control.run_while([n], lambda s: nx.greater(s[0], 1), lambda s: [nx.quotient(s[0], 2)], "n")[0]
+    return control_flow.run_while([n], lambda s: nx.greater(s[0], 1), lambda s: [nx.quotient(s[0], 2)], "n")[0]
 
 
 def counted(turns, body, value):
-    return control.run_while([0, value], lambda s: nx.less(s[0], turns), lambda s: [s[0] + 1, body(s[1])], "ix")[1]
+    return control_flow.run_while([0, value], lambda s: nx.less(s[0], turns), lambda s: [s[0] + 1, body(s[1])], "ix")[1]
 
 
 def scaled(turns):
@@ -82,7 +82,7 @@ def test_what_a_kernel_costs_is_no_part_of_the_text():
 @pytest.mark.parametrize("function", [nested(1 << 60), nested(3)], ids=["a long loop in a loop", "many short ones"])
 def test_loops_in_loops_are_interrupted(function):
     def endless(x):
-        return control.run_while([x], lambda s: nx.greater(s[0], -1), lambda s: [function(s[0])], "x")[0]
+        return control_flow.run_while([x], lambda s: nx.greater(s[0], -1), lambda s: [function(s[0])], "x")[0]
 
     executable = compiled(endless, spec("f64"))
 

@@ -10,7 +10,7 @@ import pytest
 import nxkernel as nx
 from comparing import same
 from nxkernel.compilers.numba_cpu.program import parallel_loops
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 from nxkernel.definitions.calls import graph_cache
 from sharing import every_loop_is_spread, on_each_count
 
@@ -102,15 +102,15 @@ PROGRAMS = {
 @pytest.mark.parametrize(("function", "more"), PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("count", [1, 2])
 def test_values(spread, function, more, count):
-    if count > thread_count.get_threads():
+    if count > threading_layer.get_threads():
         pytest.skip("this machine has one processor")
-    mine, its, before = X.copy(), X.copy(), thread_count.get_threads()
+    mine, its, before = X.copy(), X.copy(), threading_layer.get_threads()
     expected = function(its, *more)
-    thread_count.set_threads(count)
+    threading_layer.set_threads(count)
     try:
         found = nx.defn(function)(mine, *more)
     finally:
-        thread_count.set_threads(before)
+        threading_layer.set_threads(before)
     assert spread == ["nxl_0"]
     np.testing.assert_allclose(mine, its, rtol=1e-13)
     if isinstance(expected, tuple):
@@ -132,7 +132,7 @@ def test_values_on_any_number_of_threads_of_loops_that_are_too_small(spread, fun
     with every_loop_is_spread():
         outcomes = on_each_count(run)
     assert spread == ["nxl_0"]
-    assert thread_count.get_threads() == thread_count._started
+    assert threading_layer.get_threads() == threading_layer._started
     for mine, found in outcomes:
         np.testing.assert_allclose(mine, expected, rtol=1e-13)
         same(found, result, 1e-13, "the result")

@@ -9,7 +9,7 @@ import pytest
 import nxkernel as nx
 from compiling import compiled, planned, spec
 from nxkernel import types
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.graph.expr import constant
 

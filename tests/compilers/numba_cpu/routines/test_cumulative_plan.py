@@ -9,7 +9,7 @@ from compiling import agree, compiled, make
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.routines import cumulative_plan
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 
 PRIMITIVES = [p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min]
 ORDERED = [type_ for type_ in types.TYPES.values() if not type_.is_complex]
@@ -40,9 +40,9 @@ FORMS = {
 @pytest.fixture
 def counts():
     """Numbers of threads to try; the number from before is set again afterwards."""
-    before = thread_count.get_threads()
+    before = threading_layer.get_threads()
     yield sorted({1, 2, before} & set(range(1, before + 1)))
-    thread_count.set_threads(before)
+    threading_layer.set_threads(before)
 
 
 def by(primitive, axis, reverse=False):
@@ -147,7 +147,7 @@ def test_bits_do_not_depend_on_threads(shape, axis, counts):
     run = compiled(by_each(axis), x).run
     found = []
     for count in counts:
-        thread_count.set_threads(count)
+        threading_layer.set_threads(count)
         found.append([part.tobytes() for part in run([x])])
     assert all(parts == found[0] for parts in found)
 

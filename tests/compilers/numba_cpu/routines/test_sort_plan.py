@@ -11,7 +11,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.routines import sort_plan
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 
 ORDERED = [type_ for type_ in types.TYPES.values() if not type_.is_complex]
 FLOATS = [type_ for type_ in ORDERED if type_.is_float]
@@ -37,9 +37,9 @@ FORMS = {
 @pytest.fixture
 def counts():
     """Numbers of threads to try; the number from before is set again afterwards."""
-    before = thread_count.get_threads()
+    before = threading_layer.get_threads()
     yield sorted({1, 2, before} & set(range(1, before + 1)))
-    thread_count.set_threads(before)
+    threading_layer.set_threads(before)
 
 
 def sorts(axis, directions=("asc", "desc"), index=types.s64):
@@ -188,7 +188,7 @@ def test_bits_do_not_depend_on_threads(type_, shape, axis, counts):
     run = compiled(sorts(axis), x).run
     found = []
     for count in counts:
-        thread_count.set_threads(count)
+        threading_layer.set_threads(count)
         found.append([part.tobytes() for part in run([x])])
     assert all(parts == found[0] for parts in found)
 

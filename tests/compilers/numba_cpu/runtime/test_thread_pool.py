@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu.runtime import code_store, native_call, thread_count, thread_pool
+from nxkernel.compilers.numba_cpu.runtime import code_store, native_call, thread_pool, threading_layer
 
 #: Adds one to each step of its range; the table has the address of the counts.
 KERNEL = """
@@ -53,7 +53,7 @@ def share():
     def counted(count, grain):
         counts = np.zeros(max(count, 1), dtype=np.int64)
         table = np.array([counts.ctypes.data], dtype=np.int64)
-        run(count, grain, table.ctypes.data, thread_count.STATE.ctypes.data)
+        run(count, grain, table.ctypes.data, threading_layer.STATE.ctypes.data)
         counted.code = code
         return counts[:count]
 
@@ -83,32 +83,32 @@ def test_jobs_of_several_threads_at_once(share):
     for thread in several:
         thread.join()
     assert wrong == []
-    assert thread_count.STATE[thread_pool.TAKEN] == 0
+    assert threading_layer.STATE[thread_pool.TAKEN] == 0
 
 
 @pytest.mark.skipif(not thread_pool.OWN, reason="on this system the threads are Numba's")
 def test_nothing_is_left_when_a_job_is_done(share):
     share(1000, 1)
-    claim = int(thread_count.STATE[thread_pool.CLAIM])
+    claim = int(threading_layer.STATE[thread_pool.CLAIM])
     assert (claim & 0xFFFFFFFF) == claim >> 32
-    assert thread_count.STATE[thread_pool.LEFT] == 0
+    assert threading_layer.STATE[thread_pool.LEFT] == 0
 
 
 @pytest.mark.skipif(not thread_pool.OWN, reason="on this system the threads are Numba's")
 def test_a_number_of_threads_is_kept_to(share):
-    before = thread_count.get_threads()
+    before = threading_layer.get_threads()
     if before < 2:
         pytest.skip("this machine has one processor")
     nx.set_threads(1)
-    turn = int(thread_count.STATE[thread_pool.TURN])
+    turn = int(threading_layer.STATE[thread_pool.TURN])
     share(1000, 1)
     nx.set_threads(before)
-    assert thread_count.STATE[thread_pool.TURN] == turn
+    assert threading_layer.STATE[thread_pool.TURN] == turn
 
 
 def test_threads_have_names():
     native_call.prepare()
-    expected = [f"nxkernel-{k}" for k in range(thread_count._started - 1)] if thread_pool.OWN else []
+    expected = [f"nxkernel-{k}" for k in range(threading_layer._started - 1)] if thread_pool.OWN else []
     found = sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("nxkernel-"))
     assert [name for name in found if name != "nxkernel-import"] == sorted(expected)
 
@@ -120,11 +120,11 @@ thread_pool.OWN, thread_pool._TEXT = False, thread_pool._NUMBA
 thread_pool.SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(thread_pool._TEXT.encode()).hexdigest()[:24]
 import numpy as np
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu.runtime import thread_count
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
 x = np.linspace(-3.0, 3.0, 3_000_001)
 found = nx.jit(lambda x: nx.exp(x) + nx.sum(x * x))(x).to_numpy()
 np.testing.assert_allclose(found, np.exp(x) + np.sum(x * x), rtol=1e-12)
-print(int(thread_count.STATE[thread_pool.POOL]) > 1 or thread_count.get_threads() == 1)
+print(int(threading_layer.STATE[thread_pool.POOL]) > 1 or threading_layer.get_threads() == 1)
 """
 
 

@@ -5,7 +5,7 @@ import pytest
 from numba.cuda import types as numba_types
 
 from nxkernel import types
-from nxkernel.backends.numpy import cast_number
+from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText
 

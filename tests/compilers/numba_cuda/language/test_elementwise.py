@@ -11,7 +11,7 @@ from elementary_references import BY_PRIMITIVE
 from kernels_on_host import HostKernel
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import numpy, threefry
+from nxkernel.backends import numpy_primitives, threefry
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.language.elementwise import SourceWriter, converted, emit, lowered
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
@@ -20,7 +20,7 @@ from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.errors import CompilationError
 from nxkernel.primitives import Spec
 
-MEANING = numpy.MEANING | threefry.MEANING
+MEANING = numpy_primitives.MEANING | threefry.MEANING
 FLOATS = [types.bf16, types.f16, types.f32, types.f64]
 WHOLE = [type_ for type_ in types.TYPES.values() if type_.kind in ("u", "s")]
 COMPLEX = [types.c64, types.c128]

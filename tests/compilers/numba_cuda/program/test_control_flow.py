@@ -7,7 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import scalar_loops, single_block_loops
 from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped, exchanged
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Reckoned
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
@@ -32,7 +32,7 @@ def by_the_host(monkeypatch):
 def counted(turns, body, state):
     """The state after so many turns of ``body(i, state)``."""
     names = [f"s{place}" for place in range(len(state))]
-    after = control.run_while(
+    after = control_flow.run_while(
         [0, *state], lambda s: nx.less(s[0], turns), lambda s: [s[0] + 1, *body(s[0], s[1:])], ["i", *names]
     )
     return after[1:]
@@ -68,7 +68,7 @@ STATES = {
     ),
     "complex numbers": (lambda x: counted(6, lambda i, s: [s[0] * s[0] + x], [x]), [np.complex128(0.3 + 0.2j)]),
     "until it is enough": (
-        lambda x: control.run_while([x], lambda s: nx.less(nx.sum(s[0]), 500), lambda s: [s[0] * 2], ["x"]),
+        lambda x: control_flow.run_while([x], lambda s: nx.less(nx.sum(s[0]), 500), lambda s: [s[0] * 2], ["x"]),
         [X],
     ),
 }
@@ -103,16 +103,16 @@ def test_loops_in_loops(by_the_host, device):
 
 
 CHOICES = {
-    "numbers": lambda x, i: control.choose(nx.greater(i, 2), lambda: [x[0, 0], 1.5], lambda: [x[1, 1], 2]),
-    "an update and a new array": lambda x, i: control.choose(
+    "numbers": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [x[0, 0], 1.5], lambda: [x[1, 1], 2]),
+    "an update and a new array": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: [put(x, x[0, 1], 0, 0)], lambda: [x * 2]
     ),
-    "an update or nothing": lambda x, i: control.choose(
+    "an update or nothing": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: [put(x, x[0, 1], 0, 0), nx.sum(x)], lambda: [x, nx.f64(0.0)]
     ),
-    "the same twice": lambda x, i: control.choose(nx.greater(i, 2), lambda: [x + 1, x], lambda: [x, x]),
-    "known numbers": lambda x, i: control.choose(nx.greater(i, 2), lambda: [i + 1, 1.0], lambda: [2, 3.0]),
-    "a loop in one side": lambda x, i: control.choose(
+    "the same twice": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [x + 1, x], lambda: [x, x]),
+    "known numbers": lambda x, i: control_flow.choose(nx.greater(i, 2), lambda: [i + 1, 1.0], lambda: [2, 3.0]),
+    "a loop in one side": lambda x, i: control_flow.choose(
         nx.greater(i, 2), lambda: counted(i, lambda k, s: [s[0] + x[0]], [x[1]]), lambda: [x[2]]
     ),
 }
@@ -156,7 +156,7 @@ def test_updates_in_a_choice_in_a_loop(device):
     def function(x):
         def body(i, s):
             even = nx.equal(nx.remainder(i, 2), 0)
-            return control.choose(even, lambda: [put(s[0], s[0][i, i] + 1, i, i)], lambda: [s[0]])
+            return control_flow.choose(even, lambda: [put(s[0], s[0][i, i] + 1, i, i)], lambda: [s[0]])
 
         return counted(3, body, [x])[0]
 

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import cuda_graphs, single_block_loops
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import compiled
 
 X = np.arange(12.0).reshape(3, 4)
@@ -77,7 +77,7 @@ def test_other_contents_of_the_same_memory(device, captured, monkeypatch):
 def test_loops_that_count_are_captured_as_a_whole(device, captured, monkeypatch):
     def function(x, n):
         state = [0, x]
-        return control.run_while(
+        return control_flow.run_while(
             state, lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * nx.as_type(s[0] + 1, "f64")], ["i", "x"]
         )[1]
 
@@ -93,7 +93,7 @@ def test_loops_that_count_are_captured_as_a_whole(device, captured, monkeypatch)
 
 def test_what_waits_is_not_captured(device, captured, monkeypatch):
     def function(x):
-        return control.run_while([x], lambda s: nx.less(nx.sum(s[0]), 500), lambda s: [s[0] * 2], ["x"])[0]
+        return control_flow.run_while([x], lambda s: nx.less(nx.sum(s[0]), 500), lambda s: [s[0] * 2], ["x"])[0]
 
     executable, given = compiled(function, X), [device.upload(X)]
     same_memory(device, monkeypatch)
@@ -126,7 +126,7 @@ def test_long_loops_are_no_graphs(device, captured, monkeypatch):
     monkeypatch.setattr(cuda_graphs, "MOST", 4)
 
     def function(x):
-        return control.run_while([0, x], lambda s: nx.less(s[0], 9), lambda s: [s[0] + 1, s[1] * 2], ["i", "x"])[1]
+        return control_flow.run_while([0, x], lambda s: nx.less(s[0], 9), lambda s: [s[0] + 1, s[1] * 2], ["i", "x"])[1]
 
     executable, given = compiled(function, X), [device.upload(X)]
     same_memory(device, monkeypatch)
@@ -139,7 +139,7 @@ def test_few_graphs_are_kept(device, captured, monkeypatch):
     monkeypatch.setattr(cuda_graphs, "KEPT", 1)
 
     def function(x, n):
-        return control.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], ["i", "x"])[1]
+        return control_flow.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], ["i", "x"])[1]
 
     executable, given = compiled(function, X, np.int64(3)), device.upload(X)
     same_memory(device, monkeypatch)

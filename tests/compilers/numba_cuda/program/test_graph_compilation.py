@@ -7,7 +7,7 @@ from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cuda.program import single_block_loops
 from nxkernel.compilers.numba_cuda.program.graph_compilation import guessed, written
 from nxkernel.compilers.plan.program_plan import OpaqueStep
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
 from on_device import plan_of
 
@@ -46,7 +46,7 @@ def test_numbers_that_loops_go_by_are_kept_on_the_host(device, monkeypatch):
     monkeypatch.setattr(single_block_loops, "WAITING", -1)
 
     def looping(x, n, k):
-        state = control.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], "ix")
+        state = control_flow.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], "ix")
         return state[1] * k
 
     specs = spec("f64", 3), spec("s64"), spec("f64")

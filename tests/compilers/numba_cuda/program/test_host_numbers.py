@@ -7,7 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import scalar_loops, single_block_loops
 from nxkernel.compilers.numba_cuda.program.host_numbers import known_after, known_results, known_state, waits
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import plan_of
 
 X = np.arange(12.0).reshape(3, 4)
@@ -23,7 +23,7 @@ def by_the_host(monkeypatch):
 def loop(x, n):
     """A loop that counts twice, and carries a sum of the device and a number that becomes one."""
     return tuple(
-        control.run_while(
+        control_flow.run_while(
             [0, n, nx.f64(0.0), nx.f64(1.0), nx.f64(2.0)],
             lambda s: nx.less(s[0], n),
             lambda s: [s[0] + 1, s[1] * 2, s[2] + x[0, s[0]], s[4], s[2]],
@@ -50,7 +50,7 @@ def test_what_waits():
     assert waits(plan, ())
     assert not waits(plan, [1])
     fixed = plan_of(
-        lambda x: control.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix"), X
+        lambda x: control_flow.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix"), X
     )
     assert not waits(fixed, ())
 
@@ -67,7 +67,7 @@ def test_results_are_known_after_a_plan():
 
 def test_choices():
     def function(x, n):
-        return tuple(control.choose(nx.less(x[0, 0], 3), lambda: [n, n + 1, 1.0], lambda: [n * 2, 5, x[0, 1]]))
+        return tuple(control_flow.choose(nx.less(x[0, 0], 3), lambda: [n, n + 1, 1.0], lambda: [n * 2, 5, x[0, 1]]))
 
     plan = plan_of(function, X, np.int64(3))
     # The host goes the way of the choice, whatever it is made by.

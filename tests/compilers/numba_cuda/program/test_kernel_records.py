@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import compiled
 
 X = np.ones((6, 70), np.float32)
@@ -38,7 +38,7 @@ def test_parts_of_one_operation_are_marked(device):
 
 def test_a_loop_is_one_kernel_of_the_loop(device):
     def function(x):
-        return control.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix")[1]
+        return control_flow.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix")[1]
 
     executable = compiled(function, X[:2])
     first, kernel = executable.kernels

@@ -5,7 +5,7 @@ import re
 from types import SimpleNamespace
 
 import nxkernel as nx
-from nxkernel.backends.cuda.machine import Resources
+from nxkernel.backends.cuda.device_interface import Resources
 from nxkernel.compilers.numba_cuda.program.occupancy import launches_told, told
 from on_device import compiled
 

@@ -9,7 +9,7 @@ from nxkernel.compilers.numba_cuda.program.control_flow import Looped
 from nxkernel.compilers.numba_cuda.program.graph_compilation import written
 from nxkernel.compilers.numba_cuda.program.host_steps import NUMBERS, WORK, Called, Filled, Launched, Multiplied
 from nxkernel.compilers.numba_cuda.program.program_writer import NUMBER, further
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
 from on_device import agree, plan_of
 
@@ -71,7 +71,7 @@ def test_loops_have_memory_that_changes_places(device, monkeypatch):
     monkeypatch.setattr(single_block_loops, "WAITING", -1)
 
     def function(x):
-        return control.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix")[1]
+        return control_flow.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix")[1]
 
     program = program_of(function, device, X)
     (loop,) = [step for step in program.steps if isinstance(step, Looped)]

@@ -7,7 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import scalar_loops, single_block_loops
 from nxkernel.compilers.numba_cuda.program.host_steps import Launched, Reckoned
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
@@ -22,7 +22,7 @@ def by_the_host(monkeypatch):
 
 def counted(turns, body, state):
     names = [f"s{place}" for place in range(len(state))]
-    after = control.run_while(
+    after = control_flow.run_while(
         [0, *state], lambda s: nx.less(s[0], turns), lambda s: [s[0] + 1, *body(s[0], s[1:])], ["i", *names]
     )
     return tuple(after[1:])

@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program.scalar_loops import runs_on_one_thread, spreads
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import plan_of
 
 X = np.arange(12.0).reshape(3, 4)
@@ -15,14 +15,14 @@ X = np.arange(12.0).reshape(3, 4)
 def loop(body, *state):
     names = [f"s{place}" for place in range(len(state))]
     return tuple(
-        control.run_while(
+        control_flow.run_while(
             [0, *state], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, *body(s[0], s[1:])], ["i", *names]
         )
     )
 
 
 def choice(x):
-    return tuple(control.choose(nx.less(x[0, 0], 3), lambda: [x[0, 1], 1.0], lambda: [x[1, 1], 2.0]))
+    return tuple(control_flow.choose(nx.less(x[0, 0], 3), lambda: [x[0, 1], 1.0], lambda: [x[1, 1], 2.0]))
 
 
 def put(x, value, *places):
@@ -46,7 +46,7 @@ DOES_NOT = {
     "arrays changing places": lambda x: loop(lambda i, s: [s[1], s[0]], x, x * 2),
     "a sum": lambda x: loop(lambda i, s: [s[0] + nx.sum(x[i])], x[1, 1]),
     "a row": lambda x: loop(lambda i, s: [nx.put_slice(s[0], [i, 0], s[0][:1] * 2)], x),
-    "a choice of arrays": lambda x: control.choose(nx.less(x[0, 0], 3), lambda: [x + 1], lambda: [x * 2])[0],
+    "a choice of arrays": lambda x: control_flow.choose(nx.less(x[0, 0], 3), lambda: [x + 1], lambda: [x * 2])[0],
 }
 
 

@@ -8,7 +8,7 @@ from nxkernel.compilers.numba_cuda.kernels import group_reductions
 from nxkernel.compilers.numba_cuda.program import single_block_loops
 from nxkernel.compilers.numba_cuda.program.host_steps import Launched
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
@@ -23,7 +23,7 @@ def relaxed(x):
         return [after, nx.reduce_max(nx.abs(after - s[0])), s[2] + 1]
 
     going = lambda s: nx.logical_and(nx.greater(s[1], 0.2), nx.less(s[2], 100))  # noqa: E731
-    return tuple(control.run_while([x, nx.f64(9.0), 0], going, body, "xdi"))
+    return tuple(control_flow.run_while([x, nx.f64(9.0), 0], going, body, "xdi"))
 
 
 def test_a_loop_until_little_changes_is_one_launch(device, monkeypatch):
@@ -45,7 +45,7 @@ def test_a_loop_until_little_changes_is_one_launch(device, monkeypatch):
 
 
 def turns(count, body, *state):
-    after = control.run_while(
+    after = control_flow.run_while(
         [0, *state],
         lambda s: nx.less(s[0], count),
         lambda s: [s[0] + 1, *body(s[0], s[1:])],
@@ -84,7 +84,7 @@ def test_turns(body, state, device):
 
 def choose(x, i):
     even = nx.equal(nx.remainder(nx.as_type(nx.sum(x), "s64") + i, 2), 0)
-    return control.choose(even, lambda: [x[0, 0] + 1, nx.s64(3)], lambda: [x[1, 1], i])
+    return control_flow.choose(even, lambda: [x[0, 0] + 1, nx.s64(3)], lambda: [x[1, 1], i])
 
 
 #: What turns have inside of them.
@@ -93,7 +93,7 @@ INSIDE = {
     "a loop of numbers": lambda i, s: [s[0] + turns(3, lambda j, t: [t[0] * 2 + s[0][j, i]], nx.f64(0.0))[0]],
     "a choice of numbers": lambda i, s: [s[0] * choose(s[0], i)[0] + nx.as_type(choose(s[0], i)[1], "f64")],
     "a loop until it is enough": lambda i, s: [
-        control.run_while([s[0]], lambda t: nx.less(nx.sum(t[0]), 90), lambda t: [t[0] * 2], "x")[0] * 0.5
+        control_flow.run_while([s[0]], lambda t: nx.less(nx.sum(t[0]), 90), lambda t: [t[0] * 2], "x")[0] * 0.5
     ],
     "turns that threads share": lambda i, s: [
         turns(3, lambda j, t: [nx.put_slice(t[0], [j, j], nx.reshape(t[0][j, j] + 1, (1, 1)))], s[0])[0] * 0.5

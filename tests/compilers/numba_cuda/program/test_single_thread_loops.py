@@ -7,7 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import single_block_loops, single_thread_loops
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
-from nxkernel.ops.programs import control
+from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
@@ -16,7 +16,7 @@ X = np.arange(12.0).reshape(3, 4)
 def counted(turns, body, state, first=0, step=1):
     """The state after the turns of ``body(i, state)``."""
     names = [f"s{place}" for place in range(len(state))]
-    after = control.run_while(
+    after = control_flow.run_while(
         [first, *state],
         lambda s: nx.less(s[0], turns) if step > 0 else nx.greater(s[0], turns),
         lambda s: [s[0] + step, *body(s[0], s[1:])],
@@ -38,7 +38,7 @@ def collatz(n):
         even = nx.equal(nx.remainder(s[0], 2), 0)
         return [nx.select(even, nx.quotient(s[0], 2), 3 * s[0] + 1), s[1] + 1]
 
-    return tuple(control.run_while([n, 0], lambda s: nx.greater(s[0], 1), body, "nk"))
+    return tuple(control_flow.run_while([n, 0], lambda s: nx.greater(s[0], 1), body, "nk"))
 
 
 def test_a_loop_of_numbers_is_one_kernel_and_reads_nothing_back(device, monkeypatch):
@@ -71,12 +71,12 @@ def test_loops_and_choices_in_loops(device):
     def function(x):
         def inner(j, s, i):
             big = nx.greater(x[j, i], 5.0)
-            total = control.choose(big, lambda: [s[0] + x[j, i]], lambda: [s[0] - 1.0])[0]
+            total = control_flow.choose(big, lambda: [s[0] + x[j, i]], lambda: [s[0] - 1.0])[0]
             return [total, put(s[1], total, j)]
 
         def body(i, s):
             total, array = counted(3, lambda j, t: inner(j, t, i), s)[1:]
-            return control.choose(
+            return control_flow.choose(
                 nx.less(total, 20.0), lambda: [total, put(array, total, 0)], lambda: [total * 0.5, array]
             )
 
@@ -138,7 +138,7 @@ def test_a_bound_that_is_an_argument(device):
 def test_a_choice_by_a_number_of_the_device(device):
     def function(x):
         return tuple(
-            control.choose(
+            control_flow.choose(
                 nx.greater(x[1, 1], 2), lambda: [x[0, 0], 1.5, put(x, x[2, 1], 0, 0)], lambda: [x[1, 1], 2.0, x]
             )
         )

@@ -1,0 +1,124 @@
+"""Running graphs node by node on NumPy arrays, including loops, branches and reductions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.backends.numpy_primitives import Meaning, cast_number, settled
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.types import Type
+
+
+def _in_order(outputs: Sequence[Any]) -> list[Any]:
+    from nxkernel.graph.traverse import post_order
+
+    return post_order(outputs)
+
+
+def _meaning() -> dict[Primitive, Meaning]:
+    from nxkernel.backends import MEANING
+
+    return MEANING
+
+
+class GraphWalk:
+    """A graph that is walked each time that it is run; each value is dropped after its last use.
+
+    Parameters
+    ----------
+    graph : Graph
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self._parameters = [id(parameter) for parameter in graph.parameters]
+        self._outputs = [id(output) for output in graph.outputs]
+        order = [node for node in _in_order(graph.outputs) if node.primitive is not p.parameter]
+        kept = set(self._outputs)
+        last = {id(operand): place for place, node in enumerate(order) for operand in node.operands}
+        self._steps = [
+            (node, [id(o) for o in {*node.operands} if last[id(o)] == place and id(o) not in kept])
+            for place, node in enumerate(order)
+        ]
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The outputs for one array a parameter; they may share memory with those."""
+        meaning = _meaning()
+        values: dict[int, Any] = dict(zip(self._parameters, arrays, strict=True))
+        for node, dead in self._steps:
+            if node.primitive is p.constant:
+                value = np.broadcast_to(cast_number(node.params["value"], node.type), node.shape)
+            else:
+                operands = [values[id(operand)] for operand in node.operands]
+                value = meaning[node.primitive](node.spec, *operands, **node.params)
+            values[id(node)] = value
+            for place in dead:
+                del values[place]
+        return [values[place] for place in self._outputs]
+
+
+def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:
+    ask, turn = GraphWalk(condition), GraphWalk(body)
+    held, around = list(arrays[:state]), arrays[state:]
+    while ask.run([*held, *around])[0]:
+        held = turn.run([*held, *around])
+    return tuple(held)
+
+
+def _cond(out: tuple[Spec, ...], /, predicate: np.ndarray, *captured: np.ndarray, then: Any, otherwise: Any) -> tuple:
+    return tuple(GraphWalk(then if predicate else otherwise).run(captured))
+
+
+def _custom_grad(out: tuple[Spec, ...], /, *arrays: np.ndarray, results: int, inputs: int, backward: Any) -> tuple:
+    return arrays[:results]
+
+
+def _reduce(
+    out: Spec,
+    /,
+    x: np.ndarray,
+    start: np.ndarray,
+    *captured: np.ndarray,
+    axes: tuple[int, ...],
+    keep_axes: bool,
+    body: Any,
+    type: Type,
+) -> np.ndarray:
+    """Step by step over the folded elements, for all others at once."""
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    rows = x.transpose(*sorted(axes), *rest).reshape(math.prod(x.shape[a] for a in axes), *[x.shape[a] for a in rest])
+    shape = rows.shape[1:]
+    held = np.broadcast_to(start, shape)
+    around = [np.broadcast_to(value, shape) for value in captured]
+    run = _wide_evaluator(body, shape)
+    for row in rows:
+        held = run(row, held, *around)
+    return settled(out, held)
+
+
+def _wide_evaluator(body: Any, shape: tuple[int, ...]) -> Callable[..., np.ndarray]:
+    """A function of arrays that runs a graph of element-wise primitives on scalars for every element at once."""
+    (output,) = body.outputs
+    order, meaning = _in_order([output]), _meaning()
+
+    def run(*arrays: np.ndarray) -> np.ndarray:
+        values = dict(zip(body.parameters, arrays, strict=True))
+        for node in order:
+            if node in values:
+                continue
+            if node.primitive is p.constant:
+                values[node] = np.broadcast_to(cast_number(node.params["value"], node.type), shape)
+            else:
+                spec = node.spec._replace(shape=shape, names=shapes.unnamed(shape))
+                values[node] = meaning[node.primitive](spec, *[values[o] for o in node.operands], **node.params)
+        return values[output]
+
+    return run
+
+
+MEANING: dict[Primitive, Meaning] = {p.while_: _while, p.cond: _cond, p.custom_grad: _custom_grad, p.reduce: _reduce}

@@ -1,0 +1,26 @@
+"""NumPy implementations of calls of Numba functions in graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends.numpy_primitives import Meaning
+from nxkernel.numba_functions import ArrayFunction, ScalarFunction
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.types import Type
+
+
+def _njit(out: Spec, *operands: np.ndarray, function: ScalarFunction, type: Type) -> np.ndarray:
+    return np.asarray(function.over(operands), type.dtype)
+
+
+def _njit_call(
+    out: Spec | tuple[Spec, ...], *operands: np.ndarray, function: ArrayFunction
+) -> np.ndarray | list[np.ndarray]:
+    found = [np.ascontiguousarray(one).reshape(one.shape) for one in function(operands)]
+    return found[0] if function.single else found
+
+
+#: The meanings of these primitives.
+MEANING: dict[Primitive, Meaning] = {p.njit: _njit, p.njit_call: _njit_call}

@@ -1,0 +1,153 @@
+"""The threads that kernels run on: how many, and how they are started; our own, or Numba's without the rest of it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import types
+from collections.abc import Iterator
+
+import numpy as np
+
+from nxkernel import fork_safety
+from nxkernel.compilers.numba_cpu.runtime import thread_pool
+from nxkernel.compilers.numba_cpu.runtime.thread_pool import POOL, TAKEN, THREADS, WORDS
+from nxkernel.errors import NxValueError
+
+
+def _shared(words: int) -> np.ndarray:
+    """Words that begin with a line of the cache."""
+    memory = np.zeros(words + 8, dtype=np.int64)
+    skip = -memory.ctypes.data % 64 // 8
+    return memory[skip : skip + words]
+
+
+#: What native code shares: that of the pool, and between its words, from 3 on, for BLAS how many programs have it on
+#: one thread, the number of threads that it had, and whether somebody is changing those two.
+STATE = _shared(WORDS)
+
+#: How often a thread of the OpenMP pool looks whether there is work before it sleeps.
+TURNS = 10_000
+
+_lock = fork_safety.rlock()
+_numba: types.ModuleType | None = None
+_started = 1
+
+
+def available() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def get_threads() -> int:
+    """How many threads a kernel runs on at most.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> get_threads() >= 1
+    True
+    """
+    return int(STATE[THREADS]) or _wanted()
+
+
+def set_threads(count: int) -> None:
+    """Run kernels on at most `count` threads from now on. Results do not depend on it.
+
+    Parameters
+    ----------
+    count : int
+
+    Raises
+    ------
+    NxValueError
+        For less than one, or more than the pool was started with.
+
+    Examples
+    --------
+    >>> set_threads(get_threads())
+    """
+    start()
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _started:
+        raise NxValueError(f"the number of threads is from 1 to {_started} here, got {count!r}")
+    STATE[THREADS] = count
+
+
+def _wanted() -> int:
+    given = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(given) if given.isdigit() and int(given) > 0 else available()
+
+
+def start() -> None:
+    """Start the pool, once. After a fork kernels run on the calling thread: the pool does not come along."""
+    global _numba, _started
+    with _lock:
+        if STATE[THREADS]:
+            return
+        count = _wanted()
+        if count > 1 and thread_pool.OWN:
+            thread_pool.begin(count - 1, STATE.ctypes.data)
+            STATE[POOL] = 1
+        elif count > 1:
+            with _short_waits():
+                _numba = _load()
+            ctypes.CFUNCTYPE(None, ctypes.c_int)(_numba.launch_threads)(count)
+            STATE[POOL] = _numba.parallel_for
+        STATE[THREADS] = _started = count
+
+
+@fork_safety.in_child
+def _leave_pool() -> None:
+    """Run kernels on the calling thread from now on; where there was no pool yet, a child starts its own."""
+    global _started
+    STATE[POOL] = STATE[TAKEN] = 0
+    if STATE[THREADS]:
+        STATE[THREADS] = _started = 1
+
+
+@contextlib.contextmanager
+def _short_waits() -> Iterator[None]:
+    """Have the OpenMP pool that is loaded meanwhile wait by turning for microseconds only, unless somebody decided.
+
+    It reads its settings once. By itself it turns for a millisecond, and where another process wants the processor too,
+    each kernel then waits for that one's time to be up: 8 ms instead of 0.1 for a softmax on two cores.
+    """
+    names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    if any(name in os.environ for name in names):
+        yield
+        return
+    os.environ[names[0]] = str(TURNS)
+    try:
+        yield
+    finally:
+        del os.environ[names[0]]
+
+
+def _load() -> types.ModuleType:
+    """Numba's pool, straight from its file: importing the whole of Numba takes a quarter of a second.
+
+    The one on OpenMP wakes its threads within microseconds; where the system has no OpenMP it is the work queue, which
+    takes a tenth of a millisecond.
+    """
+    spec = importlib.util.find_spec("numba")
+    folder = os.path.join(os.path.dirname(spec.origin), "np", "ufunc")
+    for name in ("omppool", "workqueue"):
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+            path = os.path.join(folder, name + suffix)
+            if os.path.exists(path):
+                loader = importlib.machinery.ExtensionFileLoader(name, path)
+                try:
+                    module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, loader, origin=path))
+                    loader.exec_module(module)
+                except ImportError:
+                    continue
+                return module
+    raise ImportError(f"Numba's thread pools are missing in {folder}")

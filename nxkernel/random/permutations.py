@@ -1,0 +1,202 @@
+"""Random order, and elements taken at random."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.operand import Operand
+from nxkernel.ops.arithmetic.comparison import less, less_equal, logical_and, select
+from nxkernel.ops.arithmetic.elementary import log
+from nxkernel.ops.machinery.dispatch import convert, filled, lasting, operand
+from nxkernel.ops.reductions.cumulative import cumulative_sum
+from nxkernel.ops.shapes.gathering import take, take_along_axis
+from nxkernel.ops.shapes.indexing import slice_along_axis
+from nxkernel.ops.shapes.shaping import flatten
+from nxkernel.ops.shapes.sorting import argsort
+from nxkernel.ops.tensors.creation import iota
+from nxkernel.random.bit_stream import advance, pair_of, words
+from nxkernel.random.distributions import gumbel, randint, uniform
+from nxkernel.shapes import Shape, normalize_axis, static_int
+from nxkernel.tensor.tensor import Tensor
+
+__all__ = ["choice", "shuffle"]
+
+
+def shuffle(
+    key: Any, tensor: Any, *, axis: int | str = 0, independent: bool = False
+) -> tuple[Tensor | Expr, Tensor | Expr]:
+    """Shuffle a tensor along an axis.
+
+    Parameters
+    ----------
+    key : tensor
+        ``u32[2]``; use the new key afterwards.
+    tensor : tensor
+    axis : int or str, optional
+    independent : bool, optional
+        Whether every line along the axis gets an order of its own, instead of all of them the same.
+
+    Returns
+    -------
+    tuple of Tensor
+        The shuffled tensor and a new key.
+
+    Notes
+    -----
+    Sorts by random words, so many times over that equal words hardly ever decide an order.
+
+    Examples
+    --------
+    >>> x, key = nx.random.shuffle(nx.random.key(42), [[0, 1], [2, 3], [4, 5]])
+    >>> x.to_list()
+    [[4, 5], [0, 1], [2, 3]]
+    """
+    tensor, pair = lasting(tensor, "tensor"), pair_of(key)
+    if not tensor.rank:
+        raise NxValueError(f"shuffle needs an axis, got the scalar {tensor.spec}")
+    place = normalize_axis(axis, tensor.shape, tensor.names)
+    if not independent:
+        order, following = _order(key, tensor.shape[place])
+        return take(tensor, order, axis=place), following
+    following = operand(key)
+    for _ in range(_rounds(tensor.size)):
+        pair, following = advance(pair_of(following))
+        tensor = take_along_axis(tensor, _ranks(pair, tensor.shape, place), axis=place)
+    return tensor, following
+
+
+def _order(key: Any, size: int) -> tuple[Operand, Operand]:
+    """So many places in random order, and a new key."""
+    order, following = None, operand(key)
+    for _ in range(_rounds(size)):
+        pair, following = advance(pair_of(following))
+        ranks = _ranks(pair, (size,), 0)
+        order = ranks if order is None else take(order, ranks)
+    return iota((size,)) if order is None else order, following
+
+
+def _ranks(pair: Any, shape: Shape, axis: int) -> Operand:
+    return argsort(words(pair, shape), axis=axis)
+
+
+def _rounds(size: int) -> int:
+    """How often to sort by words of 32 bits: until the words of all rounds together are as good as distinct."""
+    return math.ceil(3 * math.log(max(size, 1)) / math.log(2**32 - 1))
+
+
+def choice(
+    key: Any, tensor: Any, p: Any = None, *, samples: int = 1, axis: int | str | None = None, replace: bool = True
+) -> tuple[Tensor | Expr, Tensor | Expr]:
+    """Draw random elements, or slices along an axis, with or without replacement.
+
+    Parameters
+    ----------
+    key : tensor
+        ``u32[2]``; use the new key afterwards.
+    tensor : tensor
+    p : tensor, optional
+        A vector: how likely each of them is. It need not add up to 1. All are equally likely without it. What has 0 is
+        not taken, or without replacement after all others; where all have 0 it is the first.
+    samples : int, optional
+        How many to take.
+    axis : int or str, optional
+        Take parts along this axis; without it, elements of the whole tensor.
+    replace : bool, optional
+        Whether one may be taken several times.
+
+    Returns
+    -------
+    tuple of Tensor
+        What was taken and a new key.
+
+    Raises
+    ------
+    NxValueError
+        For `p` of another length or, in a tensor with data, with a number that is not at least 0; for nothing to
+        choose from, and for more samples than there are without replacement.
+
+    Examples
+    --------
+    >>> x, key = nx.random.choice(nx.random.key(2), [10, 20, 30, 40], samples=3, replace=False)
+    >>> x.to_list()
+    [40, 20, 10]
+    >>> x, key = nx.random.choice(key, [0, 1], [0.2, 0.8], samples=5)
+    >>> x.to_list()
+    [1, 0, 1, 1, 1]
+    """
+    tensor, samples = lasting(tensor, "tensor"), static_int(samples, "samples")
+    pair_of(key)
+    if axis is None:
+        tensor, place = flatten(tensor), 0
+    else:
+        place = normalize_axis(axis, tensor.shape, tensor.names)
+    count = tensor.shape[place]
+    if samples < 1:
+        raise NxValueError(f"choice takes at least one sample, got samples={samples}")
+    if not count:
+        raise NxValueError(f"choice has nothing to choose from: axis {place} of {tensor.spec} has no elements")
+    if not replace and samples > count:
+        raise NxValueError(
+            message(
+                f"choice cannot take {samples} samples out of {count} without replacement.",
+                "Take fewer, or pass replace=True.",
+            )
+        )
+    if p is not None:
+        p = _likelihoods(p, count)
+    if replace:
+        chosen, following = _drawn(key, p, count, samples)
+    else:
+        order, following = _order(key, count) if p is None else _weighted_order(key, p)
+        chosen = slice_along_axis(order, 0, samples)
+    return take(tensor, chosen, axis=place), following
+
+
+def _likelihoods(p: Any, count: int) -> Operand:
+    p = operand(p, "p")
+    if p.shape != (count,):
+        raise NxValueError(
+            message(
+                f"choice: p is a vector with a likelihood for each of the {count} to choose from, got {p.spec}.",
+                "With axis=, parts along that axis are chosen; without it, elements.",
+            )
+        )
+    if p.type.is_complex:
+        raise NxTypeError(f"choice: likelihoods are real numbers, got p of {p.type}")
+    if type(p) is Tensor and tracing.current() is None:
+        numbers = p.data.astype(float).ravel()
+        wrong = numbers[~(numbers >= 0)]
+        if wrong.size:
+            raise NxValueError(f"choice: likelihoods are at least 0, got {wrong[0]:g} in p")
+    return convert(p, types.to_floating(p.type))
+
+
+def _drawn(key: Any, p: Operand | None, count: int, samples: int) -> tuple[Operand, Operand]:
+    """Places with replacement: where a random part of the total is reached, if likelihoods are given."""
+    if p is None:
+        return randint(key, 0, count, shape=(samples,))
+    totals = cumulative_sum(p)
+    parts, following = uniform(key, shape=(samples,), type=p.type)
+    return _reached(totals, totals[-1] * (1 - parts)), following
+
+
+def _reached(totals: Operand, wanted: Operand) -> Operand:
+    """The first place at which each wanted number is reached by ascending totals, by bisection."""
+    last = totals.shape[0] - 1
+    place = filled(0, types.s64, wanted.shape)
+    for step in [1 << bit for bit in reversed(range(last.bit_length()))]:
+        further = place + step
+        short = less(take(totals, further - 1), wanted)
+        place = select(logical_and(short, less_equal(further, last)), further, place)
+    return place
+
+
+def _weighted_order(key: Any, p: Operand) -> tuple[Operand, Operand]:
+    """All places in the order in which they would be taken without replacement: the Gumbel trick."""
+    noise, following = gumbel(key, shape=p.shape, type=p.type)
+    return argsort(-noise - log(p)), following

@@ -1,0 +1,125 @@
+"""Shared by samplers: reading options, and floats from random bits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from nxkernel import primitives, shapes, types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.operand import Operand
+from nxkernel.ops.arithmetic.casting import bitcast
+from nxkernel.ops.arithmetic.elementwise import complex, max
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.ops.tensors.creation import shape_of
+from nxkernel.random.bit_stream import KeyWords, bits, bits_at, places
+from nxkernel.shapes import Shape, normalize_names
+from nxkernel.types import Type
+
+_UNSIGNED = {8: types.u8, 16: types.u16, 32: types.u32, 64: types.u64}
+
+
+def unsigned(type_: Type) -> Type:
+    """The unsigned type of the same width."""
+    return _UNSIGNED[type_.bits]
+
+
+def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
+    """The shape that is drawn: the one that was asked for, else that of the distribution's parameters."""
+    for name, value in parameters.items():
+        if isinstance(value, tuple) and all(type(n) is int for n in value):
+            # The second argument is the shape in JAX and NumPy's older interface: nothing would tell the mistake.
+            raise NxTypeError(
+                message(
+                    f"{sampler}: {name} is the tuple {value!r}.",
+                    f"A shape goes by name: nx.random.{sampler}(key, shape={value!r}). "
+                    f"Numbers are given as a list or a tensor: {name}={list(value)!r}.",
+                )
+            )
+    given = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
+    if shape is None:
+        return functools.reduce(shapes.broadcast_shapes, given.values(), ())
+    shape = shape_of(shape)
+    for name, own in given.items():
+        padded = (1,) * (len(shape) - len(own)) + own
+        if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
+            raise NxValueError(
+                message(
+                    f"{sampler}: {name} has the shape {shapes.text(own)}, which does not spread over the shape "
+                    f"{shapes.text(shape)} to draw.",
+                    "Without shape=, the parameters give the shape.",
+                )
+            )
+    return shape
+
+
+def type_drawn(type_: Any, *parameters: Any) -> Type:
+    """The type that is drawn: the one that was asked for, else that of the distribution's parameters, merged."""
+    if type_ is not None or not parameters:
+        return types.normalize(type_)
+    own = [types.infer(value) if is_number(value) else operand(value).type for value in parameters]
+    return functools.reduce(types.merge, own)
+
+
+def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
+    """As :func:`type_drawn`; integers become f32 unless they were asked for.
+
+    Raises
+    ------
+    NxTypeError
+        For integers that were asked for.
+    """
+    if type_ is None and parameters:
+        return types.to_floating(type_drawn(None, *parameters))
+    type_ = types.normalize(type_)
+    if type_.is_integer:
+        raise NxTypeError(
+            message(
+                f"{sampler} draws floats, got type={str(type_)!r}.",
+                f"nx.random.randint draws integers; nx.as_type(x, {str(type_)!r}) cuts fractions off.",
+            )
+        )
+    return type_
+
+
+def parameter(value: Any, type_: Type, shape: Shape) -> Operand:
+    """A parameter of a distribution in the type and shape that are drawn."""
+    return filled(value, type_, shape) if is_number(value) else spread(convert(operand(value), type_), shape)
+
+
+def named(result: Operand, names: Any) -> Operand:
+    """A result with the names that were asked for."""
+    if names is None:
+        return result
+    names = normalize_names(names, result.shape)
+    return apply(primitives.reshape, result, shape=result.shape, names=names)
+
+
+def floats(pair: KeyWords, shape: Shape, type_: Type, draw: Callable[[Operand, Type], Operand]) -> Operand:
+    """What `draw` makes of random bits and a float type; complex numbers have two such parts."""
+    if not type_.is_complex:
+        return draw(bits(pair, shape, unsigned(type_)), type_)
+    part, place, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
+    parts = [bits_at(pair, place * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
+    return complex(*[draw(part_bits, part) for part_bits in parts])
+
+
+def unit(random: Operand, type_: Type) -> Operand:
+    """Floats in [0, 1), at equal distances, out of random bits of their width."""
+    digits = ml_dtypes.finfo(type_.dtype).nmant
+    one = int(np.array(1, type_.dtype).view(random.type.dtype))
+    return bitcast(random >> (type_.bits - digits) | one, type_) - 1.0
+
+
+def between(random: Operand, type_: Type, low: Any, high: Any) -> Operand:
+    """Floats in [low, high) out of random bits."""
+    floats = unit(random, type_)
+    if is_number(low) and is_number(high) and (low, high) == (0, 1):
+        return floats
+    low, high = (parameter(bound, type_, random.shape) for bound in (low, high))
+    # Rounding could take the product and sum below the lower bound.
+    return max(floats * (high - low) + low, low)

@@ -1,0 +1,112 @@
+"""pandas Series and DataFrames as arrays of numbers; other columns are refused with what to write instead."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.tensor.foreign_arrays import is_numeric, named
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a Series, a DataFrame, an Index or an array of pandas, which need not be installed."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return False
+    return isinstance(value, pandas.Series | pandas.DataFrame | pandas.Index | pandas.api.extensions.ExtensionArray)
+
+
+def array_of_frame(value: Any, argument: str = "") -> np.ndarray:
+    """The numbers of a column as a vector, of a table as a matrix with one column for each of its.
+
+    Columns of different numeric types meet in the type that NumPy gives them together.
+
+    Parameters
+    ----------
+    value : pandas.Series, pandas.DataFrame, pandas.Index or pandas' extension array
+    argument : str, optional
+        How a person would write it, for errors.
+
+    Raises
+    ------
+    NxTypeError
+        For text, dates, categories and missing values, naming the columns.
+    """
+    if getattr(value, "ndim", 1) == 1:
+        made = _column(value)
+        if made is None:
+            raise _refusal(value, argument)
+        return made
+    columns = [value.iloc[:, place] for place in range(value.shape[1])]
+    arrays = [_column(column) for column in columns]
+    refused = [column for column, array in zip(columns, arrays, strict=True) if array is None]
+    if refused:
+        raise _refusal_of_table(refused, argument)
+    if len({array.dtype for array in arrays}) == 1 and all(isinstance(c.dtype, np.dtype) for c in columns):
+        return np.asarray(value)
+    return np.stack(arrays, axis=1) if arrays else np.zeros(value.shape, np.float64)
+
+
+def _plain(value: Any) -> np.dtype | None:
+    """The NumPy dtype of a column of numbers, whose values may be missing; None for anything else."""
+    dtype = value.dtype
+    if str(dtype).startswith("Sparse"):
+        dtype = dtype.subtype
+    plain = getattr(dtype, "numpy_dtype", dtype)
+    return plain if isinstance(plain, np.dtype) and is_numeric(plain) else None
+
+
+def _column(value: Any) -> np.ndarray | None:
+    """The numbers of a column, or None where it has something else or misses some."""
+    plain = _plain(value)
+    if plain is None:
+        return None
+    if not hasattr(value.dtype, "numpy_dtype"):
+        return np.asarray(value)
+    return None if value.isna().any() else value.to_numpy(dtype=plain)
+
+
+def _reason(value: Any) -> tuple[str, str]:
+    """What a column holds instead of numbers, and the code that makes numbers of it, where ``{0}`` is the column."""
+    if _plain(value) is not None:
+        return f"misses {int(value.isna().sum())} of its {len(value)} values", "{0}.fillna(0), or {0}.dropna()"
+    name = str(value.dtype)
+    if name == "category":
+        return "holds categories", "{0}.cat.codes"
+    if name.startswith(("datetime64", "timestamp")):
+        return "holds dates", "({0} - {0}.min()).dt.total_seconds()"
+    if name.startswith(("timedelta64", "duration")):
+        return "holds lengths of time", "{0}.dt.total_seconds()"
+    if name.startswith(("object", "str", "large_string")):
+        return "holds text or objects", "pandas.to_numeric({0}), or pandas.factorize({0})[0] for labels"
+    return "holds no numbers", "{0} as numbers, for example with .map(function)"
+
+
+def _told(value: Any) -> tuple[str, str]:
+    """The reason with the code for this column."""
+    what, code = _reason(value)
+    name = getattr(value, "name", None)
+    return what, code.format("x" if name is None else f"df[{name!r}]")
+
+
+def _refusal(value: Any, argument: str) -> NxTypeError:
+    what, code = _told(value)
+    name = getattr(value, "name", None)
+    which = f"a {type(value).__name__}" if name is None else f"the column {name!r}"
+    text = f"{which} of dtype {value.dtype} {what}, a tensor holds numbers{named(argument)}."
+    return NxTypeError(message(text, f"Write {code}."))
+
+
+def _refusal_of_table(columns: list[Any], argument: str) -> NxTypeError:
+    hints = []
+    for column in columns[:4]:
+        what, code = _told(column)
+        hints.append(f"{column.name!r} (dtype {column.dtype}) {what}: write {code}.")
+    if len(columns) > 4:
+        hints.append(f"… and {len(columns) - 4} more.")
+    count = "one column has" if len(columns) == 1 else f"{len(columns)} columns have"
+    text = f"a tensor holds numbers, and {count} something else{named(argument)}."
+    return NxTypeError(message(text, *hints, 'df.select_dtypes("number") keeps the columns of numbers.'))

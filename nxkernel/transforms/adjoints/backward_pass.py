@@ -1,0 +1,127 @@
+"""The backward pass: from the cotangents of a graph's outputs to those of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from nxkernel import primitives as p
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import Interval
+from nxkernel.graph.traverse import post_order
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, refusal, zeros
+from nxkernel.transforms.adjoints.shared_pads import merged, plus
+
+
+def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
+    """The nodes that change with inputs by degrees, and those."""
+    found = set(inputs)
+    for node in post_order(outputs, found):
+        if node.primitive not in CONSTANT and any(operand in found for operand in node.operands):
+            found.add(node)
+    return found
+
+
+def pullback(
+    outputs: Sequence[Expr],
+    cotangents: Sequence[Expr | None],
+    inputs: Sequence[Expr],
+    first: Sequence[Expr | None] = (),
+    known: Mapping[Expr, Interval] | None = None,
+) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """The cotangents of inputs for those of outputs, recorded in the trace that is active.
+
+    Parameters
+    ----------
+    outputs, inputs : sequence of Expr
+    cotangents : sequence of (Expr or None)
+        Without names, in the types of gradients; None for zero.
+    first : sequence of (Expr or None), optional
+        What inputs have gained already.
+    known : mapping, optional
+        Between which values parameters of graphs lie that are whole numbers.
+
+    Returns
+    -------
+    list of Expr
+        One for each input.
+    dict
+        Results of loops, each with that of a loop which gives the same and keeps what going back needs.
+
+    Raises
+    ------
+    NxTypeError
+        Where something on the way has no gradient.
+    """
+    way = _Way(outputs, inputs, known or {})
+    with tracing.for_gradients():
+        for output, cotangent in zip(outputs, cotangents, strict=True):
+            way.gain(output, cotangent)
+        for node, value in zip(inputs, first or [None] * len(inputs), strict=True):
+            way.gain(node, value)
+        way.back()
+        return [way.sum(node) if way.has(node) else zeros(node.spec) for node in inputs], way.replacing
+
+
+class _Way:
+    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], known: Mapping[Expr, Interval]) -> None:
+        self.known = known
+        self.order = post_order(outputs, inputs)
+        self.inputs = set(inputs)
+        self.reached = reached(outputs, inputs)
+        self.gained: dict[Expr, list[Gain]] = {}
+        self.parts: dict[Expr, dict[int, Expr]] = {}
+        self.replacing: dict[Expr, Expr] = {}
+        for node in self.order:
+            if node.primitive is p.elem:
+                self.parts.setdefault(node.operands[0], {})[node.params["index"]] = node
+
+    def gain(self, node: Expr, value: Gain) -> None:
+        """Give a node more."""
+        if value is not None and node in self.reached:
+            self.gained.setdefault(node, []).append(value)
+
+    def has(self, node: Expr) -> bool:
+        """Whether a node has gained anything."""
+        return node in self.gained
+
+    def sum(self, node: Expr) -> Expr:
+        """All that a node has gained."""
+        gains = self.gained[node]
+        if len(gains) == 1 and isinstance(gains[0], Expr):
+            return gains[0]
+        whole: Expr | None = None
+        for gain in merged(gains):
+            if isinstance(gain, Expr):
+                whole = gain if whole is None else plus(whole, gain)
+        empty = whole is None
+        whole = zeros(node.spec) if empty else whole
+        for gain in gains:
+            if not isinstance(gain, Expr):
+                whole, empty = gain.onto(whole, empty), False
+        self.gained[node] = [whole]
+        return whole
+
+    def back(self) -> None:
+        """Go through the nodes, users before operands."""
+        for node in reversed(self.order):
+            if node in self.inputs or node not in self.reached or node.primitive is p.elem:
+                continue
+            several = type(node.spec) is tuple
+            own = [self.parts.get(node, {}).get(k) for k in range(len(node.spec))] if several else [node]
+            cotangents = [self.sum(one) if one is not None and self.has(one) else None for one in own]
+            if all(cotangent is None for cotangent in cotangents):
+                continue
+            wanted = [operand in self.reached for operand in node.operands]
+            with tracing.on_behalf(node.source), tracing.for_gradients():
+                site = AdjointSite(node, cotangents, wanted, own, self.replacing, self.known)
+                for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
+                    if flag:
+                        self.gain(operand, gain)
+
+
+def _rule(node: Expr):
+    found = RULES.get(node.primitive)
+    if found is None:
+        raise refusal(node)
+    return found
