@@ -43,7 +43,7 @@ class _ContentsWriter:
     def graph(self, graph: Graph) -> tuple:
         order = post_order([*graph.parameters, *graph.outputs])
         self.nodes += len(order)
-        number = {id(node): place for place, node in enumerate(order)}
+        number = {id(node): index for index, node in enumerate(order)}
         said = [
             (
                 node.primitive.name,

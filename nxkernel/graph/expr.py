@@ -144,8 +144,8 @@ def _math_function() -> str | None:
 
     source = user_line()
     line = linecache.getline(source.file, source.line) if source else ""
-    found = re.findall(r"\bmath\.(\w+)\(", line)
-    return found[0] if len(set(found)) == 1 else None
+    names = re.findall(r"\bmath\.(\w+)\(", line)
+    return names[0] if len(set(names)) == 1 else None
 
 
 class Expr(TracedValue):

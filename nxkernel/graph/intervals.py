@@ -12,11 +12,11 @@ from nxkernel.graph.expr import Expr, Graph
 Interval = tuple[int, int]
 
 
-def turn_step(body: Graph, place: int) -> int | None:
+def iteration_step(body: Graph, index: int) -> int | None:
     """By how much a whole number of the state changes in every iteration; None where that differs, or nobody can
     tell.
     """
-    return difference(body.outputs[place], [body.parameters[place]])
+    return difference(body.outputs[index], [body.parameters[index]])
 
 
 def difference(after: Expr, before: Sequence[Expr]) -> int | None:
@@ -34,45 +34,45 @@ def difference(after: Expr, before: Sequence[Expr]) -> int | None:
     return value if after.primitive is p.add else -value
 
 
-def of_node(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+def of_node(node: Expr, interval_of: Callable[[Expr], Interval | None]) -> Interval | None:
     """The interval of a node; None where nothing is known, which is where it may leave its type and wrap around.
 
     Parameters
     ----------
     node : Expr
         One integer.
-    known : callable
+    interval_of : callable
         Gives the interval of an operand, or None.
     """
-    found = _found(node, known)
-    if found is None:
+    interval = _unlimited(node, interval_of)
+    if interval is None:
         return None
     low, high = types.limits(node.type)
-    return found if low <= found[0] and found[1] <= high else None
+    return interval if low <= interval[0] and interval[1] <= high else None
 
 
-def _found(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+def _unlimited(node: Expr, interval_of: Callable[[Expr], Interval | None]) -> Interval | None:
     if node.primitive is p.constant:
         value = int(node.params["value"])
         return value, value
     if node.primitive is p.select:
-        return _selected(node, known)
+        return _selected(node, interval_of)
     rule = RULES.get(node.primitive)
     if rule is None:
         return None
-    operands = [known(operand) for operand in node.operands]
+    operands = [interval_of(operand) for operand in node.operands]
     return None if None in operands else rule(*operands)
 
 
-def _selected(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+def _selected(node: Expr, interval_of: Callable[[Expr], Interval | None]) -> Interval | None:
     mask, then, otherwise = node.operands
-    truth = known(mask)
+    truth = interval_of(mask)
     if truth is not None and truth[0] == truth[1]:
-        return known(then if truth[0] else otherwise)
-    size = known(otherwise.operands[1]) if _is_floored_rest(mask, then, otherwise) else None
+        return interval_of(then if truth[0] else otherwise)
+    size = interval_of(otherwise.operands[1]) if _is_floored_rest(mask, then, otherwise) else None
     if size is not None and size[0] > 0:
         return 0, size[1] - 1
-    sides = known(then), known(otherwise)
+    sides = interval_of(then), interval_of(otherwise)
     if None in sides:
         return None
     return min(sides[0][0], sides[1][0]), max(sides[0][1], sides[1][1])
@@ -133,7 +133,7 @@ def _same(left: Interval, right: Interval) -> bool:
     return left == right and left[0] == left[1]
 
 
-def _apart(left: Interval, right: Interval) -> bool:
+def _disjoint(left: Interval, right: Interval) -> bool:
     return left[1] < right[0] or right[1] < left[0]
 
 
@@ -151,8 +151,8 @@ RULES: dict[p.Primitive, Callable[..., Interval | None]] = {
     p.reshape: lambda a: a,
     p.broadcast: lambda a: a,
     p.transpose: lambda a: a,
-    p.equal: lambda a, b: _truth(_same(a, b), _apart(a, b)),
-    p.not_equal: lambda a, b: _truth(_apart(a, b), _same(a, b)),
+    p.equal: lambda a, b: _truth(_same(a, b), _disjoint(a, b)),
+    p.not_equal: lambda a, b: _truth(_disjoint(a, b), _same(a, b)),
     p.less: lambda a, b: _truth(a[1] < b[0], a[0] >= b[1]),
     p.less_equal: lambda a, b: _truth(a[1] <= b[0], a[0] > b[1]),
     p.greater: lambda a, b: _truth(a[0] > b[1], a[1] <= b[0]),

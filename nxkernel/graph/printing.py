@@ -144,12 +144,12 @@ def constant_text(node: Expr) -> str:
     return number(node.params["value"], node.type)
 
 
-def _letters(place: int) -> str:
+def _letters(position: int) -> str:
     text = ""
     while True:
-        place, digit = divmod(place, 26)
+        position, digit = divmod(position, 26)
         text = _LETTERS[digit] + text
-        if not place:
+        if not position:
             return text
 
 
@@ -166,13 +166,13 @@ def _block(node: Expr) -> str:
 
 def _in_blocks(lines: list[str], blocks: list[str]) -> list[str]:
     """Lines of a graph of which the first are inputs: what nobody passed stands apart from all else."""
-    found, before = [], ""
+    text, before = [], ""
     for line, block in itertools.zip_longest(lines, blocks, fillvalue=""):
         if block != before:
-            found += ["", block] if block else [""]
-        found.append(line)
+            text += ["", block] if block else [""]
+        text.append(line)
         before = block
-    return found
+    return text
 
 
 def _input(node: Expr, names: dict[Expr, str]) -> str:
@@ -211,8 +211,10 @@ def _parameter(key: str, value: Any) -> str:
         text, (_, names) = _in_line(value), _inside(value)
         if len(text) <= _BODY:
             return text
-        given, found = (", ".join(_operand(node, names) for node in part) for part in (value.parameters, value.outputs))
-        return f"{{{given} -> {found}}}"
+        parameters, outputs = (
+            ", ".join(_operand(node, names) for node in part) for part in (value.parameters, value.outputs)
+        )
+        return f"{{{parameters} -> {outputs}}}"
     if isinstance(value, tuple) and key != "shape":
         # How much is added at the ends of an axis is a tuple of its own, as people write it.
         return f"[{', '.join(repr(each) if key in _OF_ENDS else _parameter(key, each) for each in value)}]"

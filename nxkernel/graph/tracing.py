@@ -145,7 +145,7 @@ class Trace:
             raise _too_many()
         if primitive in PRODUCTS and follows_numpy() and (spec.type.is_float or spec.type.is_complex):
             params = {"rounded": True}
-        node = self._made(Expr(primitive, nodes, params, spec, _state.source or user_line()))
+        node = self._added(Expr(primitive, nodes, params, spec, _state.source or user_line()))
         if self.weak and primitive.family == "elementwise":
             self._weaken(node)
         if type(spec) is not tuple:
@@ -154,16 +154,16 @@ class Trace:
 
     def result(self, node: Expr, index: int) -> Expr:
         """One of several results of a node."""
-        return self._made(Expr(elem, (node,), {"index": index}, node.spec[index], node.source))
+        return self._added(Expr(elem, (node,), {"index": index}, node.spec[index], node.source))
 
-    def _made(self, node: Expr) -> Expr:
+    def _added(self, node: Expr) -> Expr:
         return node
 
     def _weaken(self, node: Expr) -> None:
         """What is computed of Python numbers alone stands for one too."""
         strong = self.outermost.memory.get(_STRONG, ())
-        given = [operand for operand in node.operands if operand in strong or not _is_of_constants(operand)]
-        weak = [operand in self.weak for operand in given]
+        arguments = [operand for operand in node.operands if operand in strong or not _is_of_constants(operand)]
+        weak = [operand in self.weak for operand in arguments]
         if weak and all(weak) and is_of_numbers(node.spec.type):
             self.weak.add(node)
 
@@ -287,13 +287,13 @@ class BodyTrace(Trace):
     def _lift(self, value: Any) -> Expr:
         if isinstance(value, np.ndarray):
             value = Tensor.from_numpy(value) if self.previous is None else self.previous.capture(value)
-        found = self._placeholders.get(id(value))
-        if found is None:
-            found = self._placeholders[id(value)] = self.parameter("outside", entry_spec(value.spec))
+        placeholder = self._placeholders.get(id(value))
+        if placeholder is None:
+            placeholder = self._placeholders[id(value)] = self.parameter("outside", entry_spec(value.spec))
             self.captured.append(value)
             if type(value) is Expr and self.previous is not None and self.previous.stands_for_number(value):
-                self.weak.add(found)
-        return found
+                self.weak.add(placeholder)
+        return placeholder
 
     def input(self, name: str, spec: Spec) -> Expr:
         """A parameter that is given; all of them are made before anything else."""
@@ -302,10 +302,10 @@ class BodyTrace(Trace):
 
     def parameter(self, name: str, spec: Spec) -> Expr:
         """A parameter, of which the one who traces takes care."""
-        place = sum(node.primitive is parameter_ for node in self._own)
-        return self._made(parameter(place, name, spec))
+        index = sum(node.primitive is parameter_ for node in self._own)
+        return self._added(parameter(index, name, spec))
 
-    def _made(self, node: Expr) -> Expr:
+    def _added(self, node: Expr) -> Expr:
         self._own.add(node)
         return node
 

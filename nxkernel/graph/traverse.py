@@ -26,19 +26,19 @@ def post_order(
     """
     order: list[Expr] = []
     done: set[int] = set()
-    known = {id(node): (other,) for node, other in replacing.items()} if replacing else {}
-    known |= {id(node): () for node in ends}
+    operands_of = {id(node): (other,) for node, other in replacing.items()} if replacing else {}
+    operands_of |= {id(node): () for node in ends}
     for output in outputs:
         if id(output) in done:
             continue
-        stack = [(output, iter(known.get(id(output), output.operands)))]
+        stack = [(output, iter(operands_of.get(id(output), output.operands)))]
         done.add(id(output))
         while stack:
             node, rest = stack[-1]
             for operand in rest:
                 if id(operand) not in done:
                     done.add(id(operand))
-                    stack.append((operand, iter(known.get(id(operand), operand.operands))))
+                    stack.append((operand, iter(operands_of.get(id(operand), operand.operands))))
                     break
             else:
                 order.append(node)
@@ -67,8 +67,8 @@ def replayed(
             new[node] = new[replacing[node]]
             continue
         if node.primitive is elem:
-            whole = new[node.operands[0]]
-            new[node] = node if whole is node.operands[0] else whole[node.params["index"]]
+            tuple_node = new[node.operands[0]]
+            new[node] = node if tuple_node is node.operands[0] else tuple_node[node.params["index"]]
             continue
         operands = tuple([new[operand] for operand in node.operands])
         if all(one is other for one, other in zip(operands, node.operands, strict=True)):

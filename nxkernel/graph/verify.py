@@ -42,8 +42,8 @@ def verify(graph: Graph, after: str, without: Collection[str] = ()) -> None:
     VerificationError
         At the first thing that is wrong; it says where, what was expected, and what is there.
     """
-    for subject, expected, found in problems(graph, without):
-        raise VerificationError(after, subject, expected, found)
+    for subject, expected, actual in problems(graph, without):
+        raise VerificationError(after, subject, expected, actual)
 
 
 def verify_outputs(outputs: Sequence[Expr], after: str, without: Collection[str] = ()) -> None:
@@ -51,26 +51,30 @@ def verify_outputs(outputs: Sequence[Expr], after: str, without: Collection[str]
 
     What is in bodies of loops and branches may still have primitives that are gone elsewhere: they are rewritten later.
     """
-    for subject, expected, found in _nodes(outputs, None, without, ()):
-        raise VerificationError(after, subject, expected, found)
+    for subject, expected, actual in _nodes(outputs, None, without, ()):
+        raise VerificationError(after, subject, expected, actual)
 
 
 def problems(graph: Graph, without: Collection[str] = ()) -> Iterator[Problem]:
     """What is wrong with a graph: what it is about, what was expected, what is there."""
-    for place, node in enumerate(graph.parameters):
+    for index, node in enumerate(graph.parameters):
         if node.primitive is not p.parameter:
-            yield f"parameter {place} of {graph.name}", "a parameter", named(node)
-        elif node.params["index"] != place:
-            yield f"parameter {place} of {graph.name}", f"index {place}", f"index {node.params['index']}"
+            yield f"parameter {index} of {graph.name}", "a parameter", named(node)
+        elif node.params["index"] != index:
+            yield f"parameter {index} of {graph.name}", f"index {index}", f"index {node.params['index']}"
     yield from _nodes(graph.outputs, graph.parameters, without, without)
-    for place, output in graph.updates:
-        if not (0 <= place < len(graph.parameters) and 0 <= output < len(graph.outputs)):
+    for index, output in graph.updates:
+        if not (0 <= index < len(graph.parameters) and 0 <= output < len(graph.outputs)):
             counts = f"{len(graph.parameters)} parameters and {len(graph.outputs)} outputs"
-            yield f"the updates of {graph.name}", f"places among {counts}", f"({place}, {output})"
+            yield f"the updates of {graph.name}", f"places among {counts}", f"({index}, {output})"
             continue
-        given, made = graph.parameters[place].spec, graph.outputs[output].spec
-        if made[:2] != given[:2]:
-            yield f"output {output} of {graph.name}, which is put into parameter {place}", f"{given}", f"{made}"
+        parameter_spec, output_spec = graph.parameters[index].spec, graph.outputs[output].spec
+        if output_spec[:2] != parameter_spec[:2]:
+            yield (
+                f"output {output} of {graph.name}, which is put into parameter {index}",
+                f"{parameter_spec}",
+                f"{output_spec}",
+            )
 
 
 def named(node: Expr) -> str:
@@ -91,13 +95,13 @@ def _nodes(
     outputs: Sequence[Expr], parameters: Sequence[Expr] | None, without: Collection[str], inside: Collection[str]
 ) -> Iterator[Problem]:
     order = post_order(outputs)
-    place = {id(node): number for number, node in enumerate(order)}
+    order_of = {id(node): number for number, node in enumerate(order)}
     mine = None if parameters is None else {id(node) for node in parameters}
     for number, node in enumerate(order):
         if node.primitive.name in without:
             yield named(node), f"no {node.primitive.name} any more", "one"
         for operand in node.operands:
-            if place[id(operand)] >= number:
+            if order_of[id(operand)] >= number:
                 yield named(node), "operands that come before it", "that it is computed from itself"
                 return
         if node.primitive is p.parameter and mine is not None and id(node) not in mine:
@@ -105,9 +109,9 @@ def _nodes(
         yield from _node(node)
         for name in _BODIES.get(node.primitive, ()):
             yield from problems(node.params[name], inside)
-    for place, output in enumerate(outputs):
+    for order_of, output in enumerate(outputs):
         if not isinstance(output.spec, Spec):
-            yield f"output {place}, {named(output)}", "one value", f"{len(output.spec)} values"
+            yield f"output {order_of}, {named(output)}", "one value", f"{len(output.spec)} values"
 
 
 def _node(node: Expr) -> Iterator[Problem]:
@@ -125,19 +129,19 @@ def _node(node: Expr) -> Iterator[Problem]:
 
 def _by_rule(node: Expr) -> Iterator[Problem]:
     """The type and shape of a node are those that its primitive's rule gives, by Nx's types or by NumPy's."""
-    found = None
+    expected = None
     for rules in ("nx", "numpy"):
         with types.promotion(rules):
             try:
-                given = node.primitive.rule(*[operand.spec for operand in node.operands], **node.params)
+                spec = node.primitive.rule(*[operand.spec for operand in node.operands], **node.params)
             except (NxError, TypeError, KeyError, IndexError, ValueError) as error:
                 what = str(error).partition("\n")[0]
                 yield named(node), "operands and parameters that its rule takes", f"{type(error).__name__}: {what}"
                 return
-        if _alike(given, node.spec):
+        if _alike(spec, node.spec):
             return
-        found = found or given
-    yield named(node), f"{_spec_text(found)} by its rule", _spec_text(node.spec)
+        expected = expected or spec
+    yield named(node), f"{_spec_text(expected)} by its rule", _spec_text(node.spec)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -289,22 +293,22 @@ def _elem(node: Expr) -> Iterator[Problem]:
         yield named(node), f"a result below {len(spec)}", f"result {index}"
 
 
-def _can_be(parameter: Any, given: Any) -> bool:
+def _can_be(parameter: Any, spec: Any) -> bool:
     """Whether a parameter takes a value: predicates are u8 by Nx's rules and bool by NumPy's, in the same byte."""
     predicates = {types.u8, types.bool_}
-    both = parameter[:2] == given[:2]
-    return both or (parameter[1] == given[1] and {parameter[0], given[0]} == predicates)
+    both = parameter[:2] == spec[:2]
+    return both or (parameter[1] == spec[1] and {parameter[0], spec[0]} == predicates)
 
 
-def _body(node: Expr, name: str, given: Sequence[Expr]) -> Iterator[Problem]:
+def _body(node: Expr, name: str, operands: Sequence[Expr]) -> Iterator[Problem]:
     """Whether a body takes what it is given."""
     body = node.params[name]
-    if len(body.parameters) != len(given):
-        yield f"the {name} of {named(node)}", f"{len(given)} parameters", f"{len(body.parameters)}"
+    if len(body.parameters) != len(operands):
+        yield f"the {name} of {named(node)}", f"{len(operands)} parameters", f"{len(body.parameters)}"
         return
-    for place, (parameter, operand) in enumerate(zip(body.parameters, given, strict=True)):
+    for index, (parameter, operand) in enumerate(zip(body.parameters, operands, strict=True)):
         if not _can_be(parameter.spec, operand.spec):
-            where = f"parameter {place} of the {name} of {named(node)}"
+            where = f"parameter {index} of the {name} of {named(node)}"
             yield where, _spec_text(operand.spec), _spec_text(parameter.spec)
 
 
@@ -314,9 +318,9 @@ def _results(node: Expr, name: str, wanted: Sequence[Spec]) -> Iterator[Problem]
     if len(outputs) != len(wanted):
         yield f"the {name} of {named(node)}", f"{len(wanted)} outputs", f"{len(outputs)}"
         return
-    for place, (output, spec) in enumerate(zip(outputs, wanted, strict=True)):
+    for index, (output, spec) in enumerate(zip(outputs, wanted, strict=True)):
         if output.spec[:2] != spec[:2]:
-            yield f"output {place} of the {name} of {named(node)}", _spec_text(spec), _spec_text(output.spec)
+            yield f"output {index} of the {name} of {named(node)}", _spec_text(spec), _spec_text(output.spec)
 
 
 def _while(node: Expr) -> Iterator[Problem]:
@@ -339,8 +343,8 @@ def _cond(node: Expr) -> Iterator[Problem]:
 
 def _single(node: Expr, name: str, values: Sequence[Expr]) -> Iterator[Problem]:
     if len(values) != 1 or shapes.size(values[0].shape) != 1:
-        found = " and ".join(_spec_text(value.spec) for value in values) or "nothing"
-        yield f"the {name} of {named(node)}", "a single number", found
+        specs = " and ".join(_spec_text(value.spec) for value in values) or "nothing"
+        yield f"the {name} of {named(node)}", "a single number", specs
 
 
 _CHECKS: Mapping[Primitive, Check] = {

@@ -52,10 +52,10 @@ def gradients(
     """
     integer_paths.check(outputs, inputs)
     with types.promotion("nx"):
-        found, replacing = pullback(outputs, cotangents, inputs)
+        gains, replacing = pullback(outputs, cotangents, inputs)
         named = [
             gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)
-            for gain, node in zip(found, inputs, strict=True)
+            for gain, node in zip(gains, inputs, strict=True)
         ]
         # What lies before the inputs is none of this; a loop that takes gradients would go through all its iterations
         # again.
@@ -73,7 +73,7 @@ def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
     if not ways:
         return slope
     with Recorder():
-        given = parameter(0, "g", tangent_spec(slope.spec))
-        backward = Graph("gradient", [given], [given, *(zeros(node.spec) for node in ways)], list)
-    (made,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)
-    return made
+        cotangent = parameter(0, "g", tangent_spec(slope.spec))
+        backward = Graph("gradient", [cotangent], [cotangent, *(zeros(node.spec) for node in ways)], list)
+    (flat,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)
+    return flat

@@ -30,18 +30,18 @@ def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int,
     """
     condition, body, count, operands = *_graphs(node, "condition", "body"), node.params["state"], node.operands
     before: list[int] = []
-    same = _first_alike([(place < count, id(operand)) for place, operand in enumerate(operands)])
+    same = _first_alike([(position < count, id(operand)) for position, operand in enumerate(operands)])
     while same != before:
         # Alike before an iteration: are they after it?
         after = _of_merged(body, same, simplified)
-        told = [(first, id(after[place]) if place < count else None) for place, first in enumerate(same)]
-        same, before = _first_alike(told), same
+        keys = [(first, id(after[position]) if position < count else None) for position, first in enumerate(same)]
+        same, before = _first_alike(keys), same
     asked = _of_merged(condition, same, simplified)
-    kept_as_is = {place for place in range(count) if after[place] is body.parameters[same[place]]}
-    fixed = {place for place in kept_as_is if same[place] == place}
-    kept = _asked_for({same[place] for place in used} - fixed, asked, after, condition, body, fixed)
-    state = [place for place in kept if place < count and place not in fixed]
-    outside = [place for place in kept if place not in state]
+    kept_as_is = {position for position in range(count) if after[position] is body.parameters[same[position]]}
+    fixed = {position for position in kept_as_is if same[position] == position}
+    kept = _needed_operands({same[position] for position in used} - fixed, asked, after, condition, body, fixed)
+    state = [position for position in kept if position < count and position not in fixed]
+    outside = [position for position in kept if position not in state]
     if len(kept) == len(operands) and len(state) == count:
         return dict(enumerate(_parts(node)))
     parts: list[Expr] = []
@@ -49,40 +49,43 @@ def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int,
         order = [*state, *outside]
         params = {
             "condition": _graph(condition, asked, order, simplified),
-            "body": _graph(body, [after[place] for place in state], order, simplified),
+            "body": _graph(body, [after[position] for position in state], order, simplified),
             "state": len(state),
         }
-        parts = _parts(_node(node, [operands[place] for place in order], params, state))
-    return {place: operands[same[place]] if same[place] in fixed else parts[state.index(same[place])] for place in used}
+        parts = _parts(_node(node, [operands[position] for position in order], params, state))
+    return {
+        position: operands[same[position]] if same[position] in fixed else parts[state.index(same[position])]
+        for position in used
+    }
 
 
-def choice(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int, Expr]:
+def branch(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int, Expr]:
     """What stands for the results of a branch that are used; the parameters are those of :func:`loop`."""
-    predicate, *given = node.operands
-    sides, same = _graphs(node, "then", "otherwise"), _first_alike(list(map(id, given)))
-    found = [_of_merged(side, same, simplified) for side in sides]
+    predicate, *operands = node.operands
+    sides, same = _graphs(node, "then", "otherwise"), _first_alike(list(map(id, operands)))
+    merged = [_of_merged(side, same, simplified) for side in sides]
     results: dict[int, Expr] = {}
     first: dict[tuple[int, ...], int] = {}
-    for place in sorted(used):
-        ways = [one[place] for one in found]
-        through = [_place(side, way) for side, way in zip(sides, ways, strict=True)]
+    for position in sorted(used):
+        values = [one[position] for one in merged]
+        through = [_parameter_position(side, value) for side, value in zip(sides, values, strict=True)]
         if through[0] is not None and through[0] == through[1]:
-            results[place] = given[through[0]]
+            results[position] = operands[through[0]]
         else:
-            first.setdefault(tuple(map(id, ways)), place)
+            first.setdefault(tuple(map(id, values)), position)
     wanted = list(first.values())
-    outputs = [[one[place] for place in wanted] for one in found]
-    order = sorted({place for side, one in zip(sides, outputs, strict=True) for place in _needed(one, side)})
-    if len(wanted) == len(node.spec) and len(order) == len(given):
+    outputs = [[one[position] for position in wanted] for one in merged]
+    order = sorted({position for side, one in zip(sides, outputs, strict=True) for position in _needed(one, side)})
+    if len(wanted) == len(node.spec) and len(order) == len(operands):
         return dict(enumerate(_parts(node)))
     if wanted:
         then, otherwise = (_graph(side, one, order, simplified) for side, one in zip(sides, outputs, strict=True))
         params = {"then": then, "otherwise": otherwise}
-        parts = _parts(_node(node, [predicate, *[given[place] for place in order]], params, wanted))
+        parts = _parts(_node(node, [predicate, *[operands[position] for position in order]], params, wanted))
         results |= {
-            place: parts[wanted.index(first[tuple(id(one[place]) for one in found)])]
-            for place in used
-            if place not in results
+            position: parts[wanted.index(first[tuple(id(one[position]) for one in merged)])]
+            for position in used
+            if position not in results
         }
     return results
 
@@ -92,29 +95,29 @@ def _graphs(node: Expr, *names: str) -> list[Graph]:
 
 
 def _node(old: Expr, operands: Sequence[Expr], params: dict[str, Any], results: Sequence[int]) -> Expr:
-    return Expr(old.primitive, tuple(operands), params, tuple([old.spec[place] for place in results]), old.source)
+    return Expr(old.primitive, tuple(operands), params, tuple([old.spec[position] for position in results]), old.source)
 
 
 def _first_alike(keys: Sequence[Any]) -> list[int]:
     """For each place the first one with an equal key."""
     first: dict[Any, int] = {}
-    return [first.setdefault(key, place) for place, key in enumerate(keys)]
+    return [first.setdefault(key, position) for position, key in enumerate(keys)]
 
 
 def _of_merged(graph: Graph, same: Sequence[int], simplified: Simplified) -> Sequence[Expr]:
     """What a graph gives where parameters are the same as earlier ones."""
     pairs = enumerate(zip(graph.parameters, same, strict=True))
-    merged = {id(old): graph.parameters[first] for place, (old, first) in pairs if first != place}
+    merged = {id(old): graph.parameters[first] for position, (old, first) in pairs if first != position}
     return simplified(graph.outputs, merged) if merged else graph.outputs
 
 
 def _needed(outputs: Iterable[Expr], graph: Graph) -> list[int]:
     """The parameters that outputs are computed from, by their places."""
     reached = {id(node) for node in post_order(outputs) if node.primitive is p.parameter}
-    return [place for place, one in enumerate(graph.parameters) if id(one) in reached]
+    return [position for position, one in enumerate(graph.parameters) if id(one) in reached]
 
 
-def _asked_for(
+def _needed_operands(
     first: Iterable[int],
     asked: Sequence[Expr],
     after: Sequence[Expr],
@@ -123,30 +126,30 @@ def _asked_for(
     constant: Collection[int],
 ) -> list[int]:
     """The operands that some results of a loop need, in their order."""
-    found: set[int] = set()
+    needed: set[int] = set()
     waiting = [*first, *_needed(asked, condition)]
     while waiting:
-        place = waiting.pop()
-        if place not in found:
-            found.add(place)
-            if place < len(after) and place not in constant:
-                waiting += _needed([after[place]], body)
-    return sorted(found)
+        position = waiting.pop()
+        if position not in needed:
+            needed.add(position)
+            if position < len(after) and position not in constant:
+                waiting += _needed([after[position]], body)
+    return sorted(needed)
 
 
-def _place(graph: Graph, output: Expr) -> int | None:
+def _parameter_position(graph: Graph, output: Expr) -> int | None:
     """Which parameter an output is."""
-    return next((place for place, one in enumerate(graph.parameters) if one is output), None)
+    return next((position for position, one in enumerate(graph.parameters) if one is output), None)
 
 
 def _graph(graph: Graph, outputs: Sequence[Expr], order: Sequence[int], simplified: Simplified) -> Graph:
     """A graph of some of the parameters."""
     new = {}
-    for number, place in enumerate(order):
-        old = graph.parameters[place]
+    for number, position in enumerate(order):
+        old = graph.parameters[position]
         new[id(old)] = parameter(number, old.params["name"], old.spec)
     return Graph(graph.name, list(new.values()), simplified(outputs, new), list)
 
 
-def _parts(whole: Expr) -> list[Expr]:
-    return [Expr(p.elem, (whole,), {"index": place}, spec, whole.source) for place, spec in enumerate(whole.spec)]
+def _parts(node: Expr) -> list[Expr]:
+    return [Expr(p.elem, (node,), {"index": position}, spec, node.source) for position, spec in enumerate(node.spec)]

@@ -22,7 +22,7 @@ from nxkernel.transforms import loop_state
 Rule = Callable[[Expr], "Expr | None"]
 _RULES: dict[Primitive, list[Rule]] = {}
 #: What becomes of the results of loops and branches.
-_CARRIED = {p.while_: loop_state.loop, p.cond: loop_state.choice}
+_CARRIED = {p.while_: loop_state.loop, p.cond: loop_state.branch}
 
 
 def simplify(graph: Graph) -> Graph:
@@ -49,9 +49,9 @@ class Simplification:
             node = self._images[id(node)][1]
         return node
 
-    def outputs(self, outputs: Sequence[Expr], given: Mapping[int, Expr] | None = None) -> list[Expr]:
+    def outputs(self, outputs: Sequence[Expr], replacements: Mapping[int, Expr] | None = None) -> list[Expr]:
         """What outputs become, for what some nodes are to become, by identity."""
-        new: dict[int, Expr] = dict(given or {})
+        new: dict[int, Expr] = dict(replacements or {})
         seen: dict[Any, Any] = {}
         # The results of loops and branches: those that are asked for, and what they become.
         asked: dict[int, set[int]] = {}
@@ -65,19 +65,19 @@ class Simplification:
                 if node.primitive is p.elem and id(node.operands[0]) in parts:
                     new[id(node)] = parts[id(node.operands[0])][node.params["index"]]
                 else:
-                    found = self._found(node, [new[id(operand)] for operand in node.operands], seen, asked)
-                    if type(found) is dict:
-                        parts[id(node)] = found
-                        wholes = [part.operands[0] for part in found.values() if part.primitive is p.elem]
-                        found = next((whole for whole in wholes if whole.source is node.source), node)
-                    new[id(node)] = found
+                    simplified = self._simplified(node, [new[id(operand)] for operand in node.operands], seen, asked)
+                    if type(simplified) is dict:
+                        parts[id(node)] = simplified
+                        sources = [part.operands[0] for part in simplified.values() if part.primitive is p.elem]
+                        simplified = next((source for source in sources if source.source is node.source), node)
+                    new[id(node)] = simplified
             if new[id(node)] is node:
                 self._images.pop(id(node), None)
             else:
                 self._images[id(node)] = node, new[id(node)]
         return [new[id(output)] for output in outputs]
 
-    def _found(
+    def _simplified(
         self, node: Expr, operands: list[Expr], seen: dict[Any, Any], asked: Mapping[int, set[int]]
     ) -> Expr | dict[int, Expr]:
         """What a node becomes, or what each of the results of a loop or branch does that somebody asks for."""
@@ -88,20 +88,20 @@ class Simplification:
         elif any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             node = Expr(node.primitive, tuple(operands), node.params, node.spec, node.source)
         key = _key(node)
-        found = seen.get(key)
+        simplified = seen.get(key)
         if node.primitive in _CARRIED:
-            if found is None or not wanted <= found.keys():
-                found = seen[key] = _CARRIED[node.primitive](node, wanted, self.outputs)
-        elif found is None:
-            found = _rewrite(node)
-            found = seen[key] = seen.setdefault(_key(found), found)
-        return found
+            if simplified is None or not wanted <= simplified.keys():
+                simplified = seen[key] = _CARRIED[node.primitive](node, wanted, self.outputs)
+        elif simplified is None:
+            simplified = _rewrite(node)
+            simplified = seen[key] = seen.setdefault(_key(simplified), simplified)
+        return simplified
 
     def _graph(self, graph: Graph) -> Graph:
         """A graph of another primitive, with the same parameters."""
         if id(graph) not in self._graphs:
-            made = Graph(graph.name, graph.parameters, self.outputs(graph.outputs), graph.rebuild, graph.updates)
-            self._graphs[id(graph)], self._graphs[id(made)] = (graph, made), (made, made)
+            simplified = Graph(graph.name, graph.parameters, self.outputs(graph.outputs), graph.rebuild, graph.updates)
+            self._graphs[id(graph)], self._graphs[id(simplified)] = (graph, simplified), (simplified, simplified)
         return self._graphs[id(graph)][1]
 
 
@@ -122,11 +122,11 @@ def _rewrite(node: Expr) -> Expr:
     rules = _RULES.get(node.primitive)
     if rules:
         for rule in rules:
-            found = rule(node)
-            if found is not None:
-                if found.spec != node.spec:
+            rewritten = rule(node)
+            if rewritten is not None:
+                if rewritten.spec != node.spec:
                     continue
-                return found
+                return rewritten
     folded = _fold(node)
     return node if folded is None else folded
 
@@ -192,8 +192,8 @@ def _subtract_zero(node: Expr) -> Expr | None:
 
 @_rule(p.subtract)
 def _subtract_twice(node: Expr) -> Expr | None:
-    found = _subtracted(node) if node.type.is_integer else node
-    return found if found is not node else None
+    rewritten = _subtracted(node) if node.type.is_integer else node
+    return rewritten if rewritten is not node else None
 
 
 def _subtracted(node: Expr) -> Expr:
@@ -338,10 +338,10 @@ def _fixed_slice(node: Expr) -> Expr | None:
 def _put_back(node: Expr) -> Expr | None:
     target, part = node.operands[:2]
     taken = part.primitive in (p.slice_, p.dynamic_slice) and part.operands[0] is target
-    return target if taken and _place(part) == _place(node) else None
+    return target if taken and _block(part) == _block(node) else None
 
 
-def _place(node: Expr) -> Any:
+def _block(node: Expr) -> Any:
     """Where a node takes a block of its first operand, or puts one: starts and lengths, and steps other than 1."""
     if node.primitive is p.slice_:
         return node.params["starts"], node.params["lengths"], node.params["strides"]
@@ -349,16 +349,16 @@ def _place(node: Expr) -> Any:
     lengths = node.operands[1].shape if skip == 2 else node.params["lengths"]
     starts = node.operands[skip:]
     numbers = _inside(node.operands[0], [_number(start) or 0 for start in starts], lengths)
-    known = tuple(
+    values = tuple(
         id(start) if _number(start) is None else number for start, number in zip(starts, numbers, strict=True)
     )
-    return known, lengths, node.params.get("strides", (1,) * len(lengths))
+    return values, lengths, node.params.get("strides", (1,) * len(lengths))
 
 
-def _inside(whole: Expr, starts: Sequence[int], lengths: Sequence[int]) -> tuple[int, ...]:
+def _inside(array: Expr, starts: Sequence[int], lengths: Sequence[int]) -> tuple[int, ...]:
     """Starts where a block of such lengths fits."""
     return tuple(
-        min(max(start, 0), size - length) for start, size, length in zip(starts, whole.shape, lengths, strict=True)
+        min(max(start, 0), size - length) for start, size, length in zip(starts, array.shape, lengths, strict=True)
     )
 
 
@@ -384,5 +384,5 @@ def _after_nothing(node: Expr) -> Expr | None:
 @_rule(p.elem)
 def _with_own_gradient(node: Expr) -> Expr | None:
     # Gradients have been taken by now.
-    whole = node.operands[0]
-    return whole.operands[node.params["index"]] if whole.primitive is p.custom_grad else None
+    node_with_gradient = node.operands[0]
+    return node_with_gradient.operands[node.params["index"]] if node_with_gradient.primitive is p.custom_grad else None

@@ -82,19 +82,19 @@ def vectorize(graph: Graph, size: int, mapped: Sequence[bool], wanted: Sequence[
     """
     recorder = Origins()
     flags = list(wanted) if wanted is not None else [False] * len(graph.outputs)
-    for place, number in graph.updates:
-        flags[number] |= mapped[place]
+    for position, number in graph.updates:
+        flags[number] |= mapped[position]
     with types.promotion("nx"), recorder:
         entries = Entries(size, recorder, vectorize_control.RULES)
         parameters = entries.parameters(graph, mapped)
         values = entries.outputs(graph, parameters)
         values = [entries.over(value) if flag else value for value, flag in zip(values, flags, strict=True)]
-    for place, number in graph.updates:
-        if values[number].mapped and not mapped[place]:
-            raise _one_array(graph.parameters[place].params["name"])
+    for position, number in graph.updates:
+        if values[number].mapped and not mapped[position]:
+            raise _one_array(graph.parameters[position].params["name"])
     nodes = [value.node for value in values]
-    made = Graph(graph.name, [value.node for value in parameters], nodes, graph.rebuild, graph.updates)
-    return Vectorized(made, [value.mapped for value in values], recorder.origin)
+    vectorized = Graph(graph.name, [value.node for value in parameters], nodes, graph.rebuild, graph.updates)
+    return Vectorized(vectorized, [value.mapped for value in values], recorder.origin)
 
 
 def _one_array(name: str) -> NxTypeError:

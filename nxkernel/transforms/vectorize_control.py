@@ -28,12 +28,12 @@ from nxkernel.transforms.vectorize_entries import Entries, MappedValue, Rule
 def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
-    predicate, *given = operands
+    predicate, *arguments = operands
     sides = [node.params["then"], node.params["otherwise"]]
-    entries = entries.knowing(trip_counts.chosen(node, entries.known))
+    entries = entries.with_ranges(trip_counts.chosen(node, entries.ranges))
     if predicate.mapped:
-        return _both_sides(entries, predicate.node, sides, given)
-    flags = [value.mapped for value in given]
+        return _both_sides(entries, predicate.node, sides, arguments)
+    flags = [value.mapped for value in arguments]
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
     extra = _active(entries) if any(map(_has_loop, sides)) else []
 
@@ -41,18 +41,18 @@ def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Map
         return inside.brought(values, after)
 
     then, otherwise = (_part(entries, side, flags, extra, finish) for side in sides)
-    made = apply(p.cond, *(value.node for value in operands), *extra, then=then, otherwise=otherwise)
-    return [MappedValue(part, flag) for part, flag in zip(made, after, strict=True)]
+    results = apply(p.cond, *(value.node for value in operands), *extra, then=then, otherwise=otherwise)
+    return [MappedValue(part, flag) for part, flag in zip(results, after, strict=True)]
 
 
 def _both_sides(
-    entries: Entries, predicate: Expr, sides: Sequence[Graph], given: Sequence[MappedValue]
+    entries: Entries, predicate: Expr, sides: Sequence[Graph], arguments: Sequence[MappedValue]
 ) -> list[MappedValue]:
     mask = _truth(predicate)
     masks = [mask, apply(p.logical_not, mask)]
     if entries.active is not None:
         masks = [apply(p.logical_and, entries.active, one) for one in masks]
-    then, otherwise = (entries.where(one).outputs(side, given) for side, one in zip(sides, masks, strict=True))
+    then, otherwise = (entries.where(one).outputs(side, arguments) for side, one in zip(sides, masks, strict=True))
     return [_chosen(entries, mask, *pair) for pair in zip(then, otherwise, strict=True)]
 
 
@@ -77,12 +77,15 @@ def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Ma
     asked, flags = _settled(node, [operand.mapped for operand in operands])
     first = entries.brought(operands[:count], flags[:count])
     around = [value.node for value in operands[count:]]
-    most, entries = trip_counts.most(node, entries.known), entries.knowing(trip_counts.inside(node, entries.known))
+    most, entries = (
+        trip_counts.most(node, entries.ranges),
+        entries.with_ranges(trip_counts.inside(node, entries.ranges)),
+    )
     if asked:
-        made = _until_all_are_done(entries, condition, body, flags, first, around, most)
+        results = _until_all_are_done(entries, condition, body, flags, first, around, most)
     else:
-        made = _together(entries, condition, body, flags, first, around)
-    return [MappedValue(part, flag) for part, flag in zip(made, flags[:count], strict=False)]
+        results = _together(entries, condition, body, flags, first, around)
+    return [MappedValue(part, flag) for part, flag in zip(results, flags[:count], strict=False)]
 
 
 def _together(
@@ -94,11 +97,11 @@ def _together(
         # Where no entry is active, nobody knows whether the loop would end.
         return [apply(p.logical_and, _truth(answer[0].node), _any(inside.active))]
 
-    def turn(inside: Entries, after: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: Entries, after: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(after, flags[: len(first)])
 
     extra = _active(entries)
-    asked, turned = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, turn)
+    asked, turned = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, finish)
     return apply(p.while_, *first, *around, *extra, condition=asked, body=turned, state=len(first))
 
 
@@ -117,34 +120,39 @@ def _until_all_are_done(
     """
     count = len(first)
 
-    def going(active: Expr | None, given: Sequence[MappedValue]) -> Expr:
-        (answer,) = entries.where(active).outputs(condition, given)
+    def going(active: Expr | None, arguments: Sequence[MappedValue]) -> Expr:
+        (answer,) = entries.where(active).outputs(condition, arguments)
         mask = _truth(entries.over(answer).node)
         return mask if active is None else apply(p.logical_and, active, mask)
 
     def inputs(graph: Graph) -> tuple[list[MappedValue], list[Expr], list[Expr]]:
         values = entries.parameters(graph, flags)
-        own = [parameter(count, "going", begin.spec), *(parameter(count + 1, "turn", turn.spec) for turn in turns)]
+        own = [
+            parameter(count, "going", begin.spec),
+            *(parameter(count + 1, "turn", counter.spec) for counter in counters),
+        ]
         nodes = [*(value.node for value in values[:count]), *own, *(value.node for value in values[count:])]
-        for place, node in enumerate(nodes):
-            node.params["index"] = place
+        for position, node in enumerate(nodes):
+            node.params["index"] = position
         return values, own, nodes
 
     begin = going(entries.active, [MappedValue(*pair) for pair in zip([*first, *around], flags, strict=True)])
-    turns = [] if most is None else [filled(0, types.s64, ())]
-    _, (mask, *turn), nodes = inputs(condition)
+    counters = [] if most is None else [filled(0, types.s64, ())]
+    _, (mask, *counter), nodes = inputs(condition)
     goes_on = _any(mask)
-    for one in turn:
+    for one in counter:
         goes_on = apply(p.logical_and, apply(p.less, one, filled(most, types.s64, ())), goes_on)
     asked = Graph(condition.name, nodes, [goes_on], list)
-    before, (mask, *turn), nodes = inputs(body)
+    before, (mask, *counter), nodes = inputs(body)
     after = entries.where(mask).outputs(body, before)
     kept = [_chosen(entries, mask, *pair) for pair in zip(after, before[:count], strict=True)]
     state = entries.brought(kept, flags[:count])
     held = [MappedValue(*pair) for pair in zip(state, flags[:count], strict=True)]
-    next_turn = [apply(p.add, one, filled(1, types.s64, ())) for one in turn]
-    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_turn], list)
-    return apply(p.while_, *first, begin, *turns, *around, condition=asked, body=turned, state=count + 1 + len(turns))
+    next_counter = [apply(p.add, one, filled(1, types.s64, ())) for one in counter]
+    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_counter], list)
+    return apply(
+        p.while_, *first, begin, *counters, *around, condition=asked, body=turned, state=count + 1 + len(counters)
+    )
 
 
 # Gradients of the user's ---------------------------------------------------------------------------------------------
@@ -167,10 +175,10 @@ def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> l
 
     flags = [True] * count + [value.mapped for value in outside]
     backward = _part(entries, old, flags, extra, finish)
-    given = [*results, *operands[count:]]
+    arguments = [*results, *operands[count:]]
     params = {"results": count, "inputs": end - count, "backward": backward}
-    made = apply(p.custom_grad, *(value.node for value in given), *extra, **params)
-    return [MappedValue(part, True) for part in made]
+    outputs = apply(p.custom_grad, *(value.node for value in arguments), *extra, **params)
+    return [MappedValue(part, True) for part in outputs]
 
 
 # What both have in common --------------------------------------------------------------------------------------------
@@ -193,7 +201,7 @@ def _part(
 ) -> Graph:
     """The graph of every entry for a part of a loop or branch; what is active is one more operand where it is given."""
     values = entries.parameters(old, flags)
-    more = [parameter(place, "active", node.spec) for place, node in enumerate(extra, len(values))]
+    more = [parameter(position, "active", node.spec) for position, node in enumerate(extra, len(values))]
     inside = entries.where(more[0] if more else None)
     nodes = finish(inside, inside.outputs(old, values))
     return Graph(old.name, [*(value.node for value in values), *more], nodes, list)
@@ -201,21 +209,21 @@ def _part(
 
 def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
     """Which outputs of a graph may differ from entry to entry, by which parameters do."""
-    found: dict[Expr, Any] = dict(zip(graph.parameters, mapped, strict=True))
+    mapped_of: dict[Expr, Any] = dict(zip(graph.parameters, mapped, strict=True))
     for node in post_order(graph.outputs):
-        if node in found:
+        if node in mapped_of:
             continue
-        operands = [found[operand] for operand in node.operands]
+        operands = [mapped_of[operand] for operand in node.operands]
         if node.primitive is p.elem:
-            found[node] = operands[0][node.params["index"]]
+            mapped_of[node] = operands[0][node.params["index"]]
         elif node.primitive is p.while_:
-            found[node] = _settled(node, operands)[1]
+            mapped_of[node] = _settled(node, operands)[1]
         elif node.primitive is p.cond:
             sides = [mapped_outputs(node.params[side], operands[1:]) for side in ("then", "otherwise")]
-            found[node] = [operands[0] or any(pair) for pair in zip(*sides, strict=True)]
+            mapped_of[node] = [operands[0] or any(pair) for pair in zip(*sides, strict=True)]
         else:
-            found[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
-    return [found[output] for output in graph.outputs]
+            mapped_of[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
+    return [mapped_of[output] for output in graph.outputs]
 
 
 def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
@@ -224,10 +232,10 @@ def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
     while True:
         (asked,) = mapped_outputs(condition, flags)
         settled = True
-        for place, after in enumerate(mapped_outputs(body, flags)):
-            kept = body.outputs[place] is body.parameters[place]
-            if not flags[place] and (after or (asked and not kept)):
-                flags[place], settled = True, False
+        for position, after in enumerate(mapped_outputs(body, flags)):
+            kept = body.outputs[position] is body.parameters[position]
+            if not flags[position] and (after or (asked and not kept)):
+                flags[position], settled = True, False
         if settled:
             return asked, flags
 

@@ -32,9 +32,9 @@ class MappedValue(NamedTuple):
 
 
 #: What stands for a node: a value, or one for each of its results.
-Found = MappedValue | list[MappedValue]
+NodeValue = MappedValue | list[MappedValue]
 #: Says what a node is for every entry, by what its operands are; None where it is as for any other node.
-Rule = Callable[["Entries", Expr, list[MappedValue]], Found | None]
+Rule = Callable[["Entries", Expr, list[MappedValue]], NodeValue | None]
 
 
 class Origins(Recorder):
@@ -62,19 +62,21 @@ class Origins(Recorder):
 
     def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Add a node; several results are a tuple of ``elem`` nodes."""
-        return self.made(primitive, operands, params, primitive.rule(*[value.spec for value in operands], **params))
+        return self.record_as(
+            primitive, operands, params, primitive.rule(*[value.spec for value in operands], **params)
+        )
 
-    def made(
+    def record_as(
         self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any], spec: Spec | tuple[Spec, ...]
     ) -> Any:
         """As :meth:`record`, with a spec that is known."""
-        node = self._made(Expr(primitive, operands, params, spec, self.source))
+        node = self._added(Expr(primitive, operands, params, spec, self.source))
         if type(spec) is not tuple:
             return node
         parts = enumerate(spec)
-        return tuple([self._made(Expr(p.elem, (node,), {"index": k}, part, self.source)) for k, part in parts])
+        return tuple([self._added(Expr(p.elem, (node,), {"index": k}, part, self.source)) for k, part in parts])
 
-    def _made(self, node: Expr) -> Expr:
+    def _added(self, node: Expr) -> Expr:
         if self.at is not None:
             self.origin[node] = self.at
         return node
@@ -103,26 +105,26 @@ class Entries:
         recorder: Origins,
         rules: Mapping[Primitive, Rule],
         active: Expr | None = None,
-        known: Mapping[Expr, Interval] | None = None,
+        ranges: Mapping[Expr, Interval] | None = None,
     ) -> None:
-        self.size, self.recorder, self.rules, self.active, self.known = size, recorder, rules, active, known or {}
+        self.size, self.recorder, self.rules, self.active, self.ranges = size, recorder, rules, active, ranges or {}
 
     def where(self, active: Expr | None) -> Entries:
         """The same for some of the entries."""
-        return Entries(self.size, self.recorder, self.rules, active, self.known)
+        return Entries(self.size, self.recorder, self.rules, active, self.ranges)
 
-    def knowing(self, known: Mapping[Expr, Interval]) -> Entries:
+    def with_ranges(self, ranges: Mapping[Expr, Interval]) -> Entries:
         """The same inside of a loop or branch, of whose parameters more is known."""
-        return Entries(self.size, self.recorder, self.rules, self.active, known)
+        return Entries(self.size, self.recorder, self.rules, self.active, ranges)
 
     def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[MappedValue]:
         """New parameters for those of a graph."""
         pairs = zip(graph.parameters, mapped, strict=True)
-        return [MappedValue(self._parameter(place, old, flag), flag) for place, (old, flag) in enumerate(pairs)]
+        return [MappedValue(self._parameter(position, old, flag), flag) for position, (old, flag) in enumerate(pairs)]
 
-    def _parameter(self, place: int, old: Expr, mapped: bool) -> Expr:
+    def _parameter(self, position: int, old: Expr, mapped: bool) -> Expr:
         spec = self.spec(old.spec) if mapped else old.spec
-        return parameter(place, old.params["name"], spec, old.params["captured"])
+        return parameter(position, old.params["name"], spec, old.params["captured"])
 
     def spec(self, entry: Spec) -> Spec:
         """Of all entries together."""
@@ -136,9 +138,9 @@ class Entries:
         """The nodes of values, with the axis of entries where that is asked for."""
         return [self.over(value).node if flag else value.node for value, flag in zip(values, flags, strict=True)]
 
-    def outputs(self, graph: Graph, given: Sequence[MappedValue]) -> list[MappedValue]:
+    def outputs(self, graph: Graph, arguments: Sequence[MappedValue]) -> list[MappedValue]:
         """What the outputs of a graph are for every entry, for a value of each parameter."""
-        values: dict[Expr, Found] = dict(zip(graph.parameters, given, strict=True))
+        values: dict[Expr, NodeValue] = dict(zip(graph.parameters, arguments, strict=True))
         before = self.recorder.at
         for node in post_order(graph.outputs):
             if node not in values:
@@ -147,13 +149,13 @@ class Entries:
         self.recorder.at = before
         return [values[output] for output in graph.outputs]
 
-    def _node(self, node: Expr, operands: list[Any]) -> Found:
+    def _node(self, node: Expr, operands: list[Any]) -> NodeValue:
         if node.primitive is p.elem:
             return operands[0][node.params["index"]]
         rule = self.rules.get(node.primitive)
-        found = rule(self, node, operands) if rule is not None else None
-        if found is not None:
-            return found
+        result = rule(self, node, operands) if rule is not None else None
+        if result is not None:
+            return result
         mapped = [operand.mapped for operand in operands]
         nodes = [operand.node for operand in operands]
         if not any(mapped):
@@ -161,33 +163,40 @@ class Entries:
         if node.primitive is p.njit_call:
             raise _whole_arrays(node)
         if node.primitive is p.reduce and any(mapped[1:]):
-            return MappedValue(self._by_turns(node, operands), True)
+            return MappedValue(self._by_iterations(node, operands), True)
         # Predicates keep the type that they have in the graph.
         numpy = type(node.spec) is Spec and node.type is types.bool_
         with types.promotion("numpy" if numpy else "nx"):
-            made = batched(node.primitive, (self.size,), nodes, mapped, node.params)
-        return [MappedValue(part, True) for part in made] if type(made) is tuple else MappedValue(made, True)
+            results = batched(node.primitive, (self.size,), nodes, mapped, node.params)
+        return [MappedValue(part, True) for part in results] if type(results) is tuple else MappedValue(results, True)
 
-    def _same_for_all(self, node: Expr, operands: list[Expr]) -> Found:
+    def _same_for_all(self, node: Expr, operands: list[Expr]) -> NodeValue:
         if not operands:
             return MappedValue(node, False)
-        made = self.recorder.made(node.primitive, tuple(operands), node.params, node.spec)
-        return [MappedValue(part, False) for part in made] if type(made) is tuple else MappedValue(made, False)
+        results = self.recorder.record_as(node.primitive, tuple(operands), node.params, node.spec)
+        return [MappedValue(part, False) for part in results] if type(results) is tuple else MappedValue(results, False)
 
-    def _by_turns(self, node: Expr, operands: Sequence[MappedValue]) -> Expr:
+    def _by_iterations(self, node: Expr, operands: Sequence[MappedValue]) -> Expr:
         """Entry after entry, for a fold whose scalars differ from entry to entry."""
-        whole, number = self.spec(node.spec), Spec(types.s64, (), ())
+        spec, number = self.spec(node.spec), Spec(types.s64, (), ())
         one = filled(1, types.s64, ())
-        inside = [parameter(0, "entry", number), parameter(1, "result", whole)]
-        inside += [parameter(place, "outside", value.node.spec) for place, value in enumerate(operands, 2)]
-        turn, result, *given = inside
-        entries = [_entry(new, turn) if value.mapped else new for new, value in zip(given, operands, strict=True)]
-        made = apply(p.reduce, *entries, **node.params)
-        made = apply(p.reshape, made, shape=(1, *made.shape), names=(None, *made.names))
-        after = [apply(p.add, turn, one), apply(p.put_slice, result, made, *_starts(turn, made))]
-        condition = Graph("condition", inside, [apply(p.less, turn, filled(self.size, types.s64, ()))], list)
+        inside = [parameter(0, "entry", number), parameter(1, "result", spec)]
+        inside += [parameter(position, "outside", value.node.spec) for position, value in enumerate(operands, 2)]
+        iteration, result, *arguments = inside
+        entries = [
+            _entry(new, iteration) if value.mapped else new for new, value in zip(arguments, operands, strict=True)
+        ]
+        result_of_entry = apply(p.reduce, *entries, **node.params)
+        result_of_entry = apply(
+            p.reshape, result_of_entry, shape=(1, *result_of_entry.shape), names=(None, *result_of_entry.names)
+        )
+        after = [
+            apply(p.add, iteration, one),
+            apply(p.put_slice, result, result_of_entry, *_starts(iteration, result_of_entry)),
+        ]
+        condition = Graph("condition", inside, [apply(p.less, iteration, filled(self.size, types.s64, ()))], list)
         body = Graph("body", inside, after, list)
-        first = [filled(0, types.s64, ()), filled(0, whole.type, whole.shape, whole.names)]
+        first = [filled(0, types.s64, ()), filled(0, spec.type, spec.shape, spec.names)]
         outside = [value.node for value in operands]
         return apply(p.while_, *first, *outside, condition=condition, body=body, state=2)[1]
 
@@ -196,9 +205,9 @@ def _starts(first: Expr, value: Expr) -> list[Expr]:
     return [first, *[filled(0, types.s64, ())] * (len(value.shape) - 1)]
 
 
-def _entry(node: Expr, turn: Expr) -> Expr:
+def _entry(node: Expr, iteration: Expr) -> Expr:
     lengths = (1, *node.shape[1:])
-    one = apply(p.dynamic_slice, node, *_starts(turn, node), lengths=lengths, strides=(1,) * len(lengths))
+    one = apply(p.dynamic_slice, node, *_starts(iteration, node), lengths=lengths, strides=(1,) * len(lengths))
     return apply(p.reshape, one, shape=node.shape[1:], names=node.names[1:])
 
 

@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.analysis import scalars
 from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.intervals import RULES, Interval, of_node, turn_step
+from nxkernel.graph.intervals import RULES, Interval, iteration_step, of_node
 
 #: More than any integer.
 UNKNOWN = 1 << 65
@@ -59,7 +59,7 @@ def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Inte
     limits = _limits(condition, asked)
     for place in range(count):
         first = given.get(node.operands[place])
-        by = turn_step(body, place)
+        by = iteration_step(body, place)
         if first is None or by is None:
             continue
         low, high = types.limits(node.operands[place].type)

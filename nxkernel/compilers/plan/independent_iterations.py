@@ -21,7 +21,7 @@ from nxkernel.compilers.analysis import integer_ranges, scalars
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.plan import loop_buffers
 from nxkernel.graph.expr import Expr
-from nxkernel.graph.intervals import turn_step
+from nxkernel.graph.intervals import iteration_step
 from nxkernel.graph.traverse import post_order
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _counted(node: Expr) -> tuple[int, int, Expr] | None:
     place = places.get(left, count)
     if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
         return None
-    step = turn_step(body, place)
+    step = iteration_step(body, place)
     if not step or (step > 0) != (asked.primitive is p.less):
         return None
     return place, step, right

@@ -14,7 +14,7 @@ from nxkernel.compilers.plan.independent_iterations import Independence
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.intervals import turn_step
+from nxkernel.graph.intervals import iteration_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Control:
         body = self.parts[1]
         for place in range(self.node.params["state"]):
             low, high = body.ranges.get(body.graph.parameters[place], (0, integer_ranges.UNKNOWN))
-            step = turn_step(body.graph, place)
+            step = iteration_step(body.graph, place)
             if step and high - low < integer_ranges.UNKNOWN // 4:
                 return (high - low) // abs(step) + 1
         return None

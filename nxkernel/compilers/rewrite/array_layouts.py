@@ -15,7 +15,7 @@ from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.graph.expr import Expr, Graph, constant, parameter
-from nxkernel.graph.intervals import turn_step
+from nxkernel.graph.intervals import iteration_step
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Spec
 
@@ -162,7 +162,7 @@ def _turns(condition: Graph, body: Graph, known: Mapping[Expr, Interval]) -> int
     asked = {node.params["index"] for node in post_order(condition.outputs) if node.primitive is p.parameter}
     found = []
     for place in asked:
-        by = turn_step(body, place) if place < len(body.outputs) else None
+        by = iteration_step(body, place) if place < len(body.outputs) else None
         inside = known.get(body.parameters[place])
         if by and inside is not None:
             found.append((inside[1] - inside[0]) // abs(by) + 1)

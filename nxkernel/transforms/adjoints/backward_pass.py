@@ -15,11 +15,11 @@ from nxkernel.transforms.adjoints.shared_pads import merged, plus
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
     """The nodes that change with inputs by degrees, and those."""
-    found = set(inputs)
-    for node in post_order(outputs, found):
-        if node.primitive not in CONSTANT and any(operand in found for operand in node.operands):
-            found.add(node)
-    return found
+    affected = set(inputs)
+    for node in post_order(outputs, affected):
+        if node.primitive not in CONSTANT and any(operand in affected for operand in node.operands):
+            affected.add(node)
+    return affected
 
 
 def pullback(
@@ -27,7 +27,7 @@ def pullback(
     cotangents: Sequence[Expr | None],
     inputs: Sequence[Expr],
     first: Sequence[Expr | None] = (),
-    known: Mapping[Expr, Interval] | None = None,
+    ranges: Mapping[Expr, Interval] | None = None,
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The cotangents of inputs for those of outputs, recorded in the trace that is active.
 
@@ -38,7 +38,7 @@ def pullback(
         Without names, in the types of gradients; None for zero.
     first : sequence of (Expr or None), optional
         What inputs have gained already.
-    known : mapping, optional
+    ranges : mapping, optional
         Between which values parameters of graphs lie that are whole numbers.
 
     Returns
@@ -53,19 +53,21 @@ def pullback(
     NxTypeError
         Where something on the way has no gradient.
     """
-    way = _Way(outputs, inputs, known or {})
+    backward_pass = _BackwardPass(outputs, inputs, ranges or {})
     with tracing.for_gradients():
         for output, cotangent in zip(outputs, cotangents, strict=True):
-            way.gain(output, cotangent)
+            backward_pass.gain(output, cotangent)
         for node, value in zip(inputs, first or [None] * len(inputs), strict=True):
-            way.gain(node, value)
-        way.back()
-        return [way.sum(node) if way.has(node) else zeros(node.spec) for node in inputs], way.replacing
+            backward_pass.gain(node, value)
+        backward_pass.back()
+        return [
+            backward_pass.sum(node) if backward_pass.has(node) else zeros(node.spec) for node in inputs
+        ], backward_pass.replacing
 
 
-class _Way:
-    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], known: Mapping[Expr, Interval]) -> None:
-        self.known = known
+class _BackwardPass:
+    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> None:
+        self.ranges = ranges
         self.order = post_order(outputs, inputs)
         self.inputs = set(inputs)
         self.reached = reached(outputs, inputs)
@@ -90,17 +92,17 @@ class _Way:
         gains = self.gained[node]
         if len(gains) == 1 and isinstance(gains[0], Expr):
             return gains[0]
-        whole: Expr | None = None
+        total: Expr | None = None
         for gain in merged(gains):
             if isinstance(gain, Expr):
-                whole = gain if whole is None else plus(whole, gain)
-        empty = whole is None
-        whole = zeros(node.spec) if empty else whole
+                total = gain if total is None else plus(total, gain)
+        empty = total is None
+        total = zeros(node.spec) if empty else total
         for gain in gains:
             if not isinstance(gain, Expr):
-                whole, empty = gain.onto(whole, empty), False
-        self.gained[node] = [whole]
-        return whole
+                total, empty = gain.onto(total, empty), False
+        self.gained[node] = [total]
+        return total
 
     def back(self) -> None:
         """Go through the nodes, users before operands."""
@@ -114,14 +116,14 @@ class _Way:
                 continue
             wanted = [operand in self.reached for operand in node.operands]
             with tracing.on_behalf(node.source), tracing.for_gradients():
-                site = AdjointSite(node, cotangents, wanted, own, self.replacing, self.known)
+                site = AdjointSite(node, cotangents, wanted, own, self.replacing, self.ranges)
                 for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
                     if flag:
                         self.gain(operand, gain)
 
 
 def _rule(node: Expr):
-    found = RULES.get(node.primitive)
-    if found is None:
+    rule = RULES.get(node.primitive)
+    if rule is None:
         raise refusal(node)
-    return found
+    return rule

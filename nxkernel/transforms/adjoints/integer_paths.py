@@ -31,23 +31,23 @@ def check(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
         Naming the first operation on the way that gives whole numbers, and its line.
     """
     cut: dict[Expr, None] = {}
-    if any(_ways(outputs, dict.fromkeys(inputs, True), cut)):
+    if any(_dependent_outputs(outputs, dict.fromkeys(inputs, True), cut)):
         return
-    if cut and any(_ways(outputs, dict.fromkeys(inputs, True), None)):
+    if cut and any(_dependent_outputs(outputs, dict.fromkeys(inputs, True), None)):
         raise _refused(next(iter(cut)))
 
 
 def jumping(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> list[bool]:
     """Which outputs depend on inputs, but through whole numbers alone."""
     cut: dict[Expr, None] = {}
-    smooth = _ways(outputs, dict.fromkeys(inputs, True), cut)
+    smooth = _dependent_outputs(outputs, dict.fromkeys(inputs, True), cut)
     if not cut:
         return [False] * len(smooth)
-    pairs = zip(smooth, _ways(outputs, dict.fromkeys(inputs, True), None), strict=True)
+    pairs = zip(smooth, _dependent_outputs(outputs, dict.fromkeys(inputs, True), None), strict=True)
     return [other and not one for one, other in pairs]
 
 
-def _is_whole(node: Expr) -> bool:
+def _is_integer(node: Expr) -> bool:
     if node.primitive in WHOLE:
         return True
     rounding = node.primitive in (p.as_type, p.bitcast)
@@ -58,47 +58,47 @@ def _is_smooth(node: Expr) -> bool:
     return node.type.is_float or node.type.is_complex
 
 
-def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
+def _dependent_outputs(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
     """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given.
 
     What is asked of a branch or loop does not count.
     """
-    found: dict[Expr, bool | list[bool]] = dict(start)
+    depends: dict[Expr, bool | list[bool]] = dict(start)
     outputs = list(outputs)
     for node in post_order(outputs, start):
-        if node in found:
+        if node in depends:
             continue
-        operands = [found[operand] for operand in node.operands]
+        operands = [depends[operand] for operand in node.operands]
         if node.primitive is p.elem:
-            found[node] = operands[0][node.params["index"]]
+            depends[node] = operands[0][node.params["index"]]
         elif node.primitive is p.while_:
-            found[node] = _after_turns(node, operands, cut)
+            depends[node] = _after_iterations(node, operands, cut)
         elif node.primitive is p.cond:
             sides = [_inside(node.params[side], operands[1:], cut) for side in ("then", "otherwise")]
-            found[node] = [any(pair) for pair in zip(*sides, strict=True)]
+            depends[node] = [any(pair) for pair in zip(*sides, strict=True)]
         elif node.primitive is p.select:
-            found[node] = any(operands[1:])
-        elif cut is not None and any(operands) and type(node.spec) is not tuple and _is_whole(node):
+            depends[node] = any(operands[1:])
+        elif cut is not None and any(operands) and type(node.spec) is not tuple and _is_integer(node):
             cut[node] = None
-            found[node] = False
+            depends[node] = False
         else:
-            found[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
-    return [found[output] for output in outputs]
+            depends[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
+    return [depends[output] for output in outputs]
 
 
 def _inside(graph: Graph, flags: Sequence[bool], cut: dict[Expr, None] | None) -> list[bool]:
-    return _ways(graph.outputs, dict(zip(graph.parameters, flags, strict=True)), cut)
+    return _dependent_outputs(graph.outputs, dict(zip(graph.parameters, flags, strict=True)), cut)
 
 
-def _after_turns(node: Expr, operands: Sequence[bool], cut: dict[Expr, None] | None) -> list[bool]:
+def _after_iterations(node: Expr, operands: Sequence[bool], cut: dict[Expr, None] | None) -> list[bool]:
     body, count, flags = node.params["body"], node.params["state"], list(operands)
     while True:
         after = _inside(body, flags, cut)
-        more = [place for place in range(count) if after[place] and not flags[place]]
+        more = [position for position in range(count) if after[position] and not flags[position]]
         if not more:
             return flags[:count]
-        for place in more:
-            flags[place] = True
+        for position in more:
+            flags[position] = True
 
 
 def _refused(node: Expr) -> NxTypeError:

@@ -36,23 +36,23 @@ class BlockCotangent:
     block: Expr
     starts: tuple[Expr, ...]
 
-    def onto(self, whole: Expr, empty: bool) -> Expr:
+    def onto(self, array: Expr, empty: bool) -> Expr:
         """Add it to a whole array, in place where the compiler can; where that is empty nothing needs to be read."""
         block = self.block
-        if self._is_cleared(whole):
-            whole = whole.operands[0]
+        if self._is_cleared(array):
+            array = array.operands[0]
         elif not empty:
             strides = (1,) * len(block.shape)
-            block = block + apply(p.dynamic_slice, whole, *self.starts, lengths=block.shape, strides=strides)
-        return apply(p.put_slice, whole, block, *self.starts)
+            block = block + apply(p.dynamic_slice, array, *self.starts, lengths=block.shape, strides=strides)
+        return apply(p.put_slice, array, block, *self.starts)
 
-    def _is_cleared(self, whole: Expr) -> bool:
+    def _is_cleared(self, array: Expr) -> bool:
         """Whether zeros were put where the block goes: it takes the place of what a program has put there."""
-        if whole.primitive is not p.put_slice or whole.operands[1].shape != self.block.shape:
+        if array.primitive is not p.put_slice or array.operands[1].shape != self.block.shape:
             return False
-        pairs = zip(whole.operands[2:], self.starts, strict=True)
+        pairs = zip(array.operands[2:], self.starts, strict=True)
         same = all(a is b or (b.primitive is p.constant and is_number(a, b.params["value"])) for a, b in pairs)
-        return same and is_number(whole.operands[1], 0)
+        return same and is_number(array.operands[1], 0)
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class IndexedCotangent:
     indices: tuple[Expr, ...]
     axes: tuple[int, ...]
 
-    def onto(self, whole: Expr, empty: bool) -> Expr:
+    def onto(self, array: Expr, empty: bool) -> Expr:
         """Add them to a whole array."""
-        return apply(p.scatter, whole, self.updates, *self.indices, axes=self.axes, combine="add")
+        return apply(p.scatter, array, self.updates, *self.indices, axes=self.axes, combine="add")
 
 
 #: What an operand gains: a whole array, a piece of one, or None for nothing.
@@ -104,9 +104,9 @@ class AdjointSite:
         wanted: Sequence[bool],
         results: Sequence[Expr | None],
         replacing: dict[Expr, Expr],
-        known: Mapping[Expr, Interval],
+        ranges: Mapping[Expr, Interval],
     ) -> None:
-        self.node, self.cotangents, self.wanted, self.known = node, cotangents, wanted, known
+        self.node, self.cotangents, self.wanted, self.ranges = node, cotangents, wanted, ranges
         self._results, self._replacing = results, replacing
 
     @property
@@ -119,25 +119,25 @@ class AdjointSite:
         """The static parameters of the primitive."""
         return self.node.params
 
-    def x(self, place: int) -> Expr:
+    def x(self, position: int) -> Expr:
         """An operand without names, in the type that gradients are computed in."""
-        return plain(self.node.operands[place])
+        return plain(self.node.operands[position])
 
     @property
     def y(self) -> Expr:
         """The result, as :meth:`x` gives operands."""
         return plain(self._results[0])
 
-    def part(self, place: int) -> Expr:
+    def part(self, position: int) -> Expr:
         """One of several results as it is; made where nobody has asked for it so far."""
-        found = self._results[place]
-        if found is None:
-            found = tracing.current().result(self.node, place)
-        return found
+        result = self._results[position]
+        if result is None:
+            result = tracing.current().result(self.node, position)
+        return result
 
-    def result(self, place: int) -> Expr:
+    def result(self, position: int) -> Expr:
         """One of several results as :meth:`x` gives operands."""
-        return plain(self.part(place))
+        return plain(self.part(position))
 
     def replace(self, results: Sequence[Expr]) -> None:
         """Say that other values are the same as the results."""
@@ -145,9 +145,9 @@ class AdjointSite:
             if old is not None:
                 self._replacing[old] = new
 
-    def zeros(self, place: int) -> Expr:
+    def zeros(self, position: int) -> Expr:
         """A cotangent of an operand that is zero everywhere."""
-        return zeros(self.node.operands[place].spec)
+        return zeros(self.node.operands[position].spec)
 
 
 #: Gives what each operand gains.
@@ -174,11 +174,11 @@ def refusal(node: Expr, *because: str) -> NxTypeError:
     """The error for a node that no gradient goes through, with reasons beyond those of the table."""
     where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
-    known = REFUSED.get(node.primitive)
+    reason = REFUSED.get(node.primitive)
     return NxTypeError(
         message(
             f"{node.primitive.name} of {operands} has no gradient{where}, and the loss depends on it.",
-            *([known] if known else []),
+            *([reason] if reason else []),
             *because,
             "nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own.",
         )

@@ -15,23 +15,23 @@ from nxkernel.transforms.adjoints.rule_table import BlockCotangent, Gain, index,
 
 def merged(gains: Sequence[Gain]) -> list[Gain]:
     """Gains of one value, with those that are one array among zeros, at different places, as views of a common one."""
-    places: dict[Expr, list[Expr]] = {}
+    pads_of: dict[Expr, list[Expr]] = {}
     for gain in gains:
         if isinstance(gain, Expr) and _is_plain(gain):
-            places.setdefault(gain.operands[0], []).append(gain)
+            pads_of.setdefault(gain.operands[0], []).append(gain)
     views: dict[Expr, Expr] = {}
-    for inner, pads in places.items():
+    for inner, pads in pads_of.items():
         if len(pads) > 1:
             views |= _views(inner, pads)
     return [views.get(gain, gain) if isinstance(gain, Expr) else gain for gain in gains]
 
 
-def plus(whole: Expr, gain: Expr) -> Expr:
+def plus(total: Expr, gain: Expr) -> Expr:
     """The sum of two gains; of one among zeros only the place where it is changes, in place where the compiler can."""
     if not _is_plain(gain):
-        return whole + gain
+        return total + gain
     starts = tuple(index(low) for low, _, _ in gain.params["config"])
-    return BlockCotangent(gain.operands[0], starts).onto(whole, False)
+    return BlockCotangent(gain.operands[0], starts).onto(total, False)
 
 
 def _is_plain(gain: Expr) -> bool:
@@ -48,10 +48,10 @@ def _views(inner: Expr, pads: Sequence[Expr]) -> dict[Expr, Expr]:
     margins = [
         (max(low for low, _, _ in axis), max(high for _, high, _ in axis)) for axis in zip(*configs, strict=True)
     ]
-    whole = apply(p.pad, inner, pads[0].operands[1], config=tuple((low, high, 0) for low, high in margins))
+    padded = apply(p.pad, inner, pads[0].operands[1], config=tuple((low, high, 0) for low, high in margins))
     strides = (1,) * len(margins)
     views = {}
     for pad, config in zip(pads, configs, strict=True):
         starts = tuple(most - low for (most, _), (low, _, _) in zip(margins, config, strict=True))
-        views[pad] = apply(p.slice_, whole, starts=starts, lengths=pad.shape, strides=strides)
+        views[pad] = apply(p.slice_, padded, starts=starts, lengths=pad.shape, strides=strides)
     return views

@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph import intervals
 from nxkernel.graph.expr import Expr
-from nxkernel.graph.intervals import Interval, difference, turn_step
+from nxkernel.graph.intervals import Interval, difference, iteration_step
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.primitives import Primitive
@@ -17,7 +17,7 @@ from nxkernel.shapes import ceil_div
 from nxkernel.transforms.adjoints.rule_table import index
 
 #: What is known of parameters of the graphs around a loop.
-Known = Mapping[Expr, Interval]
+Ranges = Mapping[Expr, Interval]
 
 
 class ConditionBound(NamedTuple):
@@ -33,98 +33,98 @@ class ConditionBound(NamedTuple):
         Whether it allows so many whatever the values are.
     """
 
-    turns: int
-    place: int
+    trip_count: int
+    position: int
     exact: bool
 
 
-def most(node: Expr, known: Known) -> int | None:
+def most(node: Expr, ranges: Ranges) -> int | None:
     """The most iterations that a loop can have, where a counter is compared with a number that is bounded."""
-    return min((bound.turns for bound in _bounds(node, known)), default=None)
+    return min((bound.trip_count for bound in _bounds(node, ranges)), default=None)
 
 
-def exactly(node: Expr, known: Known) -> int | None:
+def exactly(node: Expr, ranges: Ranges) -> int | None:
     """How many turns a loop has, where nothing but a counter decides about it."""
-    bounds = _bounds(node, known)
-    alone = node.params["condition"].outputs[0].primitive is not p.logical_and
-    return bounds[0].turns if alone and bounds and bounds[0].exact else None
+    bounds = _bounds(node, ranges)
+    is_only_condition = node.params["condition"].outputs[0].primitive is not p.logical_and
+    return bounds[0].trip_count if is_only_condition and bounds and bounds[0].exact else None
 
 
 def counter(node: Expr) -> int | None:
     """The place of a whole number that tells by its last value how many turns a loop had."""
-    for place in range(node.params["state"]):
-        if node.operands[place].type is types.s64 and turn_step(node.params["body"], place):
-            return place
+    for position in range(node.params["state"]):
+        if node.operands[position].type is types.s64 and iteration_step(node.params["body"], position):
+            return position
     return None
 
 
-def counted(node: Expr, place: int, end: Expr) -> Expr:
+def counted(node: Expr, position: int, end: Expr) -> Expr:
     """How many turns a loop had, by the last value of such a number."""
-    by = turn_step(node.params["body"], place)
-    way = end - node.operands[place]
-    return way if by == 1 else apply(p.quotient, way, index(by))
+    by = iteration_step(node.params["body"], position)
+    distance = end - node.operands[position]
+    return distance if by == 1 else apply(p.quotient, distance, index(by))
 
 
-def inside(node: Expr, known: Known) -> dict[Expr, Interval]:
+def inside(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
     """What is known of the parameters of a loop's body: those from outside, and counters."""
-    found = dict(known)
-    body, count, turns = node.params["body"], node.params["state"], most(node, known)
-    for place, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
-        first = _interval(operand, known)
-        by = 0 if place >= count else step(node, place)
-        if first is None or by is None or (by and turns is None):
+    inner = dict(ranges)
+    body, count, trip_count = node.params["body"], node.params["state"], most(node, ranges)
+    for position, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
+        first = _interval(operand, ranges)
+        by = 0 if position >= count else step(node, position)
+        if first is None or by is None or (by and trip_count is None):
             continue
-        way = by * max(turns - 1, 0) if by else 0
-        found[parameter] = (first[0] + min(way, 0), first[1] + max(way, 0))
-    return found
+        distance = by * max(trip_count - 1, 0) if by else 0
+        inner[parameter] = (first[0] + min(distance, 0), first[1] + max(distance, 0))
+    return inner
 
 
-def chosen(node: Expr, known: Known) -> dict[Expr, Interval]:
+def chosen(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
     """What is known of the parameters of both sides of a branch."""
-    found = dict(known)
+    inner = dict(ranges)
     for side in (node.params["then"], node.params["otherwise"]):
         pairs = zip(side.parameters, node.operands[1:], strict=True)
-        found |= {inside: known[operand] for inside, operand in pairs if operand in known}
-    return found
+        inner |= {inside: ranges[operand] for inside, operand in pairs if operand in ranges}
+    return inner
 
 
-def step(node: Expr, place: int) -> int | None:
+def step(node: Expr, position: int) -> int | None:
     """By how much a whole number changes in every iteration that another one follows; None where nobody can tell.
 
     Where a loop is left by ``break``, what comes after it is not done any more.
     """
     body = node.params["body"]
-    by = turn_step(body, place)
+    by = iteration_step(body, position)
     if by is not None:
         return by
     flags = [(body.outputs[flag], value) for flag, value in _flags(node)]
-    found = _going_on(body.outputs[place], [body.parameters[place]], flags)
-    return found.pop() if found is not None and len(found) == 1 else None
+    steps = _going_on(body.outputs[position], [body.parameters[position]], flags)
+    return steps.pop() if steps is not None and len(steps) == 1 else None
 
 
 def _flags(node: Expr) -> list[tuple[int, bool]]:
     """Parts of the state that end a loop, each with the truth that does."""
     condition, count = node.params["condition"], node.params["state"]
-    places = {parameter: place for place, parameter in enumerate(condition.parameters[:count])}
-    found = []
+    positions = {parameter: position for position, parameter in enumerate(condition.parameters[:count])}
+    flags = []
     for asked in _conjuncts(node):
         inverse = asked.primitive is p.logical_not
         flag = asked.operands[0] if inverse else asked
-        if flag in places:
-            found.append((places[flag], inverse))
-    return found
+        if flag in positions:
+            flags.append((positions[flag], inverse))
+    return flags
 
 
 def _conjuncts(node: Expr) -> list[Expr]:
     """What must hold for a loop to go on."""
-    found, todo = [], list(node.params["condition"].outputs)
+    conjuncts, todo = [], list(node.params["condition"].outputs)
     while todo:
         asked = todo.pop()
         if asked.primitive is p.logical_and:
             todo += asked.operands
         else:
-            found.append(asked)
-    return found
+            conjuncts.append(asked)
+    return conjuncts
 
 
 def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, bool]]) -> set[int] | None:
@@ -136,10 +136,10 @@ def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, b
         return {by}
     if after.primitive is not p.elem or after.operands[0].primitive is not p.cond:
         return None
-    choice, whole = after.operands[0], set()
-    _, *operands = choice.operands
+    branch, union = after.operands[0], set()
+    _, *operands = branch.operands
     for name in ("then", "otherwise"):
-        side = choice.params[name]
+        side = branch.params[name]
         inside = [
             parameter
             for parameter, operand in zip(side.parameters, operands, strict=True)
@@ -148,13 +148,13 @@ def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, b
         own = [
             (side.outputs[flag.params["index"]], value)
             for flag, value in flags
-            if flag.primitive is p.elem and flag.operands[0] is choice
+            if flag.primitive is p.elem and flag.operands[0] is branch
         ]
-        found = _going_on(side.outputs[after.params["index"]], inside, own)
-        if found is None:
+        changes = _going_on(side.outputs[after.params["index"]], inside, own)
+        if changes is None:
             return None
-        whole |= found
-    return whole
+        union |= changes
+    return union
 
 
 #: For each comparison, whether the counter rises, and whether it may reach the bound.
@@ -168,11 +168,11 @@ _OPPOSITE = {
 }  # fmt: skip
 
 
-def _bounds(node: Expr, known: Known) -> list[ConditionBound]:
+def _bounds(node: Expr, ranges: Ranges) -> list[ConditionBound]:
     """What parts of the condition say, all of which must hold."""
     condition = node.params["condition"]
-    found = []
-    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+    bounds = []
+    positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
     for asked in _conjuncts(node):
         comparison = asked.primitive
         if comparison is p.logical_not:
@@ -180,25 +180,25 @@ def _bounds(node: Expr, known: Known) -> list[ConditionBound]:
             comparison = _OPPOSITE.get(asked.primitive)
         if comparison in _ORDER or comparison is p.not_equal:
             for left, right in (asked.operands, asked.operands[::-1]):
-                bound = _bound(node, comparison, places.get(left), right, left is asked.operands[0], known)
-                found += [bound] if bound is not None else []
-    return found
+                bound = _bound(node, comparison, positions.get(left), right, left is asked.operands[0], ranges)
+                bounds += [bound] if bound is not None else []
+    return bounds
 
 
 def _bound(
-    node: Expr, comparison: Primitive, place: int | None, right: Expr, ahead: bool, known: Known
+    node: Expr, comparison: Primitive, position: int | None, right: Expr, ahead: bool, ranges: Ranges
 ) -> ConditionBound | None:
     condition, count = node.params["condition"], node.params["state"]
-    if place is None or place >= count:
+    if position is None or position >= count:
         return None
-    by = step(node, place)
-    given = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
-    around = {parameter: found for parameter, one in given.items() if (found := _interval(one, known)) is not None}
-    first, last = _interval(node.operands[place], known), _interval(right, around)
+    by = step(node, position)
+    outer = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
+    around = {parameter: range_ for parameter, one in outer.items() if (range_ := _interval(one, ranges)) is not None}
+    first, last = _interval(node.operands[position], ranges), _interval(right, around)
     other = next((k for k in range(count) if condition.parameters[k] is right), None)
     if other is not None and by is not None and first is not None:
         # Two counters: what is between them changes by the difference of their steps.
-        further, begin = step(node, other), _interval(node.operands[other], known)
+        further, begin = step(node, other), _interval(node.operands[other], ranges)
         if further is None or begin is None:
             return None
         first, last, by = (first[0] - begin[1], first[1] - begin[0]), (0, 0), by - further
@@ -206,39 +206,43 @@ def _bound(
         return None
     exact = first[0] == first[1] and last[0] == last[1]
     if comparison is p.not_equal:
-        turns, rest = divmod(last[0] - first[0], by)
-        return ConditionBound(turns, place, True) if exact and not rest and turns >= 0 else None
+        trip_count, rest = divmod(last[0] - first[0], by)
+        return ConditionBound(trip_count, position, True) if exact and not rest and trip_count >= 0 else None
     rising, reaches = _ORDER[comparison]
     if (by > 0) is not (rising is ahead):
         return None
-    way = (last[1] - first[0] if by > 0 else first[1] - last[0]) + reaches
-    return ConditionBound(max(0, ceil_div(way, abs(by))), place, exact)
+    distance = (last[1] - first[0] if by > 0 else first[1] - last[0]) + reaches
+    return ConditionBound(max(0, ceil_div(distance, abs(by))), position, exact)
 
 
-def _interval(node: Expr, known: Known) -> Interval | None:
+def _interval(node: Expr, ranges: Ranges) -> Interval | None:
     """Between which values a whole number lies."""
-    found: dict[Expr, Interval | None] = dict(known)
+    intervals_of: dict[Expr, Interval | None] = dict(ranges)
     if node.shape or not node.type.is_integer:
         return None
     for one in post_order([node]):
-        if one not in found:
+        if one not in intervals_of:
             plain = type(one.spec) is not tuple and one.type.is_integer
-            found[one] = _of_node(one, found.__getitem__, known) if plain else None
-    return found[node]
+            intervals_of[one] = _of_node(one, intervals_of.__getitem__, ranges) if plain else None
+    return intervals_of[node]
 
 
-def _of_node(node: Expr, found: Callable[[Expr], Interval | None], known: Known) -> Interval | None:
+def _of_node(node: Expr, interval_of: Callable[[Expr], Interval | None], ranges: Ranges) -> Interval | None:
     if node.primitive is not p.elem or node.operands[0].primitive is not p.while_:
-        return intervals.of_node(node, found)
+        return intervals.of_node(node, interval_of)
     # A counter, once its loop has ended.
-    loop, place = node.operands[0], node.params["index"]
-    by, turns, first = turn_step(loop.params["body"], place), exactly(loop, known), found(loop.operands[place])
-    if None in (by, turns, first):
+    loop, position = node.operands[0], node.params["index"]
+    by, trip_count, first = (
+        iteration_step(loop.params["body"], position),
+        exactly(loop, ranges),
+        interval_of(loop.operands[position]),
+    )
+    if None in (by, trip_count, first):
         return None
-    return first[0] + by * turns, first[1] + by * turns
+    return first[0] + by * trip_count, first[1] + by * trip_count
 
 
-def total(node: Expr, results: Sequence[Expr], known: Known) -> Expr:
+def total(node: Expr, results: Sequence[Expr], ranges: Ranges) -> Expr:
     """How many turns a loop had, once its results are there.
 
     Parameters
@@ -246,13 +250,13 @@ def total(node: Expr, results: Sequence[Expr], known: Known) -> Expr:
     node : Expr
     results : sequence of Expr
         Those of the loop; where they are followed by others, the last one counts turns from zero.
-    known : mapping
+    ranges : mapping
     """
-    turns = exactly(node, known)
-    if turns is not None:
-        return index(turns)
+    trip_count = exactly(node, ranges)
+    if trip_count is not None:
+        return index(trip_count)
     count = node.params["state"]
     if len(results) > count:
         return results[-1]
-    place = counter(node)
-    return counted(node, place, results[place])
+    position = counter(node)
+    return counted(node, position, results[position])

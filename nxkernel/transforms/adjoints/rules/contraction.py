@@ -47,8 +47,8 @@ def _product(gain: Side, other: Side, batch: list[int], free: list[int], contrac
         turned = [*batch, *contracted, *free]
         if turned == sorted(turned):
             gain, other, order = other, gain, turned
-    found = apply(p.dot, gain[0], other[0], contract=(gain[1], other[1]), batch=(gain[2], other[2]))
-    return _arranged(found, order)
+    product = apply(p.dot, gain[0], other[0], contract=(gain[1], other[1]), batch=(gain[2], other[2]))
+    return _arranged(product, order)
 
 
 def _ascending(axes: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, at_line, parameter
-from nxkernel.graph.intervals import turn_step
+from nxkernel.graph.intervals import iteration_step
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Spec
@@ -23,27 +23,27 @@ from nxkernel.transforms.recording_trace import Recorder
 @rule(p.cond)
 def _cond(at: AdjointSite) -> list[Gain]:
     predicate, *operands = at.node.operands
-    wanted = [place for place, flag in enumerate(at.wanted[1:]) if flag]
-    have = [place for place, cotangent in enumerate(at.cotangents) if cotangent is not None]
-    graphs, known = [], trip_counts.chosen(at.node, at.known)
+    wanted = [position for position, flag in enumerate(at.wanted[1:]) if flag]
+    have = [position for position, cotangent in enumerate(at.cotangents) if cotangent is not None]
+    graphs, ranges = [], trip_counts.chosen(at.node, at.ranges)
     for name in ("then", "otherwise"):
         side = at.params[name]
         with Recorder():
-            given = [
-                parameter(len(side.parameters) + k, "cotangent", at.cotangents[place].spec)
-                for k, place in enumerate(have)
+            cotangents = [
+                parameter(len(side.parameters) + k, "cotangent", at.cotangents[position].spec)
+                for k, position in enumerate(have)
             ]
-            outputs = [side.outputs[place] for place in have]
-            inputs = [side.parameters[place] for place in wanted]
-            gains, replacing = pullback(outputs, given, inputs, known=known)
+            outputs = [side.outputs[position] for position in have]
+            inputs = [side.parameters[position] for position in wanted]
+            gains, replacing = pullback(outputs, cotangents, inputs, ranges=ranges)
             gains = replayed(gains, {}, replacing)
-        graphs.append(Graph(name, [*side.parameters, *given], gains, list))
-    more = [at.cotangents[place] for place in have]
-    found = apply(p.cond, predicate, *operands, *more, then=graphs[0], otherwise=graphs[1])
-    made: list[Gain] = [None] * len(at.node.operands)
-    for place, gain in zip(wanted, found, strict=True):
-        made[1 + place] = gain
-    return made
+        graphs.append(Graph(name, [*side.parameters, *cotangents], gains, list))
+    more = [at.cotangents[position] for position in have]
+    results = apply(p.cond, predicate, *operands, *more, then=graphs[0], otherwise=graphs[1])
+    gained: list[Gain] = [None] * len(at.node.operands)
+    for position, gain in zip(wanted, results, strict=True):
+        gained[1 + position] = gain
+    return gained
 
 
 @rule(p.while_)
@@ -57,7 +57,7 @@ _WORTH_KEEPING = 8
 
 
 @dataclass
-class _Turn:
+class _Iteration:
     """The gradient of one iteration.
 
     Parameters
@@ -82,109 +82,127 @@ class _Backwards:
     def __init__(self, at: AdjointSite) -> None:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
-        self.most = trip_counts.most(at.node, at.known)
+        self.most = trip_counts.most(at.node, at.ranges)
         self.active = self._active()
-        self.state = [place for place in self.active if place < self.count]
-        self.outside = [place for place in self.active if place >= self.count]
+        self.state = [position for position in self.active if position < self.count]
+        self.outside = [position for position in self.active if position >= self.count]
         self.counters = {
-            place: step
-            for place in range(self.count)
-            if (step := turn_step(self.body, place)) is not None and self.node.operands[place].type is types.s64
+            position: step
+            for position in range(self.count)
+            if (step := iteration_step(self.body, position)) is not None
+            and self.node.operands[position].type is types.s64
         }
 
     def _active(self) -> list[int]:
         """The operands through which the loss can change what the loop gives, from turn to turn."""
-        found = {place for place, flag in enumerate(self.at.wanted) if flag}
+        active = {position for position, flag in enumerate(self.at.wanted) if flag}
         while True:
-            through = reached(self.body.outputs, [self.body.parameters[place] for place in found])
-            more = {place for place in range(self.count) if self.body.outputs[place] in through} - found
+            through = reached(self.body.outputs, [self.body.parameters[position] for position in active])
+            more = {position for position in range(self.count) if self.body.outputs[position] in through} - active
             if not more:
-                return sorted(found)
-            found |= more
+                return sorted(active)
+            active |= more
 
     def gains(self) -> list[Gain]:
         """What the operands of the loop gain."""
-        made: list[Gain] = [None] * len(self.node.operands)
+        gains: list[Gain] = [None] * len(self.node.operands)
         if self.most == 0:
-            for place in self.state:
-                made[place] = self.at.cotangents[place]
-            return made
-        turn = self._turn()
-        kept, known = self._kept(turn)
-        results = self._forward(turn, kept)
-        turns = trip_counts.total(self.node, results, self.at.known)
-        for place, gain in zip(self.active, self._back(turn, kept, known, results[self.count :], turns), strict=True):
-            made[place] = gain if self.at.wanted[place] else None
-        return made
+            for position in self.state:
+                gains[position] = self.at.cotangents[position]
+            return gains
+        iteration = self._iteration()
+        saved, recomputed = self._saved(iteration)
+        results = self._forward(iteration, saved)
+        trip_count = trip_counts.total(self.node, results, self.at.ranges)
+        for position, gain in zip(
+            self.active, self._back(iteration, saved, recomputed, results[self.count :], trip_count), strict=True
+        ):
+            gains[position] = gain if self.at.wanted[position] else None
+        return gains
 
-    def _turn(self) -> _Turn:
+    def _iteration(self) -> _Iteration:
         body = self.body
         with Recorder():
-            specs = [tangent_spec(body.parameters[place].spec) for place in self.active]
-            given = [parameter(0, "cotangent", spec) for spec in specs]
-            cotangents, totals = given[: len(self.state)], given[len(self.state) :]
-            outputs = [body.outputs[place] for place in self.state]
-            inputs = [body.parameters[place] for place in self.active]
-            known = trip_counts.inside(self.node, self.at.known)
-            gains, replacing = pullback(outputs, cotangents, inputs, [*[None] * len(self.state), *totals], known)
+            specs = [tangent_spec(body.parameters[position].spec) for position in self.active]
+            parameters = [parameter(0, "cotangent", spec) for spec in specs]
+            cotangents, totals = parameters[: len(self.state)], parameters[len(self.state) :]
+            outputs = [body.outputs[position] for position in self.state]
+            inputs = [body.parameters[position] for position in self.active]
+            ranges = trip_counts.inside(self.node, self.at.ranges)
+            gains, replacing = pullback(outputs, cotangents, inputs, [*[None] * len(self.state), *totals], ranges)
             together = replayed([*gains, *body.outputs], {}, replacing)
-            return _Turn(cotangents, totals, together[: len(gains)], together[len(gains) :])
+            return _Iteration(cotangents, totals, together[: len(gains)], together[len(gains) :])
 
     # What an iteration leaves behind
     # -----------------------------------------------------------------------------------
 
-    def _kept(self, turn: _Turn) -> tuple[list[Expr], set[Expr]]:
+    def _saved(self, iteration: _Iteration) -> tuple[list[Expr], set[Expr]]:
         """The values of an iteration that going back needs and cannot make: those, or what makes them, whatever is
         less.
         """
-        own = set(turn.cotangents) | set(turn.totals)
-        behind = _dependent(turn.gains, own)
-        known = {self.body.parameters[place] for place in range(len(self.node.operands)) if self._is_known(place)}
-        moving = _dependent(turn.gains, {parameter_ for parameter_ in self.body.parameters if parameter_ not in known})
+        own = set(iteration.cotangents) | set(iteration.totals)
+        behind = _dependent(iteration.gains, own)
+        recomputed = {
+            self.body.parameters[position]
+            for position in range(len(self.node.operands))
+            if self._is_recomputed(position)
+        }
+        moving = _dependent(
+            iteration.gains, {parameter_ for parameter_ in self.body.parameters if parameter_ not in recomputed}
+        )
         border: dict[Expr, None] = {}
-        for node in post_order(turn.gains):
+        for node in post_order(iteration.gains):
             for operand in node.operands if node in behind else ():
                 if operand not in behind and operand in moving:
                     border[operand] = None
-        for gain in turn.gains:
+        for gain in iteration.gains:
             if gain not in behind and gain in moving:
                 border[gain] = None
         first = [node for node in post_order(list(border)) if node.primitive is p.parameter and node in moving]
         # A loop or a branch has several results, which are kept one by one.
-        whole = any(type(node.spec) is tuple for node in border)
+        has_tuple = any(type(node.spec) is tuple for node in border)
         costly = any(node.primitive.family in _COSTLY and node in moving for node in post_order(list(border)))
         most = _bytes(first) * (_WORTH_KEEPING if costly else 1)
-        return (first if whole or most <= _bytes(border) else list(border)), known
+        return (first if has_tuple or most <= _bytes(border) else list(border)), recomputed
 
-    def _is_known(self, place: int) -> bool:
+    def _is_recomputed(self, position: int) -> bool:
         """Whether a parameter is the same in every iteration, or counts."""
-        return place >= self.count or place in self.counters or self.body.outputs[place] is self.body.parameters[place]
+        return (
+            position >= self.count
+            or position in self.counters
+            or self.body.outputs[position] is self.body.parameters[position]
+        )
 
-    def _forward(self, turn: _Turn, kept: Sequence[Expr]) -> list[Expr]:
+    def _forward(self, iteration: _Iteration, saved: Sequence[Expr]) -> list[Expr]:
         """The results of the loop, and for each kept value those of all iterations."""
         node, count = self.node, self.count
-        if not kept and (trip_counts.exactly(node, self.at.known) is not None or trip_counts.counter(node) is not None):
-            return [self.at.part(place) for place in range(count)]
-        if kept and self.most is None:
-            raise _unbounded(node, kept)
+        if not saved and (
+            trip_counts.exactly(node, self.at.ranges) is not None or trip_counts.counter(node) is not None
+        ):
+            return [self.at.part(position) for position in range(count)]
+        if saved and self.most is None:
+            raise _unbounded(node, saved)
         state, outside = list(node.operands[:count]), node.operands[count:]
-        stacks = [filled(0, value.type, (self.most, *value.shape)) for value in kept]
+        stacks = [filled(0, value.type, (self.most, *value.shape)) for value in saved]
         zero = index(0)
         with Recorder():
             graphs = []
             for graph in (self.at.params["condition"], self.body):
                 new = [_twin(old) for old in graph.parameters]
-                rooms = [parameter(0, "kept", stack.spec) for stack in stacks]
+                buffers = [parameter(0, "kept", stack.spec) for stack in stacks]
                 number = parameter(0, "turn", Spec(types.s64, (), ()))
-                given = dict(zip(graph.parameters, new, strict=True))
-                inside = [*new[:count], *rooms, number, *new[count:]]
+                arguments = dict(zip(graph.parameters, new, strict=True))
+                inside = [*new[:count], *buffers, number, *new[count:]]
                 if graph is self.body:
-                    made = replayed([*turn.outputs, *kept], given)
-                    values = made[count:]
-                    outputs = [*made[:count], *(_put(r, v, number) for r, v in zip(rooms, values, strict=True))]
+                    results_of_body = replayed([*iteration.outputs, *saved], arguments)
+                    values = results_of_body[count:]
+                    outputs = [
+                        *results_of_body[:count],
+                        *(_stored(r, v, number) for r, v in zip(buffers, values, strict=True)),
+                    ]
                     outputs.append(number + 1)
                 else:
-                    outputs = replayed(graph.outputs, given)
+                    outputs = replayed(graph.outputs, arguments)
                 graphs.append(_graph(graph.name, inside, outputs))
         results = apply(
             p.while_,
@@ -202,41 +220,46 @@ class _Backwards:
     # Going back ----------------------------------------------------------------------------------------------------
 
     def _back(
-        self, turn: _Turn, kept: Sequence[Expr], known: set[Expr], stacks: Sequence[Expr], turns: Expr
+        self,
+        iteration: _Iteration,
+        saved: Sequence[Expr],
+        recomputed: set[Expr],
+        stacks: Sequence[Expr],
+        trip_count: Expr,
     ) -> list[Expr]:
         node, at = self.node, self.at
-        first = [at.cotangents[place] for place in self.state]
+        first = [at.cotangents[position] for position in self.state]
         first = [zeros(node.spec[k]) if g is None else g for k, g in zip(self.state, first, strict=True)]
-        first += [zeros(node.operands[place].spec) for place in self.outside]
-        stacks = list(stacks[: len(kept)])
+        first += [zeros(node.operands[position].spec) for position in self.outside]
+        stacks = list(stacks[: len(saved)])
         # What changes by the same in every iteration is computed from its start; the rest of what is known comes as it
         # is.
         outside = [*stacks, *node.operands]
         # The last iteration comes first. Where only the program knows which one it is, turns are counted up, so that
         # the loop has a bound which can be seen.
         number = Spec(types.s64, (), ())
-        static = turns.primitive is p.constant
+        static = trip_count.primitive is p.constant
         if not static:
-            outside.append(turns)
+            outside.append(trip_count)
         with Recorder():
             counter = parameter(0, "turn", number)
             old = [parameter(0, "cotangent", value.spec) for value in first]
-            given = [parameter(0, "outside", value.spec) for value in outside]
-            rooms, operands = given[: len(stacks)], given[len(stacks) : len(stacks) + len(node.operands)]
-            left = counter if static else given[-1] - 1 - counter
+            parameters = [parameter(0, "outside", value.spec) for value in outside]
+            buffers, operands = parameters[: len(stacks)], parameters[len(stacks) : len(stacks) + len(node.operands)]
+            left = counter if static else parameters[-1] - 1 - counter
             values: dict[Expr, Expr] = {}
-            for place, (before, now) in enumerate(zip(self.body.parameters, operands, strict=True)):
-                if before in known:
-                    step = self.counters.get(place, 0)
+            for position, (before, now) in enumerate(zip(self.body.parameters, operands, strict=True)):
+                if before in recomputed:
+                    step = self.counters.get(position, 0)
                     values[before] = now if not step else now + left * step
-            values |= {value: _taken(room, value, left) for value, room in zip(kept, rooms, strict=True)}
-            values |= dict(zip([*turn.cotangents, *turn.totals], old, strict=True))
-            after = replayed(turn.gains, values)
-            inside = [counter, *old, *given]
+            values |= {value: _loaded(buffer, value, left) for value, buffer in zip(saved, buffers, strict=True)}
+            values |= dict(zip([*iteration.cotangents, *iteration.totals], old, strict=True))
+            after = replayed(iteration.gains, values)
+            inside = [counter, *old, *parameters]
             body = _graph("body", inside, [counter - 1 if static else counter + 1, *after])
             asked = [_twin(one) for one in inside]
             condition = _graph("condition", asked, [self._goes_on(asked, static)])
-        start = index(turns.params["value"] - 1) if static else index(0)
+        start = index(trip_count.params["value"] - 1) if static else index(0)
         results = apply(p.while_, start, *first, *outside, condition=condition, body=body, state=1 + len(first))
         return list(results[1:])
 
@@ -254,39 +277,39 @@ def _twin(old: Expr) -> Expr:
 
 
 def _graph(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
-    for place, node in enumerate(parameters):
-        node.params["index"] = place
+    for position, node in enumerate(parameters):
+        node.params["index"] = position
     return Graph(name, list(parameters), list(outputs), list)
 
 
-def _put(room: Expr, value: Expr, turn: Expr) -> Expr:
+def _stored(buffer: Expr, value: Expr, iteration: Expr) -> Expr:
     block = apply(p.reshape, value, shape=(1, *value.shape), names=unnamed((1, *value.shape)))
-    return apply(p.put_slice, room, block, turn, *[index(0)] * len(value.shape))
+    return apply(p.put_slice, buffer, block, iteration, *[index(0)] * len(value.shape))
 
 
-def _taken(room: Expr, like: Expr, turn: Expr) -> Expr:
+def _loaded(buffer: Expr, like: Expr, iteration: Expr) -> Expr:
     lengths = (1, *like.shape)
-    starts = [turn, *[index(0)] * len(like.shape)]
-    block = apply(p.dynamic_slice, room, *starts, lengths=lengths, strides=(1,) * len(lengths))
+    starts = [iteration, *[index(0)] * len(like.shape)]
+    block = apply(p.dynamic_slice, buffer, *starts, lengths=lengths, strides=(1,) * len(lengths))
     return apply(p.reshape, block, shape=like.shape, names=like.names)
 
 
 def _dependent(outputs: Sequence[Expr], roots: set[Expr]) -> set[Expr]:
     """The nodes that depend on roots, and those."""
-    found = set(roots)
+    dependent = set(roots)
     for node in post_order(outputs):
-        if any(operand in found for operand in node.operands):
-            found.add(node)
-    return found
+        if any(operand in dependent for operand in node.operands):
+            dependent.add(node)
+    return dependent
 
 
 def _bytes(nodes: Iterable[Expr]) -> int:
     return sum(shapes.size(node.shape) * node.type.size for node in nodes)
 
 
-def _unbounded(node: Expr, kept: Sequence[Expr]) -> NxTypeError:
+def _unbounded(node: Expr, saved: Sequence[Expr]) -> NxTypeError:
     where = at_line(node.source)
-    needed = ", ".join(str(value.spec) for value in list(kept)[:3])
+    needed = ", ".join(str(value.spec) for value in list(saved)[:3])
     return NxTypeError(
         message(
             f"the gradient of a loop needs to know at most how many turns it has{where}: every turn leaves values of "

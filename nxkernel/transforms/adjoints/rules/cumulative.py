@@ -51,8 +51,8 @@ def _extreme(at: AdjointSite) -> list[Gain]:
     better = apply(p.greater if at.node.primitive is p.cumulative_max else p.less, x, _moved(at.y, axis, ahead, 0))
     first = apply(p.equal, number, filled(x.shape[axis] - 1 if reverse else 0, number.type, number.shape))
     nowhere = filled(x.shape[axis] if reverse else -1, number.type, number.shape)
-    found = apply(p.select, apply(p.logical_or, better, first), number, nowhere)
-    held = apply(p.cumulative_min if reverse else p.cumulative_max, found, axis=axis, reverse=reverse)
+    winners = apply(p.select, apply(p.logical_or, better, first), number, nowhere)
+    held = apply(p.cumulative_min if reverse else p.cumulative_max, winners, axis=axis, reverse=reverse)
     return [_elements(at.g, held, axis)]
 
 
@@ -73,5 +73,5 @@ def _numbers(shape: tuple[int, ...], axis: int) -> Expr:
 def _elements(gain: Expr, order: Expr, axis: int) -> IndexedCotangent:
     """What goes to other places along an axis."""
     everywhere = range(len(order.shape))
-    places = [order if a == axis else _numbers(order.shape, a) for a in everywhere]
-    return IndexedCotangent(gain, tuple(places), tuple(everywhere))
+    indices = [order if a == axis else _numbers(order.shape, a) for a in everywhere]
+    return IndexedCotangent(gain, tuple(indices), tuple(everywhere))

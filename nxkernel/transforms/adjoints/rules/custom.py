@@ -19,9 +19,9 @@ def _after(at: AdjointSite) -> list[Gain]:
 def _custom_grad(at: AdjointSite) -> list[Gain]:
     results, inputs, backward = at.params["results"], at.params["inputs"], at.params["backward"]
     outside = at.node.operands[results + inputs :]
-    given = [
+    cotangents = [
         filled(0, tangent_type(spec.type), spec.shape) if g is None else g
         for g, spec in zip(at.cotangents, at.node.spec, strict=True)
     ]
-    gains = replayed(backward.outputs, dict(zip(backward.parameters, [*given, *outside], strict=True)))
+    gains = replayed(backward.outputs, dict(zip(backward.parameters, [*cotangents, *outside], strict=True)))
     return [*[None] * results, *gains, *[None] * len(outside)]

@@ -104,9 +104,9 @@ def _triangle(value: Expr, lower: bool) -> Expr:
 @rule(p.fft)
 def _fft(at: AdjointSite) -> list[Gain]:
     # The matrix of a transform is symmetric, and so is that of its inverse.
-    found = apply(p.fft, at.g, axes=at.params["axes"], inverse=at.params["inverse"])
+    gain = apply(p.fft, at.g, axes=at.params["axes"], inverse=at.params["inverse"])
     x = at.node.operands[0]
-    return [found if x.type.is_complex else convert(_real(found), at.zeros(0).type)]
+    return [gain if x.type.is_complex else convert(_real(gain), at.zeros(0).type)]
 
 
 # Equations -------------------------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ def _determinant(at: AdjointSite) -> list[Gain]:
     pivots = apply(p.select, last, 1 / inside, diagonal)
     upper = triu(packed, k=1) + unit * _rows_of(pivots, shape)
     rows = convert(apply(p.equal, _columns_of(order, shape), _numbers(shape)), x.type)
-    found = apply(p.triangular_solve, tril(packed, k=-1) + unit, rows, lower=True, transform="none")
-    found = apply(p.triangular_solve, upper, found * _columns_of(scale, shape), lower=False, transform="none")
-    return [_swapped(found) * spread(at.g, shape, lead)]
+    gain = apply(p.triangular_solve, tril(packed, k=-1) + unit, rows, lower=True, transform="none")
+    gain = apply(p.triangular_solve, upper, gain * _columns_of(scale, shape), lower=False, transform="none")
+    return [_swapped(gain) * spread(at.g, shape, lead)]
 
 
 def _numbers(shape: tuple[int, ...]) -> Expr:
@@ -180,11 +180,11 @@ def _triangular_solve(at: AdjointSite) -> list[Gain]:
     if not at.wanted[0]:
         return [None, right]
     if transform == "none":
-        found = _times(right, _swapped(at.y))
+        gain = _times(right, _swapped(at.y))
     else:
-        found = _times(at.y, _swapped(right))
-        found = _conj(found) if transform == "conjugate" else found
-    return [-_triangle(found, lower), right]
+        gain = _times(at.y, _swapped(right))
+        gain = _conj(gain) if transform == "conjugate" else gain
+    return [-_triangle(gain, lower), right]
 
 
 # Factorizations --------------------------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def _lu(at: AdjointSite) -> list[Gain]:
     left = apply(p.triangular_solve, lower, inner, lower=True, transform="transpose")
     both = _swapped(apply(p.triangular_solve, packed, _swapped(left), lower=False, transform="none"))
     shape = order.shape
-    places = [apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=k) for k in range(len(shape) - 1)]
-    return [IndexedCotangent(both, (*places, order), tuple(range(len(shape))))]
+    indices = [apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=k) for k in range(len(shape) - 1)]
+    return [IndexedCotangent(both, (*indices, order), tuple(range(len(shape))))]
 
 
 @rule(p.qr)
@@ -240,10 +240,10 @@ def _qr(at: AdjointSite) -> list[Gain]:
     both = above + _adjoint(above) + _diagonal(_real(_on_diagonal(inner)), inner)
     outer = of_q - _times(q, both)
     # outer adjoint(r)^-1 is adjoint(r^-1 adjoint(outer))
-    found = _adjoint(apply(p.triangular_solve, r, _adjoint(outer), lower=False, transform="none"))
+    gain = _adjoint(apply(p.triangular_solve, r, _adjoint(outer), lower=False, transform="none"))
     if rest is not None:
-        found = apply(p.concatenate, found, rest, axis=len(x.shape) - 1)
-    return [_conj(found)]
+        gain = apply(p.concatenate, gain, rest, axis=len(x.shape) - 1)
+    return [_conj(gain)]
 
 
 def _columns(value: Expr, first: int, end: int) -> Expr:
@@ -260,11 +260,11 @@ def _eigh(at: AdjointSite) -> list[Gain]:
     if of_vectors is not None:
         values = at.result(0)
         # Equal eigenvalues have no vectors of their own: what depends on the choice of them has no gradient.
-        apart = _rows_of(values, vectors.shape) - _columns_of(values, vectors.shape)
-        turned = _times(_adjoint(vectors), _conj(of_vectors)) * _in_type(_inverse_or_zero(apart), vectors)
-        inner = turned if inner is None else inner + turned
-    found = _times(_times(vectors, inner), _adjoint(vectors))
-    return [_conj(_hermitian(found))]
+        gaps = _rows_of(values, vectors.shape) - _columns_of(values, vectors.shape)
+        rotated = _times(_adjoint(vectors), _conj(of_vectors)) * _in_type(_inverse_or_zero(gaps), vectors)
+        inner = rotated if inner is None else inner + rotated
+    gain = _times(_times(vectors, inner), _adjoint(vectors))
+    return [_conj(_hermitian(gain))]
 
 
 @rule(p.svd)
@@ -284,36 +284,36 @@ def _svd(at: AdjointSite) -> list[Gain]:
     square = (*values.shape, least)
     middle = zeros(left.spec._replace(shape=square)) if of_values is None else _diagonal(of_values, left)
     beside = _in_type(_rows_of(values, square), left), _in_type(_columns_of(values, square), left)
-    apart = (_rows_of(values, square) + _columns_of(values, square)) * (
+    gaps = (_rows_of(values, square) + _columns_of(values, square)) * (
         _rows_of(values, square) - _columns_of(values, square)
     )
-    apart = _in_type(_inverse_or_zero(apart), left)
+    gaps = _in_type(_inverse_or_zero(gaps), left)
     shrunk = _inverse_or_zero(values)
     outer = None
     if of_left is not None:
         gain = _conj(of_left)
-        turned = _times(_adjoint(left), gain)
-        spun = apart * turned
-        middle = middle + (spun + _adjoint(spun)) * beside[0]
+        rotated = _times(_adjoint(left), gain)
+        rotation = gaps * rotated
+        middle = middle + (rotation + _adjoint(rotation)) * beside[0]
         if left.type.is_complex:
-            phase = apply(p.imag, _on_diagonal(turned)) * shrunk
+            phase = apply(p.imag, _on_diagonal(rotated)) * shrunk
             middle = middle + _diagonal(apply(p.make_complex, filled(0, phase.type, phase.shape), phase), left)
         if rows > columns:
-            outside = (gain - _times(left, turned)) * _in_type(_rows_of(shrunk, left.shape), left)
+            outside = (gain - _times(left, rotated)) * _in_type(_rows_of(shrunk, left.shape), left)
             outer = _times(outside, _adjoint(right))
     if of_right is not None:
         gain = _swapped(of_right)
-        turned = _times(_adjoint(right), gain)
-        spun = apart * turned
-        middle = middle + beside[1] * (spun + _adjoint(spun))
+        rotated = _times(_adjoint(right), gain)
+        rotation = gaps * rotated
+        middle = middle + beside[1] * (rotation + _adjoint(rotation))
         if columns > rows:
-            outside = (gain - _times(right, turned)) * _in_type(_rows_of(shrunk, right.shape), right)
+            outside = (gain - _times(right, rotated)) * _in_type(_rows_of(shrunk, right.shape), right)
             outer = _times(left, _adjoint(outside))
-    found = _times(_times(left, middle), _adjoint(right))
-    return [_conj(found if outer is None else found + outer)]
+    gain_of_x = _times(_times(left, middle), _adjoint(right))
+    return [_conj(gain_of_x if outer is None else gain_of_x + outer)]
 
 
 def _reduced(at: AdjointSite) -> list[Expr]:
     """The results without the vectors beyond the singular values: the gradient has a gradient then."""
-    found = apply(p.svd, at.node.operands[0], full_matrices=False)
-    return [plain(part) for part in found]
+    factors = apply(p.svd, at.node.operands[0], full_matrices=False)
+    return [plain(part) for part in factors]

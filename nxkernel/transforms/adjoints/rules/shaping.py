@@ -23,12 +23,12 @@ def _broadcast(at: AdjointSite) -> list[Gain]:
     repeated = [
         axis for axis in range(len(shape)) if axis not in axes or (before[axes.index(axis)] == 1 and shape[axis] != 1)
     ]
-    found = total(at.g, repeated)
+    gain = total(at.g, repeated)
     kept = [axis for axis in range(len(shape)) if axis not in repeated]
     order = [axis for axis in axes if axis in kept]
     if order != sorted(order):
-        found = apply(p.transpose, found, axes=tuple(kept.index(axis) for axis in order))
-    return [shaped(found, before)]
+        gain = apply(p.transpose, gain, axes=tuple(kept.index(axis) for axis in order))
+    return [shaped(gain, before)]
 
 
 @rule(p.transpose)

@@ -19,16 +19,18 @@ from nxkernel.transforms.recording_trace import Recorder
 def _fold(at: AdjointSite) -> list[Gain]:
     if not shapes.size(at.node.operands[0].shape):
         everything = total(at.g, range(len(at.g.shape)))
-        return [at.zeros(0), everything, *[at.zeros(2 + place) for place in range(len(at.node.operands) - 2)]]
+        return [at.zeros(0), everything, *[at.zeros(2 + position) for position in range(len(at.node.operands) - 2)]]
     # The loop has operands of its own, so that one which is taken twice gains in both places.
     own = [apply(p.reshape, one, shape=one.shape, names=unnamed(one.shape)) for one in at.node.operands]
-    found = _loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
-    wanted = [place for place, flag in enumerate(at.wanted) if flag]
-    gains, replacing = pullback([found], [shaped(at.g, found.shape)], [own[place] for place in wanted], known=at.known)
-    made: list[Gain] = [None] * len(own)
-    for place, gain in zip(wanted, replayed(gains, replacing), strict=True):
-        made[place] = gain
-    return made
+    result = _loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
+    wanted = [position for position, flag in enumerate(at.wanted) if flag]
+    gains, replacing = pullback(
+        [result], [shaped(at.g, result.shape)], [own[position] for position in wanted], ranges=at.ranges
+    )
+    gained: list[Gain] = [None] * len(own)
+    for position, gain in zip(wanted, replayed(gains, replacing), strict=True):
+        gained[position] = gain
+    return gained
 
 
 def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...], body: Graph) -> Expr:
@@ -42,25 +44,25 @@ def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...],
     graphs = []
     for name in ("condition", "body"):
         with Recorder():
-            turn, before, all_rows, *others = given = [
-                parameter(place, f"{name} {place}", value.spec) for place, value in enumerate(state)
+            iteration, before, all_rows, *others = parameters = [
+                parameter(position, f"{name} {position}", value.spec) for position, value in enumerate(state)
             ]
             if name == "condition":
-                outputs = [apply(p.less, turn, index(count))]
+                outputs = [apply(p.less, iteration, index(count))]
             else:
-                starts = [turn, *[index(0)] * len(shape)]
+                starts = [iteration, *[index(0)] * len(shape)]
                 strides = (1,) * len(starts)
                 row = apply(p.dynamic_slice, all_rows, *starts, lengths=(1, *shape), strides=strides)
                 others = [spread(one, shape, ()) for one in others]
-                outputs = [turn + 1, _for_all(body, [shaped(row, shape), before, *others], shape)]
-        graphs.append(Graph(name, given, outputs, list))
+                outputs = [iteration + 1, _for_all(body, [shaped(row, shape), before, *others], shape)]
+        graphs.append(Graph(name, parameters, outputs, list))
     return apply(p.while_, *state, condition=graphs[0], body=graphs[1], state=2)[1]
 
 
-def _for_all(body: Graph, given: Sequence[Expr], shape: tuple[int, ...]) -> Expr:
+def _for_all(body: Graph, arguments: Sequence[Expr], shape: tuple[int, ...]) -> Expr:
     """A function of single numbers for all elements of arrays of a shape at once."""
     (output,) = body.outputs
-    values = dict(zip(body.parameters, given, strict=True))
+    values = dict(zip(body.parameters, arguments, strict=True))
     for node in post_order([output]):
         if node in values:
             continue

@@ -25,13 +25,13 @@ def _windows(at: AdjointSite) -> list[Gain]:
     if not shapes.size(shape) or not shapes.size(gain.shape):
         return [at.zeros(0)]
     window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
-    apart = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
-    if shapes.size(strides) <= (SPARSE_APART if apart else SPARSE):
-        found = _Collected(at).total(gain)
-        if found is not None:
-            return [found]
+    disjoint = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
+    if shapes.size(strides) <= (SPARSE_APART if disjoint else SPARSE):
+        gain_of_windows = _Collected(at).total(gain)
+        if gain_of_windows is not None:
+            return [gain_of_windows]
     for axis, each in enumerate(zip(shape, window, strides, dilations, strict=True)):
-        gain = _laid_out(gain, axis, len(shape), *each)
+        gain = _overlap_add(gain, axis, len(shape), *each)
     return [gain]
 
 
@@ -45,24 +45,24 @@ class _Collected:
     def __init__(self, at: AdjointSite) -> None:
         self.at, self.shape = at, at.node.operands[0].shape
         self.rank, self.full = len(self.shape), (*self.shape, *at.params["window"])
-        self._known: dict[Expr, Expr | None] = {}
+        self._results: dict[Expr, Expr | None] = {}
 
     def total(self, gain: Expr) -> Expr | None:
         """The sum over windows; None where the gain depends on something else."""
-        found = self._of(gain)
-        if found is None:
+        picked = self._of(gain)
+        if picked is None:
             return None
         if not self._is_cleared(gain):
             inside = self._seen(filled(1, types.u8, gain.shape[: self.rank]))
-            found = apply(p.select, inside, found, filled(0, found.type, self.full))
-        return total(found, range(self.rank, 2 * self.rank))
+            picked = apply(p.select, inside, picked, filled(0, picked.type, self.full))
+        return total(picked, range(self.rank, 2 * self.rank))
 
     def _of(self, node: Expr) -> Expr | None:
-        if node not in self._known:
-            self._known[node] = self._made(node)
-        return self._known[node]
+        if node not in self._results:
+            self._results[node] = self._collected(node)
+        return self._results[node]
 
-    def _made(self, node: Expr) -> Expr | None:
+    def _collected(self, node: Expr) -> Expr | None:
         if node is self.at.node:
             return spread(bare(node.operands[0]), self.full, range(self.rank))
         if node.primitive is p.constant:
@@ -105,57 +105,59 @@ class _Collected:
 
 
 def _is_finite(node: Expr) -> bool:
-    whole = node.operands[0].type if node.primitive is p.as_type else node.type
-    return not (whole.is_float or whole.is_complex)
+    type_ = node.operands[0].type if node.primitive is p.as_type else node.type
+    return not (type_.is_float or type_.is_complex)
 
 
-def _laid_out(gain: Expr, axis: int, place: int, size: int, window: int, stride: int, dilation: int) -> Expr:
-    """The elements of windows along an axis, which lie along the axis `place`, added where they were taken from."""
+def _overlap_add(gain: Expr, axis: int, window_axis: int, size: int, window: int, stride: int, dilation: int) -> Expr:
+    """The elements of windows (along `window_axis`), added to where on `axis` they were taken from."""
     rank = len(gain.shape)
-    others = [a for a in range(rank) if a not in (axis, place)]
+    others = [a for a in range(rank) if a not in (axis, window_axis)]
     count, reach = gain.shape[axis], (window - 1) * dilation + 1
     if window == 1:
-        gain = shaped(gain, tuple(n for a, n in enumerate(gain.shape) if a != place))
+        gain = shaped(gain, tuple(n for a, n in enumerate(gain.shape) if a != window_axis))
         return _padded(gain, axis, 0, size - (count - 1) * stride - 1, stride - 1)
     if reach <= stride:
         # Windows lie apart: one after the other they are the axis.
         gain = apply(
-            p.transpose, gain, axes=(*[a for a in others if a < axis], axis, place, *[a for a in others if a > axis])
+            p.transpose,
+            gain,
+            axes=(*[a for a in others if a < axis], axis, window_axis, *[a for a in others if a > axis]),
         )
         gain = _padded(gain, axis + 1, 0, stride - reach, dilation - 1)
         gain = shaped(gain, (*gain.shape[:axis], count * stride, *gain.shape[axis + 2 :]))
         return _padded(gain, axis, 0, size - count * stride, 0)
     if window <= FEW:
-        return _one_by_one(gain, axis, place, size, stride, dilation)
-    return _slanted(gain, axis, place, size, stride, dilation)
+        return _sum_by_window_element(gain, axis, window_axis, size, stride, dilation)
+    return _overlap_add_by_skewing(gain, axis, window_axis, size, stride, dilation)
 
 
-def _one_by_one(gain: Expr, axis: int, place: int, size: int, stride: int, dilation: int) -> Expr:
+def _sum_by_window_element(gain: Expr, axis: int, window_axis: int, size: int, stride: int, dilation: int) -> Expr:
     """The first elements of all windows, the second ones, and so on, each moved to where they belong."""
-    count, whole = gain.shape[axis], None
-    for number in range(gain.shape[place]):
-        starts = tuple(number if a == place else 0 for a in range(len(gain.shape)))
-        lengths = tuple(1 if a == place else n for a, n in enumerate(gain.shape))
+    count, sum_ = gain.shape[axis], None
+    for number in range(gain.shape[window_axis]):
+        starts = tuple(number if a == window_axis else 0 for a in range(len(gain.shape)))
+        lengths = tuple(1 if a == window_axis else n for a, n in enumerate(gain.shape))
         part = apply(p.slice_, gain, starts=starts, lengths=lengths, strides=(1,) * len(lengths))
-        part = shaped(part, tuple(n for a, n in enumerate(gain.shape) if a != place))
+        part = shaped(part, tuple(n for a, n in enumerate(gain.shape) if a != window_axis))
         first = number * dilation
         part = _padded(part, axis, first, size - first - (count - 1) * stride - 1, stride - 1)
-        whole = part if whole is None else whole + part
-    return whole
+        sum_ = part if sum_ is None else sum_ + part
+    return sum_
 
 
-def _slanted(gain: Expr, axis: int, place: int, size: int, stride: int, dilation: int) -> Expr:
+def _overlap_add_by_skewing(gain: Expr, axis: int, window_axis: int, size: int, stride: int, dilation: int) -> Expr:
     """The same for many elements: as rows, each moved against the one before by being cut too late."""
-    rank, window = len(gain.shape), gain.shape[place]
-    others = [a for a in range(rank) if a not in (axis, place)]
-    gain = apply(p.transpose, gain, axes=(*others, place, axis))
+    rank, window = len(gain.shape), gain.shape[window_axis]
+    others = [a for a in range(rank) if a not in (axis, window_axis)]
+    gain = apply(p.transpose, gain, axes=(*others, window_axis, axis))
     gain = _padded(gain, rank - 1, 0, size + dilation - (gain.shape[-1] - 1) * stride - 1, stride - 1)
     lead = gain.shape[:-2]
     gain = shaped(gain, (*lead, window * (size + dilation)))
     gain = _padded(gain, len(lead), 0, -window * dilation, 0)
     gain = total(shaped(gain, (*lead, window, size)), (len(lead),))
     order = [*others, axis]
-    return apply(p.transpose, gain, axes=tuple(order.index(a) for a in range(rank) if a != place))
+    return apply(p.transpose, gain, axes=tuple(order.index(a) for a in range(rank) if a != window_axis))
 
 
 def _padded(value: Expr, axis: int, low: int, high: int, between: int) -> Expr:
@@ -201,7 +203,7 @@ def _of_operand(at: AdjointSite) -> Expr:
         (reach - 1 - low, reach - 1 + left - high)
         for (reach, left), (low, high) in zip(_ends(at), params["padding"], strict=True)
     )
-    found = apply(
+    result = apply(
         p.conv,
         at.g,
         kernel,
@@ -213,11 +215,11 @@ def _of_operand(at: AdjointSite) -> Expr:
         batch_groups=1,
     )
     if parts == 1:
-        return found
+        return result
     # The features of each part of the batch came out as channels of the first.
-    batch, _, *space = found.shape
-    found = shaped(found, (batch, parts, depth * groups, *space))
-    return shaped(apply(p.transpose, found, axes=(1, 0, *range(2, len(found.shape)))), x.shape)
+    batch, _, *space = result.shape
+    result = shaped(result, (batch, parts, depth * groups, *space))
+    return shaped(apply(p.transpose, result, axes=(1, 0, *range(2, len(result.shape)))), x.shape)
 
 
 def _of_kernel(at: AdjointSite) -> Expr:
@@ -230,7 +232,7 @@ def _of_kernel(at: AdjointSite) -> Expr:
         return _of_few_channels(at)
     swap = (1, 0, *range(2, len(x.shape)))
     padding = tuple((low, high - left) for (_, left), (low, high) in zip(_ends(at), params["padding"], strict=True))
-    found = apply(
+    result = apply(
         p.conv,
         apply(p.transpose, x, axes=swap),
         apply(p.transpose, at.g, axes=swap),
@@ -241,7 +243,7 @@ def _of_kernel(at: AdjointSite) -> Expr:
         feature_groups=params["batch_groups"],
         batch_groups=params["feature_groups"],
     )
-    return apply(p.transpose, found, axes=swap)
+    return apply(p.transpose, result, axes=swap)
 
 
 def _of_few_channels(at: AdjointSite) -> Expr:
@@ -273,5 +275,5 @@ def _of_few_channels(at: AdjointSite) -> Expr:
     each = features // (parts * groups)
     gain = shaped(at.g, (samples, parts, groups, each, shapes.size(space)))
     gain = apply(p.transpose, gain, axes=(1, 0, 2, 3, 4))
-    found = apply(p.dot, gain, views, contract=((4,), (4,)), batch=((0, 1, 2), (0, 1, 2)))
-    return shaped(total(found, (1,)), (features, depth, *window))
+    product = apply(p.dot, gain, views, contract=((4,), (4,)), batch=((0, 1, 2), (0, 1, 2)))
+    return shaped(total(product, (1,)), (features, depth, *window))
