@@ -12,7 +12,7 @@ from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
 from nxkernel.definitions.tracing.dialects import DIALECTS
 from nxkernel_magics.names import compiled, definitions, namespace
-from nxkernel_magics.subcommands import COMMANDS, FORMS
+from nxkernel_magics.subcommands import COMMANDS, forms
 
 _FLAGS = {
     "%%defn": ("--compiler", "--promotion", "--show", "--quiet"),
@@ -42,8 +42,8 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> candidates("%nx source f --form ", {})
-    ['numba', 'llvm', 'assembly', 'cuda', 'ptx']
+    >>> candidates("%nx source f --", {})
+    ['--form', '--kernel']
     """
     words = line.split()
     done = words if line[-1:].isspace() else words[:-1]
@@ -65,6 +65,9 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
         return list(definitions(known))
     if command not in _FLAGS or line.count("(") > line.count(")"):
         return []
+    if done[-1] == "--form":
+        views = [view for name, value in compiled(known).items() if name == done[2] for view in value.compilations()]
+        return list(forms(views[-1].kernels)) if views else []
     named = [] if len(done) > 2 else list(compiled(known))
     return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]
 
@@ -76,7 +79,7 @@ def _after_flag(flag: str) -> list[str]:
         return list(DIALECTS)
     if flag == "--show":
         return ["graph", "kernels", "none"]
-    return list(FORMS) if flag == "--form" else []
+    return []
 
 
 def _compilers() -> list[str]:

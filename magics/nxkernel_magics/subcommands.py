@@ -6,7 +6,7 @@ import ast
 import difflib
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -15,7 +15,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
 from nxkernel.definitions.keys.default_options import current
-from nxkernel.definitions.observe.compilation_report import CompilationView
+from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
 from nxkernel.messages.grammar import a, counted
@@ -28,14 +28,6 @@ Command = Callable[[InteractiveShell, str], Any]
 
 #: What may stand around a call: a flag before or behind it.
 _TEXT = re.compile(r"(--text\s+)?(.*?)(\s+--text)?", re.DOTALL)
-#: The forms of a kernel's code by the word for them on the line.
-FORMS = {
-    "numba": "Numba source",
-    "llvm": "LLVM",
-    "assembly": "assembly",
-    "cuda": "Numba CUDA source",
-    "ptx": "PTX",
-}
 
 
 @magic_arguments("nx inspect")
@@ -173,10 +165,12 @@ def options(shell: InteractiveShell, line: str) -> None:
 
 @magic_arguments("nx source")
 @argument("name", help="a definition, or %%%%jit for the cell of that kind that ran last, %%%%jit[7] for cell 7")
-@argument("--form", choices=tuple(FORMS), default="numba", help="which form of the code (numba)")
+@argument(
+    "--form", help="which form of the code: numba, llvm, assembly, cuda, ptx, or another one that a compiler gives"
+)
 @argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 1")
 def source(shell: InteractiveShell, line: str) -> None:
-    """Show the code of a definition's kernels.
+    """Show the code of a definition's kernels, without ``--form`` as the first form that each of them has.
 
     Example: `%nx source softmax --form llvm --kernel 1`
     """
@@ -187,10 +181,32 @@ def source(shell: InteractiveShell, line: str) -> None:
         raise UsageError(f"{view.signature} was compiled by {view.compiler}, which computes without kernels.")
     if not kernels:
         raise UsageError(f"{view.signature} has {counted(len(view.kernels), 'kernel')}, no kernel {asked.kernel}.")
-    form = FORMS[asked.form]
+    words = forms(kernels)
+    if asked.form is not None and asked.form not in words:
+        whose = f"{view.signature}: no kernel" if asked.kernel is None else f"{view.signature}: kernel {asked.kernel}"
+        raise UsageError(f"{whose} has the form {asked.form!r}.\n  There are {', '.join(words)}.")
     for kernel in kernels:
-        print(f"# {view.signature}: kernel {kernel.index + 1} · {kernel.title}, {form}")
-        print(kernel.texts[form]().rstrip() if form in kernel.texts else f"# this kernel has no {form}: {kernel.kind}")
+        label = words[asked.form] if asked.form else next(iter(kernel.texts), "no text")
+        print(f"# {view.signature}: kernel {kernel.index + 1} · {kernel.title}, {label}")
+        print(
+            kernel.texts[label]().rstrip() if label in kernel.texts else f"# this kernel has no {label}: {kernel.kind}"
+        )
+
+
+def forms(kernels: Iterable[KernelView]) -> dict[str, str]:
+    """The forms in which the code of kernels is there, by the word for each on a line such as ``--form llvm``.
+
+    Parameters
+    ----------
+    kernels : iterable of KernelView
+
+    Returns
+    -------
+    dict
+        Words to labels, such as ``{"numba": "Numba source", "llvm": "LLVM"}``; a compiler from elsewhere has its own.
+    """
+    labels = dict.fromkeys(label for kernel in kernels for label in kernel.texts)
+    return {label.lower().removesuffix(" source").split()[-1]: label for label in labels}
 
 
 def why(shell: InteractiveShell, line: str) -> None:

@@ -19,7 +19,6 @@ def scale(shell):
         ("%nx inspect sc", "scale"),
         ("%nx inspect scale(data) ", "--text"),
         ("%nx source scale ", "--form --kernel"),
-        ("%nx source scale --form l", "llvm"),
         ("%nx events ", "scale -n --kernels"),
         ("%nx cache scale --", "--clear --text"),
         ("%nx timeline ", "scale --text -n"),
@@ -39,6 +38,14 @@ def scale(shell):
 def test_tab_offers_what_may_come(scale, line, found):
     begun = line[: line.rindex(" ") + 1]
     assert scale.complete(line) == [begun + word for word in found.split()]
+
+
+def test_tab_offers_the_forms_that_kernels_have(scale):
+    scale.run("scale(1.0)")
+    assert scale.complete("%nx source scale --form ") == [
+        f"%nx source scale --form {form}" for form in ("numba", "llvm", "assembly")
+    ]
+    assert scale.complete("%nx source scale --form l") == ["%nx source scale --form llvm"]
 
 
 @pytest.mark.parametrize("line", ["%nx inspect scale(da", "%nx inspect scale(x, k=da", "%nx why scale(da"])

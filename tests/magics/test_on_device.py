@@ -34,7 +34,9 @@ def test_the_code_of_its_kernels_is_shown(on_device, form, part):
 
 def test_kernels_of_a_cpu_have_no_ptx(on_device):
     on_device.run("%%defn\ndef g(x):\n    return x + 1\ng(x)")
-    assert on_device.run("%nx source g --form ptx").out.endswith("# this kernel has no PTX: map\n")
+    assert on_device.run("%nx source g --form ptx").err == (
+        "UsageError: g(x: f32[5]): no kernel has the form 'ptx'.\n  There are numba, llvm, assembly.\n"
+    )
 
 
 def test_a_call_is_inspected(on_device):

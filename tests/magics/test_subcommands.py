@@ -216,6 +216,19 @@ def test_source_in_three_forms(called, form, part):
     assert part in text
 
 
+def test_source_without_a_form_is_the_first_one_of_each_kernel(shell):
+    shell.run("import numpy as np, nxkernel as nx")
+    shell.run("%%defn\ndef f(x):\n    return nx.sort(x * 2)\nf(np.ones(4))")
+    heads = [line for line in shell.run("%nx source f").out.splitlines() if line.startswith("# f(x: f64[4]): kernel ")]
+    assert [head.rpartition(", ")[2] for head in heads] == ["Numba source", "NumPy"]
+
+
+def test_a_form_that_there_is_not(called):
+    assert called.run("%nx source scale --form ptx").err == (
+        "UsageError: scale(x: f64[3], k=2.0): no kernel has the form 'ptx'.\n  There are numba, llvm, assembly.\n"
+    )
+
+
 def test_source_of_a_kernel_that_there_is_not(called):
     assert called.run("%nx source scale --kernel 5").err == (
         "UsageError: scale(x: f64[3], k=2.0) has 1 kernel, no kernel 5.\n"
