@@ -1,4 +1,4 @@
-"""The reference's pages, one a room, written from what the rooms say is public."""
+"""The reference's pages, one a package, written from what the packages say is public."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NUMPY_FAMILIES = (
     "functions.joining", "functions.selection", "functions.reductions", "functions.cumulative", "functions.statistics",
     "functions.products", "functions.sorting", "functions.signals", "functions.index_tricks",
 )  # fmt: skip
-_NUMPY_ROOMS = ("linalg", "fft")
+_NUMPY_PACKAGES = ("linalg", "fft")
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Section:
 
 @dataclass
 class Page:
-    """One room."""
+    """One package."""
 
     file: str
     title: str
@@ -79,8 +79,8 @@ def _section(title: str, module: ModuleType, prefix: str, names: Iterable[str]) 
     return Section(title, _first_line(module), [f"{prefix}.{name}" for name in names])
 
 
-def _family(room: str, name: str, public: Iterable[str], title: str = "") -> Section:
-    module = importlib.import_module(f"nxkernel.{room}.{name}")
+def _family(package: str, name: str, public: Iterable[str], title: str = "") -> Section:
+    module = importlib.import_module(f"nxkernel.{package}.{name}")
     owned = getattr(module, "__all__", None)
     if owned is None:
         owned = [each for each in public if _home(getattr(nxkernel, each)) == module.__name__]
@@ -160,16 +160,16 @@ def all_pages() -> list[Page]:
 
 
 def _gpus() -> Page:
-    room = "nxkernel.backends.cuda"
+    package = "nxkernel.backends.cuda"
     return Page(
         "gpus",
         "GPUs",
         "What there is of GPUs and of their memory. Tensors are brought there by functions of "
         ":doc:`definitions <definitions>`, and the compiler ``numba_cuda`` makes programs run there.",
         [
-            _section("Is there one?", availability, f"{room}.availability", ["is_available", "require", "state"]),
-            _section("By number", devices, f"{room}.devices", ["count", "device", "simulating", "use_simulator"]),
-            _section("A device", device, f"{room}.machine", ["Device", "DeviceMemory"]),
+            _section("Is there one?", availability, f"{package}.availability", ["is_available", "require", "state"]),
+            _section("By number", devices, f"{package}.devices", ["count", "device", "simulating", "use_simulator"]),
+            _section("A device", device, f"{package}.device_interface", ["Device", "DeviceMemory"]),
         ],
     )
 
@@ -223,26 +223,28 @@ def _constants() -> str:
 
 
 def numpy_names() -> dict[str, list[str]]:
-    """The names of NumPy that NumPy programs may use, by the room of NumPy and by families."""
+    """The names of NumPy that NumPy programs may use, by the package of NumPy and by families."""
     found = {}
     for family in _NUMPY_FAMILIES:
         module = importlib.import_module(f"nxkernel.numpy.{family}")
         found[f"numpy: {family.rpartition('.')[2].replace('_', ' ')}"] = sorted(
             set(module.__all__) & set(nxkernel.numpy.__all__) & set(dir(numpy))
         )
-    for room in _NUMPY_ROOMS:
-        ours = getattr(nxkernel.numpy, room)
-        found[f"numpy.{room}"] = [name for name in getattr(numpy, room).__all__ if hasattr(ours, name)]
+    for package in _NUMPY_PACKAGES:
+        ours = getattr(nxkernel.numpy, package)
+        found[f"numpy.{package}"] = [name for name in getattr(numpy, package).__all__ if hasattr(ours, name)]
     return found
 
 
 def missing_numpy_names() -> list[str]:
     """Functions of NumPy that there are not."""
-    rooms = {"numpy": (numpy, nxkernel.numpy)}
-    rooms |= {f"numpy.{room}": (getattr(numpy, room), getattr(nxkernel.numpy, room)) for room in _NUMPY_ROOMS}
+    packages = {"numpy": (numpy, nxkernel.numpy)}
+    packages |= {
+        f"numpy.{package}": (getattr(numpy, package), getattr(nxkernel.numpy, package)) for package in _NUMPY_PACKAGES
+    }
     return [
-        f"{room}.{name}"
-        for room, (theirs, ours) in rooms.items()
+        f"{package}.{name}"
+        for package, (theirs, ours) in packages.items()
         for name in sorted(theirs.__all__)
         if inspect.isroutine(getattr(theirs, name)) or isinstance(getattr(theirs, name), numpy.ufunc)
         if not hasattr(ours, name)
@@ -281,8 +283,8 @@ def _magics() -> str:
 
 
 def _directive(name: str) -> str:
-    room, _, last = name.rpartition(".")
-    value = getattr(importlib.import_module(room), last)
+    package, _, last = name.rpartition(".")
+    value = getattr(importlib.import_module(package), last)
     kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
     members = "   :members:\n" if kind == "class" and last not in ("Tensor", "Type") else ""
     return f".. auto{kind}:: {name}\n{members}\n"

@@ -37,9 +37,9 @@ def pages(tmp_path_factory):
 
 
 def public_names():
-    for room in ROOMS:
-        module = importlib.import_module(room)
-        yield from (f"{room}.{name}" for name in module.__all__ if not inspect.ismodule(getattr(module, name)))
+    for package in ROOMS:
+        module = importlib.import_module(package)
+        yield from (f"{package}.{name}" for name in module.__all__ if not inspect.ismodule(getattr(module, name)))
 
 
 def test_every_public_name_is_on_a_page(pages):
@@ -47,7 +47,7 @@ def test_every_public_name_is_on_a_page(pages):
     assert [name for name in public_names() if name not in entries] == []
 
 
-def test_pages_are_rooms(pages):
+def test_pages_are_packages(pages):
     assert {"definitions", "vocabulary", "tensors", "linalg", "random", "nn", "optim", "training"} <= set(pages)
     assert "nxkernel.linalg.svd" in pages["linalg"]
     assert "What accumulates along an axis" in pages["vocabulary"]
