@@ -7,7 +7,7 @@ html_title = "nxkernel: reference"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
-# A page is about one room, which its heading names: `exp` there, `nxkernel.exp` in links and in the index.
+# A page is about one package, which its heading names: `exp` there, `nxkernel.exp` in links and in the index.
 add_module_names = False
 python_use_unqualified_type_names = True
 autodoc_typehints = "none"

@@ -15,7 +15,7 @@ import nxkernel as nx
 #: All of them read the pages that are built first.
 pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = (
+PACKAGES = (
     "nxkernel", "nxkernel.constants", "nxkernel.linalg", "nxkernel.random", "nxkernel.nn", "nxkernel.nn.losses",
     "nxkernel.nn.metrics", "nxkernel.nn.initializers", "nxkernel.optim", "nxkernel.training", "nxkernel_lab",
 )  # fmt: skip
@@ -37,7 +37,7 @@ def pages(tmp_path_factory):
 
 
 def public_names():
-    for package in ROOMS:
+    for package in PACKAGES:
         module = importlib.import_module(package)
         yield from (f"{package}.{name}" for name in module.__all__ if not inspect.ismodule(getattr(module, name)))
 
