@@ -10,7 +10,18 @@ from collections.abc import Callable, Sequence
 
 from nxkernel import types
 from nxkernel.compilers.display import operation_text
-from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    BufferRole,
+    LaneAxis,
+    Nest,
+    Op,
+    Reduce,
+    Section,
+    SectionLevel,
+    StoreMode,
+    Stride,
+    WordKind,
+)
 
 _UPDATE = {
     "add": "{0} += {1}",
@@ -48,23 +59,23 @@ def names(nest: Nest) -> tuple[list[str], list[str]]:
     for kind, number, axis in nest.words():
         words.append(
             {
-                "size": f"n{axis}",
-                "tiles": "tiles",
-                "block": "block",
-                "blocks": "blocks",
-                "step": "step",
-                "start": f"{_buffer(number)}_start",
-                "stride": f"{_buffer(number)}_{axis}",
-                "constant": f"c{number}",
+                WordKind.SIZE: f"n{axis}",
+                WordKind.TILES: "tiles",
+                WordKind.BLOCK: "block",
+                WordKind.BLOCKS: "blocks",
+                WordKind.STEP: "step",
+                WordKind.START: f"{_buffer(number)}_start",
+                WordKind.STRIDE: f"{_buffer(number)}_{axis}",
+                WordKind.CONSTANT: f"c{number}",
             }[kind]
             + _part_name(nest, kind, number, axis)
         )
     return arrays, words
 
 
-def _part_name(nest: Nest, kind: str, number: int, part: int) -> str:
+def _part_name(nest: Nest, kind: WordKind, number: int, part: int) -> str:
     """The suffix of the name of a complex constant's real or imaginary word."""
-    if kind != "constant" or not nest.constants[number].is_complex:
+    if kind is not WordKind.CONSTANT or not nest.constants[number].is_complex:
         return ""
     return ("_real", "_imag")[part]
 
@@ -80,7 +91,7 @@ def _room(type_: types.Type) -> str:
 
 def _goes_back(nest: Nest, buffer: int) -> bool:
     """Whether a nest comes to the same elements of a buffer more than once, apart from what is computed."""
-    return "0" in nest.buffers[buffer].strides
+    return Stride.NONE in nest.buffers[buffer].strides
 
 
 class _Renderer:
@@ -116,7 +127,7 @@ class _Renderer:
         for row in range(len(nest.scratches)):
             self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_room(nest.scratches[row])})")
         for section in nest.sections:
-            if section.level == "row":
+            if section.level is SectionLevel.ROW:
                 self._section(section)
             else:
                 self._full(section)
@@ -141,7 +152,7 @@ class _Renderer:
         return f"i{axis}" if axis < self.nest.outer else f"j{axis}"
 
     def _lane_axis(self) -> int:
-        return self.nest.outer - 1 if self.nest.lanes != "inner" else self.nest.outer + self.nest.inner - 1
+        return self.nest.outer - 1 if self.nest.lanes is not LaneAxis.INNER else self.nest.outer + self.nest.inner - 1
 
     def _full(self, section: Section) -> None:
         nest, before = self.nest, self.depth
@@ -192,10 +203,12 @@ class _Renderer:
         for row, number in section.scratches:
             self.line(f"row{row}[j{self._lane_axis()}] = {texts[number]}")
         for buffer, number in section.stores:
-            place = self._place(buffer, *(["block_number * step"] if section.level == "row" and split else []))
+            place = self._place(
+                buffer, *(["block_number * step"] if section.level is SectionLevel.ROW and split else [])
+            )
             self.line(f"{_buffer(buffer)}[{place}] = {texts[number]}")
         for scatter in section.scatters:
-            sign = "=" if scatter.combine == "put" else "+="
+            sign = "=" if scatter.mode is StoreMode.PUT else "+="
             place = self._place(scatter.buffer, texts[scatter.offset])
             self.line(f"{_buffer(scatter.buffer)}[{place}] {sign} {texts[scatter.value]}")
         for slot, number in section.keeps:
@@ -222,31 +235,31 @@ class _Renderer:
     def _place(self, buffer: int, *further: str) -> str:
         parts = []
         access = self.nest.buffers[buffer]
-        if access.role == "index":
+        if access.role is BufferRole.INDEX:
             parts.append(f"{_buffer(buffer)}_start")
         for axis, stride in enumerate(access.strides):
-            if stride == "m":
+            if stride is Stride.MERGED:
                 parts.append(f"{self._axis_name(axis)} * n{axis + 1}")
-            elif stride == "1":
+            elif stride is Stride.UNIT:
                 parts.append(self._axis_name(axis))
-            elif stride == "2":
+            elif stride is Stride.DOUBLE:
                 parts.append(f"2 * {self._axis_name(axis)}")
-            elif stride == "-":
+            elif stride is Stride.REVERSED:
                 parts.append(f"-{self._axis_name(axis)}")
-            elif stride == "s":
+            elif stride is Stride.DYNAMIC:
                 parts.append(f"{self._axis_name(axis)} * {_buffer(self.nest.mover(buffer))}_{axis}")
         return " + ".join([*parts, *map(operation_text.term, further)]) or "0"
 
     def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:
         given = [texts[number] for number in op.args]
         leaf: dict[str, Callable[[], str]] = {
-            "const": lambda: f"complex(c{op.extra}_real, c{op.extra}_imag)" if op.type.is_complex else f"c{op.extra}",
-            "slot": lambda: f"s{op.extra}",
-            "carry": lambda: f"s{self.carried[op.extra]}",
-            "scratch": lambda: f"row{op.extra}[j{self._lane_axis()}]",
-            "index": lambda: self._place(op.extra),
-            "gather": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
-            "load": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
+            "const": lambda: f"complex(c{op.entry}_real, c{op.entry}_imag)" if op.type.is_complex else f"c{op.entry}",
+            "slot": lambda: f"s{op.entry}",
+            "carry": lambda: f"s{self.carried[op.entry]}",
+            "scratch": lambda: f"row{op.entry}[j{self._lane_axis()}]",
+            "index": lambda: self._place(op.entry),
+            "gather": lambda: f"{_buffer(op.entry)}[{self._place(op.entry, *given)}]",
+            "load": lambda: f"{_buffer(op.entry)}[{self._place(op.entry, *given)}]",
         }
         if op.name in leaf:
             return leaf[op.name]()

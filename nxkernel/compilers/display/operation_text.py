@@ -47,7 +47,7 @@ _CALLS: dict[str, str] = {
     "complex": "complex({0}, {1})",
     "population_count": "population_count({0}, {bits})",
     "count_leading_zeros": "leading_zeros({0}, {bits})",
-    "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{extra}]",
+    "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{attribute}]",
 }
 #: Where operands have to hold together.
 _FORMS: dict[str, str] = {
@@ -90,7 +90,7 @@ def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
     -------
     str
     """
-    type_ = op.extra if isinstance(op.extra, Type) else op.type
+    type_ = op.attribute if isinstance(op.attribute, Type) else op.type
     if op.name in ("as_type", "bitcast"):
         return _converted(op, given[0], type_)
     text = _plain(op, given, operands, type_)
@@ -102,7 +102,7 @@ def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
 def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) -> str:
     name, parts = op.name, [grouped(text) for text in given]
     if name == "njit":
-        return f"{op.extra}({', '.join(given)})"
+        return f"{op.attribute}({', '.join(given)})"
     if name == "select":
         return f"{parts[1]} if {truth(given[0], operands[0])} else {parts[2]}"
     if name.startswith("logical_"):
@@ -124,7 +124,7 @@ def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) ->
         return forms[name].format(*parts)
     if name in ELEMENTARY:
         return ELEMENTARY[name].python.format(*given, x=parts[0])
-    return _CALLS[name].format(*given, bits=type_.bits, extra=op.extra)
+    return _CALLS[name].format(*given, bits=type_.bits, attribute=op.attribute)
 
 
 def _joined(sign: str, left: str, right: str) -> str:

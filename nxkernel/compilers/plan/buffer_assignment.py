@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.compilers.schedule.loop_nest import Stride
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Buffers begin at multiples of this, so that vectors do not straddle cache lines.
 ALIGNMENT = 64
+#: Strides of a buffer of which a nest over one axis does not go over each element once, in order.
+_OUT_OF_STEP = frozenset([Stride.NONE, Stride.DYNAMIC, Stride.DOUBLE])
 
 
 def placed(
@@ -127,8 +130,8 @@ class _Memory:
             return False
         (a,), (b,) = mine, others
         if any(
-            op.name in ("load", "gather") and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()
+            op.name in ("load", "gather") and op.args and op.entry == bound.nest.memory[a] for op in bound.nest.ops()
         ):
             return False
-        whole = all(not set("0s2") & set(memory[k].strides) for k in (a, b))
+        whole = all(_OUT_OF_STEP.isdisjoint(memory[k].strides) for k in (a, b))
         return whole and bound.nest.outer == 0 and bound.buffers[a][1] == bound.buffers[b][1] == 0

@@ -19,6 +19,7 @@ from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import NestBuilder
 from nxkernel.compilers.schedule.fusion import WHOLE, Fusion
 from nxkernel.compilers.schedule.kernel_groups import KernelGroup
+from nxkernel.compilers.schedule.loop_nest import BufferRole
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.primitives import Spec
@@ -428,6 +429,6 @@ def _nest_step(fusion: Fusion, kernel: KernelGroup, kept: set[Expr]) -> Step:
     bound = NestBuilder(fusion, kernel, kept.__contains__).build()
     roles = [bound.nest.buffers[number].role for number in bound.nest.memory]
     owners = [owner for owner, _ in bound.buffers]
-    reads = [o for o, role in zip(owners, roles, strict=True) if role == "read"]
-    writes = [o for o, role in zip(owners, roles, strict=True) if role == "write"]
+    reads = [o for o, role in zip(owners, roles, strict=True) if role is BufferRole.READ]
+    writes = [o for o, role in zip(owners, roles, strict=True) if role is BufferRole.WRITE]
     return Step(bound, reads, writes)

@@ -272,7 +272,7 @@ def _element_by_element(step: Step, old: Expr, new: Expr) -> bool:
             spots[access.role].add((offset, access.type.size, mover.strides))
     loaded = [op for op in nest.ops() if op.name in ("load", "gather") and op.args]
     reads = {number for number, (owner, _) in zip(nest.memory, work.buffers, strict=True) if owner is old}
-    if any(op.extra in reads for op in loaded) or len(spots["read"] | spots["write"]) != 1:
+    if any(op.entry in reads for op in loaded) or len(spots["read"] | spots["write"]) != 1:
         return False
-    passes = [section for section in nest.sections if section.stores or any(op.extra in reads for op in section.code)]
+    passes = [section for section in nest.sections if section.stores or any(op.entry in reads for op in section.code)]
     return len(passes) == 1 or nest.kind == "map"

@@ -12,6 +12,7 @@ from nxkernel.compilers.analysis.index_maps import Map
 from nxkernel.compilers.schedule import dynamic_indices
 from nxkernel.compilers.schedule.fusion import Fusion
 from nxkernel.compilers.schedule.kernel_groups import KernelGroup
+from nxkernel.compilers.schedule.loop_nest import LaneAxis
 from nxkernel.graph.expr import Expr
 
 #: Length of a last axis up to which vectors run on into the axis before it.
@@ -37,10 +38,8 @@ class AxisRoles:
 
     Parameters
     ----------
-    lanes : str
-        ``"inner"``: vectors run along the last inner axis; ``"outer"``: along the last outer axis, whose reductions are
-        carried in memory, which is read in order; ``"tile"``: as that, in registers, for a tile of the last two outer
-        axes at a time.
+    lanes : LaneAxis
+        The axis that vectors run along.
     outer, inner : list of int
     sizes : dict
         Of each axis; those of size 1 are left out.
@@ -48,7 +47,7 @@ class AxisRoles:
         Rows along the last outer axis but one, vectors along the last, and lanes of a vector; ``()`` if there is none.
     """
 
-    lanes: str
+    lanes: LaneAxis
     outer: list[int]
     inner: list[int]
     sizes: dict[int, int]
@@ -63,7 +62,7 @@ def walk(kernel: KernelGroup, fusion: Fusion) -> AxisRoles:
         outer = [a for a in sizes if a not in inner]
         if outer and sizes[inner[0]] <= SHORT_LANES and not kernel.stores:
             inner.insert(0, outer.pop())
-        return AxisRoles("inner", outer, inner, sizes)
+        return AxisRoles(LaneAxis.INNER, outer, inner, sizes)
     inner = [a for a in sizes if a in kernel.reduce]
     outer = [a for a in sizes if a not in kernel.reduce]
     reads = _reads(kernel, fusion)
@@ -75,12 +74,12 @@ def walk(kernel: KernelGroup, fusion: Fusion) -> AxisRoles:
     chosen.remove(best)
     chosen.append(best)
     if chosen is inner:
-        return AxisRoles("inner", outer, inner, sizes)
+        return AxisRoles(LaneAxis.INNER, outer, inner, sizes)
     lanes = _lanes(kernel)
     if kernel.block or sizes[best] > NARROW or 0 in sizes.values():
-        return AxisRoles("outer", outer, inner, sizes)
+        return AxisRoles(LaneAxis.OUTER, outer, inner, sizes)
     vectors = _abreast(kernel, fusion) if sizes[best] > lanes else 1
-    return AxisRoles("tile", outer, inner, sizes, (1, vectors, lanes))
+    return AxisRoles(LaneAxis.TILE, outer, inner, sizes, (1, vectors, lanes))
 
 
 def _abreast(kernel: KernelGroup, fusion: Fusion) -> int:
@@ -175,7 +174,7 @@ def _tiled(
         outer.append(row)
         rows = next(count for count in ROWS if sizes[row] >= count)
     vectors = 2 if sizes[lane] > lanes else 1
-    return AxisRoles("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
+    return AxisRoles(LaneAxis.TILE, [*outer, lane], inner, sizes, (rows, vectors, lanes))
 
 
 def _lanes(kernel: KernelGroup) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -16,18 +16,39 @@ from nxkernel.compilers.schedule import axis_roles, dynamic_indices, reduction_b
 from nxkernel.compilers.schedule.canonical_form import BoundNest, Draft, Raw
 from nxkernel.compilers.schedule.fusion import Fusion, weight
 from nxkernel.compilers.schedule.kernel_groups import KernelGroup
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Scatter, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    BufferRole,
+    LaneAxis,
+    NestConstant,
+    Op,
+    Reduce,
+    Scatter,
+    Section,
+    SectionLevel,
+    StoreMode,
+    TieBreak,
+)
 from nxkernel.compilers.schedule.piecewise_buffers import At, Store
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
 
+if TYPE_CHECKING:
+    from nxkernel.numba_functions import ScalarFunction
+
+#: A value at the elements that a map gives; the same in a section of that level and depth; how a buffer moves.
+_Placed: TypeAlias = tuple[Expr, Map]
+_Wanted: TypeAlias = tuple[Expr, Map, SectionLevel, int]
+_Moves: TypeAlias = tuple[int, BufferRole, int, tuple[tuple[int, int], ...], Type]
+
 #: Most bytes of rows that a nest keeps on the stack between two passes over them.
 SCRATCH_BYTES = 64 << 10
 
 
-class _OpenPass:
-    def __init__(self, level: str) -> None:
+class OpenSection:
+    """A section that instructions are added to."""
+
+    def __init__(self, level: SectionLevel) -> None:
         self.level = level
         self.code: list[Op] = []
         self.stores: list[tuple[int, int]] = []
@@ -37,10 +58,12 @@ class _OpenPass:
         self.scratches: list[tuple[int, int]] = []
 
     def emit(self, op: Op) -> int:
+        """Add an instruction; its number."""
         self.code.append(op)
         return len(self.code) - 1
 
     def frozen(self) -> Section:
+        """The section as it is now."""
         return Section(
             self.level,
             tuple(self.code),
@@ -58,17 +81,20 @@ class NestBuilder:
     def __init__(self, fusion: Fusion, kernel: KernelGroup, kept: Callable[[Expr], bool]) -> None:
         self.fusion, self.kernel, self.kept = fusion, kernel, kept
         self.raws: list[Raw] = []
-        self._raw_index: dict[Any, int] = {}
+        self._raw_index: dict[_Moves, int] = {}
         self.slots: list[Type] = []
         self.scratches: list[Type] = []
-        self.constants: list[tuple[Any, Type]] = []
-        self.rows: dict[int, _OpenPass] = {}
-        self.fulls: dict[int, _OpenPass] = {}
-        self._memo: dict[Any, int] = {}
-        self._slot_of: dict[Any, int] = {}
+        self.constants: list[NestConstant] = []
+        self.rows: dict[int, OpenSection] = {}
+        self.fulls: dict[int, OpenSection] = {}
+        self._memo: dict[_Wanted, int] = {}
+        #: Slots of reductions and of what is computed once a row; scratch rows of what earlier passes computed.
+        self._slot_of: dict[Expr, int] = {}
+        self._row_slots: dict[_Placed, int] = {}
+        self._scratch_of: dict[_Placed, int] = {}
         self._depths: dict[Expr, int] = {}
-        self._cost: dict[int, int] = {}
-        self._where: dict[Any, list[int]] = {}
+        self._cost: dict[int, dict[int, int]] = {}
+        self._where: dict[_Placed, list[int]] = {}
         self.nodes: dict[Expr, None] = {}
         self.in_order = False
         self._limits: reduction_bounds.ReductionBounds | None = None
@@ -129,7 +155,9 @@ class NestBuilder:
     def _find_limits(self) -> None:
         """Sums over a part of the last axis run over that part alone, where all of the nest does."""
         kernel = self.kernel
-        plain = self.lanes == "inner" and kernel.reduce is not None and kernel.block is None and not kernel.stores
+        plain = (
+            self.lanes is LaneAxis.INNER and kernel.reduce is not None and kernel.block is None and not kernel.stores
+        )
         if not plain or self.inner != [len(kernel.space) - 1]:
             return
         found = {
@@ -146,13 +174,12 @@ class NestBuilder:
             if number is None:
                 slots.append(-1)
                 continue
-            row = self._section("row", 0)
-            value = self._value(number, index_maps.identity(number.shape), "row", 0)
+            row = self._section(SectionLevel.ROW, 0)
+            value = self._value(number, index_maps.identity(number.shape), SectionLevel.ROW, 0)
             if number.type is not types.s64:
-                value = row.emit(Op("as_type", types.s64, (value,), number.type))
-            slot = self._slot(("limit", len(slots)), types.s64)
-            row.keeps.append((slot, value))
-            slots.append(slot)
+                value = row.emit(Op("as_type", types.s64, (value,), attribute=number.type))
+            slots.append(self._slot(types.s64))
+            row.keeps.append((slots[-1], value))
         self._limit_slots = tuple(slots)
 
     def _knows(self, found: reduction_bounds.ReductionBounds) -> bool:
@@ -163,35 +190,35 @@ class NestBuilder:
         numbers = [number for number in (found.start, found.stop) if number is not None]
         return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
-    def _section(self, level: str, depth: int) -> _OpenPass:
-        table = self.rows if level == "row" else self.fulls
+    def _section(self, level: SectionLevel, depth: int) -> OpenSection:
+        table = self.rows if level is SectionLevel.ROW else self.fulls
         if depth not in table:
-            table[depth] = _OpenPass(level)
+            table[depth] = OpenSection(level)
         return table[depth]
 
     def along_lanes(self, map_: Map) -> bool:
         """Whether a map may differ from one lane of a vector to the next."""
-        if self.lanes != "inner":
+        if self.lanes is not LaneAxis.INNER:
             return self.outer[-1] in index_maps.axes_of(map_)
         return bool(index_maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
 
-    def _level(self, map_: Map) -> str:
-        return "full" if index_maps.axes_of(map_) & set(self.inner) else "row"
+    def _level(self, map_: Map) -> SectionLevel:
+        return SectionLevel.FULL if index_maps.axes_of(map_) & set(self.inner) else SectionLevel.ROW
 
     def _store(self, value: Expr, map_: Map, store: Store) -> None:
         fixed, places = _settled(store)
         wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in places)]
-        level = self._level(map_) if self.sizes else "row"
+        level = self._level(map_) if self.sizes else SectionLevel.ROW
         depth = max(self._depth(node) for node, _ in wanted)
         number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
         offset, steps = index_maps.linear(map_, store.strides)
-        raw = self.raw(store.target, value.type, "write", fixed + offset, steps)
+        raw = self.raw(store.target, value.type, BufferRole.WRITE, fixed + offset, steps)
         section = self._section(level, depth)
         if places:
             parts = [(at.index, n, at.most, at.stride) for at, n in zip(places, indices, strict=True)]
             total = dynamic_indices.offset_of(self, section, parts)
             apart = any(self.along_lanes(own) for _, own in wanted[1:])
-            section.scatters.append(Scatter(raw, number, total, store.combine, apart))
+            section.scatters.append(Scatter(raw, number, total, store.mode, apart))
             self.in_order |= store.in_order
         else:
             section.stores.append((raw, number))
@@ -201,49 +228,50 @@ class NestBuilder:
         operand = node.operands[0]
         depth = max(map(self._depth, node.operands))
         primitive = node.params["reduce"] if node.primitive is partial else node.primitive
-        section = self._section("full", depth)
+        section = self._section(SectionLevel.FULL, depth)
         result = node.type
         if primitive is p.reduce:
-            args, extra = self._fold(node, map_, depth), ""
+            args = self._fold(node, map_, depth)
         else:
-            args, extra = (self._value(operand, map_, "full", depth),), ""
+            args = (self._value(operand, map_, SectionLevel.FULL, depth),)
+        tie_break = None
         if primitive.name in ARGUMENTS:
-            extra = node.params.get("tie_break") or node.params.get("tie")
+            tie_break = TieBreak(node.params.get("tie_break") or node.params.get("tie"))
             narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
             args = (*args, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
-        slot = self._slot(("reduction", node), result)
+        slot = self._slot_of[node] = self._slot(result)
         section.reduces.append(
-            Reduce(primitive.name, result if primitive is p.reduce else operand.type, args, slot, extra)
+            Reduce(primitive.name, result if primitive is p.reduce else operand.type, args, slot, tie_break)
         )
         self.nodes[node] = None
         if self.kept(node):
-            row = self._section("row", depth + 1)
+            row = self._section(SectionLevel.ROW, depth + 1)
             value = row.emit(Op("slot", result, (), slot))
             strides = index_maps.row_strides(self._result_shape(node))
             own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
             _, steps = index_maps.linear(own, strides)
-            row.stores.append((self.raw(node, result, "write", 0, steps), value))
+            row.stores.append((self.raw(node, result, BufferRole.WRITE, 0, steps), value))
 
     def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
         """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
         operand, start, *captured = node.operands
-        body, section = node.params["body"], self._section("full", depth)
-        given = [self._value(operand, map_, "full", depth)]
+        body, section = node.params["body"], self._section(SectionLevel.FULL, depth)
+        given = [self._value(operand, map_, SectionLevel.FULL, depth)]
         given.append(section.emit(Op("carry", start.type, (), len(section.reduces))))
-        given += [self._value(value, (), "full", depth) for value in captured]
+        given += [self._value(value, (), SectionLevel.FULL, depth) for value in captured]
         numbers = dict(zip(body.parameters, given, strict=True))
         (output,) = body.outputs
         for one in post_order([output]):
             if one not in numbers:
                 numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
-        return numbers[output], self._value(start, (), "full", depth)
+        return numbers[output], self._value(start, (), SectionLevel.FULL, depth)
 
-    def _instruction(self, node: Expr, args: list[int], section: _OpenPass) -> int:
+    def _instruction(self, node: Expr, args: list[int], section: OpenSection) -> int:
         """The instruction of an element-wise primitive or of a constant."""
         if node.primitive is p.constant:
-            self.constants.append((node.params["value"], node.type))
+            self.constants.append(NestConstant(node.params["value"], node.type))
             return section.emit(Op("const", node.type, (), len(self.constants) - 1))
-        return section.emit(Op(node.primitive.name, node.type, tuple(args), extra_of(node)))
+        return section.emit(Op(node.primitive.name, node.type, tuple(args), attribute=attribute_of(node)))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -252,15 +280,13 @@ class NestBuilder:
     def _flat_index(self) -> int:
         """The running index that argmax reports: over the one axis that it reduces."""
         axis = self.kernel.reduce[0]
-        return self.raw(None, types.s64, "index", 0, {axis: 1})
+        return self.raw(None, types.s64, BufferRole.INDEX, 0, {axis: 1})
 
-    def _slot(self, key: Any, type_: Type) -> int:
-        if key not in self._slot_of:
-            self._slot_of[key] = len(self.slots)
-            self.slots.append(type_)
-        return self._slot_of[key]
+    def _slot(self, type_: Type) -> int:
+        self.slots.append(type_)
+        return len(self.slots) - 1
 
-    def raw(self, owner: Expr | None, type_: Type, role: str, offset: int, steps: dict[int, int]) -> int:
+    def raw(self, owner: Expr | None, type_: Type, role: BufferRole, offset: int, steps: dict[int, int]) -> int:
         """The number of a buffer, or of a running index, that moves so with the axes."""
         steps = {axis: step for axis, step in steps.items() if step}
         key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
@@ -269,7 +295,7 @@ class NestBuilder:
             self.raws.append(Raw(owner, type_, role, offset, steps))
         return self._raw_index[key]
 
-    def _value(self, node: Expr, map_: Map, level: str, depth: int) -> int:
+    def _value(self, node: Expr, map_: Map, level: SectionLevel, depth: int) -> int:
         """The number of a value's instruction in the section of that level and depth; emits what is missing."""
         memo = self._memo
         root = (node, map_, level, depth)
@@ -290,21 +316,21 @@ class NestBuilder:
             todo.pop()
         return memo[root]
 
-    def _elsewhere(self, key: Any) -> tuple[str, int] | None:
+    def _elsewhere(self, key: _Wanted) -> tuple[SectionLevel, int] | None:
         """The row section in which a value is computed once, when the section at hand should read it from a slot."""
         node, map_, level, depth = key
         if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
             return None
         own = self._depth(node)
-        if level == "full" and self._level(map_) == "row":
-            return ("row", own)
-        return ("row", own) if level == "row" and own < depth else None
+        if level is SectionLevel.FULL and self._level(map_) == SectionLevel.ROW:
+            return (SectionLevel.ROW, own)
+        return (SectionLevel.ROW, own) if level is SectionLevel.ROW and own < depth else None
 
     def _is_inside(self, node: Expr) -> bool:
         """Whether a branch is always for its first value, since the loop runs over no other places."""
         return self._limits is not None and node.primitive is p.select and node.operands[0] is self._limits.mask
 
-    def _needs(self, key: Any) -> list[Any]:
+    def _needs(self, key: _Wanted) -> list[_Wanted]:
         node, map_, level, depth = key
         elsewhere = self._elsewhere(key)
         if elsewhere:
@@ -327,12 +353,14 @@ class NestBuilder:
             return [(index, map_[: len(index.shape)], level, depth) for index in node.operands[1:]]
         return [(operand, map_, level, depth) for operand in node.operands]
 
-    def _emit(self, key: Any, args: list[int]) -> int:
+    def _emit(self, key: _Wanted, args: list[int]) -> int:
         node, map_, level, depth = key
         section = self._section(level, depth)
         elsewhere = self._elsewhere(key)
         if elsewhere:
-            slot = self._slot((node, map_), node.type)
+            slot = self._row_slots.get((node, map_))
+            if slot is None:
+                slot = self._row_slots[node, map_] = self._slot(node.type)
             keep = (slot, args[0])
             row = self._section(*elsewhere)
             if keep not in row.keeps:
@@ -343,12 +371,14 @@ class NestBuilder:
         if self._loaded(node):
             return section.emit(Op("load", node.type, (), self._load(node, map_)))
         if node.primitive is p.iota:
-            raw = self.raw(None, types.s64, "index", *self._index_of(node, map_))
+            raw = self.raw(None, types.s64, BufferRole.INDEX, *self._index_of(node, map_))
             if node.type.kind in ("s", "u"):
                 return section.emit(Op("index", node.type, (), raw))
-            return section.emit(Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), types.s64))
+            return section.emit(
+                Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), attribute=types.s64)
+            )
         if node.primitive.family == "reduction":
-            return section.emit(Op("slot", node.type, (), self._slot_of["reduction", node]))
+            return section.emit(Op("slot", node.type, (), self._slot_of[node]))
         scratch = self._scratch(key)
         if scratch is not None:
             return section.emit(Op("scratch", node.type, (), scratch))
@@ -374,33 +404,39 @@ class NestBuilder:
 
     def _load(self, node: Expr, map_: Map) -> int:
         offset, steps = index_maps.linear(map_, index_maps.row_strides(node.shape))
-        return self.raw(self.fusion.buffer_of(node), node.type, "read", offset, steps)
+        return self.raw(self.fusion.buffer_of(node), node.type, BufferRole.READ, offset, steps)
 
     # Scratch rows ----------------------------------------------------------------------------------------------
 
-    def _remember_cost(self, key: Any, number: int, args: list[int]) -> None:
+    def _remember_cost(self, key: _Wanted, number: int, args: list[int]) -> None:
         node, map_, level, depth = key
-        if level != "full":
+        if level is not SectionLevel.FULL:
             return
         costs = self._cost.setdefault(depth, {})
         costs[number] = min(weight(node) + sum(costs.get(arg, 0) for arg in args), 10_000)
         self._where.setdefault((node, map_), []).append(depth)
 
-    def _scratch(self, key: Any) -> int | None:
+    def _scratch(self, key: _Wanted) -> int | None:
         """The row that keeps a costly value of an earlier pass; None where it is computed here."""
         node, map_, level, depth = key
         earlier = self._where.get((node, map_))
-        if level != "full" or not earlier or earlier[0] >= depth or self.lanes != "inner" or len(self.inner) != 1:
+        if (
+            level is not SectionLevel.FULL
+            or not earlier
+            or earlier[0] >= depth
+            or self.lanes is not LaneAxis.INNER
+            or len(self.inner) != 1
+        ):
             return None
         first = earlier[0]
         number = self._memo[node, map_, level, first]
-        found = self._slot_of.get(("scratch", node, map_))
+        found = self._scratch_of.get((node, map_))
         if found is None:
             element = sum(types.compute_type(type_).size for type_ in (*self.scratches, node.type))
             least = self.fusion.keeping.row
             if self._cost[first].get(number, 0) < least or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
                 return None
-            found = self._slot_of["scratch", node, map_] = len(self.scratches)
+            found = self._scratch_of[node, map_] = len(self.scratches)
             self.scratches.append(node.type)
             self.fulls[first].scratches.append((found, number))
         return found
@@ -429,7 +465,7 @@ class NestBuilder:
 
 def _settled(store: Store) -> tuple[int, tuple[At, ...]]:
     """Where a store begins as far as that is known, and the parts of its address that are computed."""
-    if store.combine != "put" or not all(_is_number(at.index) for at in store.places):
+    if store.mode is not StoreMode.PUT or not all(_is_number(at.index) for at in store.places):
         return store.offset, store.places
     return store.offset + sum(min(max(at.index.params["value"], 0), at.most) * at.stride for at in store.places), ()
 
@@ -443,7 +479,7 @@ class _Shaped:
     shape: tuple[int, ...]
 
 
-def extra_of(node: Expr) -> Any:
+def attribute_of(node: Expr) -> Type | int | bool | ScalarFunction | None:
     """What decides the code of an element-wise primitive besides the types of its results."""
     if node.primitive in BY_OPERAND:
         return node.operands[0].type

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from nxkernel import shapes, types
 from nxkernel.compilers.analysis.operation_costs import cost
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.hoisting import hoisted
 from nxkernel.compilers.schedule.kernel_groups import KernelGroup
-from nxkernel.compilers.schedule.loop_nest import Access, Nest, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    Access,
+    BufferRole,
+    LaneAxis,
+    Nest,
+    NestConstant,
+    Section,
+    SectionLevel,
+    Stride,
+    WordKind,
+)
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -24,8 +33,8 @@ class BoundNest:
     nest : Nest
     buffers : list of (Expr, int)
         For each memory buffer of the nest: whose memory, and the offset in bytes.
-    words : list
-        The table after the pointers: ints, and ``(number, Type)`` for constants.
+    words : list of (int or NestConstant)
+        The table after the pointers, as :meth:`Nest.words` says.
     count : int
         Length of the parallel range.
     work : int
@@ -40,7 +49,7 @@ class BoundNest:
 
     nest: Nest
     buffers: list[tuple[Expr, int]]
-    words: list[Any]
+    words: list[int | NestConstant]
     count: int
     work: int
     nodes: list[Expr]
@@ -54,7 +63,7 @@ class Raw:
 
     owner: Expr | None
     type: Type
-    role: str
+    role: BufferRole
     offset: int
     steps: dict[int, int]
 
@@ -75,7 +84,7 @@ class Draft:
     raws : list of Raw
     sections : list of Section
     slots, scratches : list of Type
-    constants : list of (number, Type)
+    constants : list of NestConstant
     nodes : list of Expr
     in_order : bool
         Whether steps must follow each other.
@@ -84,7 +93,7 @@ class Draft:
     """
 
     kernel: KernelGroup
-    lanes: str
+    lanes: LaneAxis
     tile: tuple[int, ...]
     sizes: dict[int, int]
     outer: list[int]
@@ -93,7 +102,7 @@ class Draft:
     sections: list[Section]
     slots: list[Type]
     scratches: list[Type]
-    constants: list[tuple[Any, Type]]
+    constants: list[NestConstant]
     nodes: list[Expr]
     in_order: bool
     limits: tuple[int, ...]
@@ -102,7 +111,7 @@ class Draft:
         """The nest in canonical form, with what fills it in."""
         kernel = self.kernel
         self._merge_axes()
-        if self.lanes == "inner":
+        if self.lanes is LaneAxis.INNER:
             self.sections, self.slots, self.limits = hoisted(self.sections, self.slots, self.limits)
         block = kernel.block
         split = self.inner.index(block[0]) if block else -1
@@ -110,7 +119,7 @@ class Draft:
         tiled = not reducing and bool(self.inner)
         flat = tiled and len(self.inner) == 2
         axes = [*self.outer, *self.inner]
-        lane = axes[-1] if self.lanes == "inner" and self.inner else self.outer[-1] if self.outer else None
+        lane = axes[-1] if self.lanes is LaneAxis.INNER and self.inner else self.outer[-1] if self.outer else None
         accesses = tuple(
             Access(
                 raw.type,
@@ -137,21 +146,22 @@ class Draft:
         )
         return self._bind(nest, axes)
 
-    def _strides(self, raw: Raw, axes: list[int], lane: int | None, flat: bool) -> str:
+    def _strides(self, raw: Raw, axes: list[int], lane: int | None, flat: bool) -> tuple[Stride, ...]:
         steps = [raw.steps.get(axis, 0) for axis in axes]
         if not flat:
             pairs = zip(steps, axes, strict=True)
-            return "".join(
-                "2" if _doubled(raw, step, axis == lane) else _stride(step, axis == lane) for step, axis in pairs
+            return tuple(
+                Stride.DOUBLE if _doubled(raw, step, axis == lane) else _stride(step, axis == lane)
+                for step, axis in pairs
             )
-        outer = "".join(_stride(step, False) for step in steps[:-2])
+        outer = tuple(_stride(step, False) for step in steps[:-2])
         if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
-            return outer + "m1"
-        return outer + _stride(steps[-2], False) + ("1" if steps[-1] == 1 else _stride(steps[-1], False))
+            return (*outer, Stride.MERGED, Stride.UNIT)
+        return (*outer, _stride(steps[-2], False), Stride.UNIT if steps[-1] == 1 else _stride(steps[-1], False))
 
     def _alike(self) -> list[int]:
         """For each buffer the first one in the same memory that moves as it does; -1 where that is itself."""
-        first: dict[Any, int] = {}
+        first: dict[object, int] = {}
         found = []
         for number, raw in enumerate(self.raws):
             moves = (id(raw.owner), raw.type, raw.role, tuple(sorted(raw.steps.items())))
@@ -165,23 +175,27 @@ class Draft:
         tiles = (
             shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loop_nest.TILE) if nest.tiled else 1
         )
-        given = {"tiles": tiles, "failure": 0}
+        given = {WordKind.TILES: tiles, WordKind.FAILURE: 0}
         if block:
-            given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}
-        words: list[Any] = []
+            given |= {
+                WordKind.BLOCK: block[1],
+                WordKind.BLOCKS: block[2],
+                WordKind.STEP: shapes.size(sizes[: nest.outer]),
+            }
+        words: list[int | NestConstant] = []
         for kind, number, axis in nest.words():
-            if kind == "size":
+            if kind is WordKind.SIZE:
                 words.append(sizes[axis])
-            elif kind == "stride":
+            elif kind is WordKind.STRIDE:
                 words.append(self.raws[number].steps[axes[axis]])
-            elif kind == "start":
+            elif kind is WordKind.START:
                 words.append(self.raws[number].offset)
-            elif kind == "constant":
-                words.append(_part(*self.constants[number], axis))
+            elif kind is WordKind.CONSTANT:
+                words.append(_part(self.constants[number], axis))
             else:
                 words.append(given[kind])
         outer = sizes[: nest.outer]
-        if nest.lanes == "outer":
+        if nest.lanes is LaneAxis.OUTER:
             outer = [*outer[:-1], shapes.ceil_div(outer[-1], loop_nest.COLUMNS)]
         elif nest.tile:
             rows, vectors, lanes = nest.tile
@@ -193,7 +207,7 @@ class Draft:
             (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
         ]
         elements = shapes.size(sizes)
-        full = [section for section in nest.sections if section.level == "full"]
+        full = [section for section in nest.sections if section.level is SectionLevel.FULL]
         body = sum(cost(op.name) for section in full for op in section.code) or 1
         work = max(elements, 1) * body // max(count, 1)
         return BoundNest(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
@@ -225,21 +239,24 @@ class Draft:
             raw.steps.pop(first, None)
 
 
-def _part(number: complex, type_: Type, which: int) -> tuple[complex, Type]:
+def _part(constant: NestConstant, which: int) -> NestConstant:
     """A constant as it is, and of a complex one the real or the imaginary part."""
-    if not type_.is_complex:
-        return number, type_
-    number = complex(number)
-    return (number.imag if which else number.real), types.to_real(type_)
+    if not constant.type.is_complex:
+        return constant
+    number = complex(constant.value)
+    return NestConstant(number.imag if which else number.real, types.to_real(constant.type))
 
 
 def _doubled(raw: Raw, step: int, lane: bool) -> bool:
     """Whether vectors read every second element, which two loads and a shuffle do better than a gather."""
-    return lane and step == 2 and raw.role == "read"
+    return lane and step == 2 and raw.role is BufferRole.READ
 
 
-def _stride(step: int, lane: bool) -> str:
-    """How `Access` spells a step; only along the lanes are single steps worth code of their own."""
+def _stride(step: int, lane: bool) -> Stride:
+    """The stride of so many elements; only along the lanes are single steps worth code of their own."""
     if step == 0:
-        return "0"
-    return {1: "1", -1: "-"}.get(step, "s") if lane else "s"
+        return Stride.NONE
+    return _ALONG_LANES.get(step, Stride.DYNAMIC) if lane else Stride.DYNAMIC
+
+
+_ALONG_LANES = {1: Stride.UNIT, -1: Stride.REVERSED}

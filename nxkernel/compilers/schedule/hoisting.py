@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nxkernel.compilers.schedule.loop_nest import Op, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Section, SectionLevel
 from nxkernel.types import Type
 
 #: Instructions that depend on where an iteration is, or on what iterations before it left.
@@ -31,13 +31,13 @@ def hoisted(
     made: list[Section] = []
     types = list(slots)
     for section in sections:
-        same = _same(section) if section.level == "full" else {}
+        same = _same(section) if section.level is SectionLevel.FULL else {}
         costly = [number for number in same if section.code[number].name not in _FREE]
         wanted = [number for number in costly if _is_used(section, number, same)]
         if not wanted:
             made.append(section)
             continue
-        row = made.pop() if made and made[-1].level == "row" else Section("row", ())
+        row = made.pop() if made and made[-1].level is SectionLevel.ROW else Section(SectionLevel.ROW, ())
         slot_of = {number: len(types) + place for place, number in enumerate(wanted)}
         types += [section.code[number].type for number in wanted]
         made += [_with_keeps(row, section, slot_of), _without(section, slot_of)]
@@ -48,13 +48,13 @@ def _in_use(
     sections: list[Section], types: list[Type], limits: Sequence[int]
 ) -> tuple[list[Section], list[Type], tuple[int, ...]]:
     """The same without slots that nobody reads."""
-    read = {op.extra for section in sections for op in section.code if op.name == "slot"}.union(limits)
+    read = {op.entry for section in sections for op in section.code if op.name == "slot"}.union(limits)
     read.update(reduce.slot for section in sections for reduce in section.reduces)
     used = [slot for slot in range(len(types)) if slot in read]
     new = {slot: place for place, slot in enumerate(used)}
     found = [
         section._replace(
-            code=tuple(op._replace(extra=new[op.extra]) if op.name == "slot" else op for op in section.code),
+            code=tuple(op._replace(entry=new[op.entry]) if op.name == "slot" else op for op in section.code),
             keeps=tuple((new[slot], number) for slot, number in section.keeps if slot in new),
             reduces=tuple(reduce._replace(slot=new[reduce.slot]) for reduce in section.reduces),
         )
@@ -101,9 +101,9 @@ def _with_keeps(row: Section, section: Section, slot_of: dict[int, int]) -> Sect
     own = dict(row.keeps)
     for number in _needed(section, set(slot_of)):
         op = section.code[number]
-        if op.name == "slot" and op.extra in own:
+        if op.name == "slot" and op.entry in own:
             # The row section itself fills it, at its end.
-            moved[number] = own[op.extra]
+            moved[number] = own[op.entry]
             continue
         moved[number] = len(code)
         code.append(op._replace(args=tuple(moved[arg] for arg in op.args)))

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Op, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Section, WordKind
 from nxkernel.graph.expr import Expr
 
 _LEAST, _MOST = types.limits(types.s64)
@@ -52,12 +52,14 @@ class _Reader:
     def __init__(self, bound: BoundNest, known: Mapping[Expr, Interval]) -> None:
         self.bound, self.nest, self.known = bound, bound.nest, known
         words = list(zip(bound.words, self.nest.words(), strict=True))
-        self.constants = {number: word for word, (kind, number, _) in words if kind == "constant"}
-        self.size = next((word for word, (kind, _, axis) in words if kind == "size" and axis == self.nest.outer), 0)
+        self.constants = {number: word for word, (kind, number, _) in words if kind is WordKind.CONSTANT}
+        self.size = next(
+            (word for word, (kind, _, axis) in words if kind is WordKind.SIZE and axis == self.nest.outer), 0
+        )
         self.owners = dict(zip(self.nest.memory, bound.buffers, strict=True))
         self.slots: dict[int, Interval] = {}
         self.kept: dict[int, tuple[Section, int]] = {}
-        used = Counter(section.code[arg].extra for section in self.nest.sections for arg in _constants(section))
+        used = Counter(section.code[arg].entry for section in self.nest.sections for arg in _constants(section))
         self.alone = {number for number, uses in used.items() if uses == 1}
         self.found = Facts()
 
@@ -71,7 +73,7 @@ class _Reader:
                     self.slots[slot] = intervals[number]
             for op in section.code:
                 if op.name in ("load", "gather") and op.args:
-                    self._strides(section, op.args[0], op.extra)
+                    self._strides(section, op.args[0], op.entry)
             for scatter in section.scatters:
                 self._strides(section, scatter.offset, scatter.buffer)
         if self.nest.limits and self.nest.inner == 1 and not self.nest.scratches:
@@ -91,12 +93,12 @@ class _Reader:
 
     def _interval(self, op: Op, found: Mapping[int, Interval]) -> Interval | None:
         if op.name == "const" and op.type.is_integer:
-            value = int(self.constants[op.extra][0])
+            value = int(self.constants[op.entry][0])
             return value, value
         if op.name == "slot":
-            return self.slots.get(op.extra)
+            return self.slots.get(op.entry)
         if op.name == "load" and not op.args:
-            owner, offset = self.owners[op.extra]
+            owner, offset = self.owners[op.entry]
             return self.known.get(owner) if offset == 0 and owner.type is op.type else None
         rule = integer_ranges.rule(op.name)
         if rule is None or any(arg not in found for arg in op.args):
@@ -105,26 +107,26 @@ class _Reader:
 
     def _clamp(self, section: Section, op: Op, interval: Interval | None) -> None:
         bound = section.code[op.args[1]]
-        if bound.name != "const" or bound.extra not in self.alone:
+        if bound.name != "const" or bound.entry not in self.alone:
             return
-        limit, low_high = int(self.constants[bound.extra][0]), interval or (_LEAST, _MOST)
+        limit, low_high = int(self.constants[bound.entry][0]), interval or (_LEAST, _MOST)
         if op.name == "max" and low_high[0] >= limit:
-            self.found.numbers[bound.extra] = _LEAST
+            self.found.numbers[bound.entry] = _LEAST
         elif op.name == "min" and low_high[1] <= limit:
-            self.found.numbers[bound.extra] = _MOST
+            self.found.numbers[bound.entry] = _MOST
         elif limit == 0:
-            self.found.numbers[bound.extra] = 0
+            self.found.numbers[bound.entry] = 0
 
     def _strides(self, section: Section, number: int, buffer: int) -> None:
         """Find what indices are multiplied by in the offset of a buffer."""
         op = section.code[number]
-        if op.name == "slot" and op.extra in self.kept:
-            self._strides(*self.kept[op.extra], buffer)
+        if op.name == "slot" and op.entry in self.kept:
+            self._strides(*self.kept[op.entry], buffer)
         elif op.name == "add":
             for arg in op.args:
                 self._strides(section, arg, buffer)
         elif op.name == "multiply" and section.code[op.args[1]].name == "const":
-            self.found.strides[section.code[op.args[1]].extra] = self.owners[buffer][0]
+            self.found.strides[section.code[op.args[1]].entry] = self.owners[buffer][0]
 
 
 def _constants(section: Section) -> list[int]:

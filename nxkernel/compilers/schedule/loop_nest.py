@@ -13,11 +13,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
 from nxkernel.fork_safety import cached_property
 from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.numba_functions import ScalarFunction
 
 #: Columns that one parallel step takes when lanes run along an outer axis.
 COLUMNS = 1024
@@ -25,32 +29,115 @@ COLUMNS = 1024
 TILE = 8192
 
 
-class Op(NamedTuple):
-    """One instruction of a section. Arguments are the numbers of earlier instructions of that section.
+class _Term(StrEnum):
+    """A word out of few. It is printed as its text, of which :attr:`Nest.key` is the hash, and compared as quickly."""
 
-    ``name`` is a primitive's name, or ``load`` or ``gather`` (``extra``: buffer; an argument: how many elements
-    further, for all lanes or for each), ``const`` (constant), ``index`` (buffer number of the index), ``slot`` (slot),
-    ``scratch`` (scratch row), ``carry`` (what the reduction of that number has so far).
+    __repr__ = str.__repr__
+    __hash__ = str.__hash__
+
+
+class SectionLevel(_Term):
+    """How often a section runs: for each outer index, or for each inner index too."""
+
+    ROW = "row"
+    FULL = "full"
+
+
+class LaneAxis(_Term):
+    """The axis that the lanes of vectors run along.
+
+    ``INNER`` is the last inner axis; ``OUTER`` and ``TILE`` the last outer one, whose reductions are carried in memory,
+    which is read in order, or in registers, for a tile of the last two outer axes at a time.
+    """
+
+    INNER = "inner"
+    OUTER = "outer"
+    TILE = "tile"
+
+
+class BufferRole(_Term):
+    """What a nest does with a buffer; ``INDEX`` is a running index, which is no memory."""
+
+    READ = "read"
+    WRITE = "write"
+    INDEX = "index"
+
+
+class Stride(_Term):
+    """How a buffer moves from one index of an axis to the next.
+
+    ``NONE`` is not at all, ``UNIT`` by one element, ``REVERSED`` by one element backwards, ``DOUBLE`` by two,
+    ``DYNAMIC`` by a stride that a call gives, ``MERGED`` as if the axis and the next were one.
+    """
+
+    NONE = "0"
+    UNIT = "1"
+    REVERSED = "-"
+    DOUBLE = "2"
+    DYNAMIC = "s"
+    MERGED = "m"
+
+    @property
+    def elements(self) -> int:
+        """By how many elements; of those strides alone that say it."""
+        return _ELEMENTS[self]
+
+
+_ELEMENTS = {Stride.NONE: 0, Stride.UNIT: 1, Stride.DOUBLE: 2, Stride.REVERSED: -1}
+
+
+class StoreMode(_Term):
+    """Whether a store replaces an element or adds to it."""
+
+    PUT = "put"
+    ADD = "add"
+
+
+class TieBreak(_Term):
+    """Which of equal elements ``argmax`` and ``argmin`` report: that of the lower or of the higher index."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+class Op(NamedTuple):
+    """One instruction of a section.
+
+    Parameters
+    ----------
+    name : str
+        A primitive's name, or ``load`` or ``gather`` (of a buffer; an argument: how many elements further, for all
+        lanes or for each), ``const`` (a constant), ``index`` (a running index), ``slot``, ``scratch`` (a scratch row),
+        ``carry`` (what a reduction has so far).
+    type : Type
+    args : tuple of int
+        The numbers of earlier instructions of that section.
+    entry : int
+        Of one that is no primitive the number of the buffer, constant, slot, scratch row or reduction that it reads.
+    attribute : Type or int or bool or ScalarFunction or None
+        What decides the code of a primitive besides its type: the type of its first operand, the word of
+        ``threefry2x32``, whether ``multiply`` is rounded, the function of ``njit``.
     """
 
     name: str
     type: Type
     args: tuple[int, ...] = ()
-    extra: Any = None
+    entry: int = -1
+    attribute: Type | int | bool | ScalarFunction | None = None
 
 
 class Reduce(NamedTuple):
     """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
 
-    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break. For ``reduce``, a
-    fold, the first argument is the next value and the second one the first.
+    For ``argmax`` and ``argmin`` a second argument gives the index. For ``reduce``, a fold, the first argument is the
+    next value and the second one the first.
     """
 
     name: str
     type: Type
     args: tuple[int, ...]
     slot: int
-    extra: str = ""
+    tie_break: TieBreak | None = None
 
     @property
     def is_fold(self) -> bool:
@@ -70,7 +157,7 @@ class Reduce(NamedTuple):
     @property
     def takes_last(self) -> bool:
         """Whether a tie goes to the higher index."""
-        return self.extra == "high"
+        return self.tie_break is TieBreak.HIGH
 
     @property
     def identity(self) -> float | int:
@@ -91,13 +178,13 @@ class Reduce(NamedTuple):
 class Scatter(NamedTuple):
     """A store at a computed place: buffer, instruction of the value, instruction of how many elements further.
 
-    ``combine`` is ``"put"`` or ``"add"``; ``lanes`` says whether each lane may have a place of its own.
+    ``lanes`` says whether each lane may have a place of its own.
     """
 
     buffer: int
     value: int
     offset: int
-    combine: str
+    mode: StoreMode
     lanes: bool
 
 
@@ -108,7 +195,7 @@ class Section(NamedTuple):
     (scratch row, instruction) at the full level.
     """
 
-    level: str
+    level: SectionLevel
     code: tuple[Op, ...]
     stores: tuple[tuple[int, int], ...] = ()
     keeps: tuple[tuple[int, int], ...] = ()
@@ -120,17 +207,58 @@ class Section(NamedTuple):
 class Access(NamedTuple):
     """How a buffer (or a running index) moves with each axis.
 
-    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``2`` by two, ``s`` by a stride, ``m`` as
-    if the axis and the next were one.
-
     Axes are the outer ones, then the inner ones. ``like`` is an earlier buffer in the same memory that moves by the
     same strides, as the neighbours do that a stencil reads; -1 if there is none.
     """
 
     type: Type
-    role: str  # "read", "write" or "index"
-    strides: str
+    role: BufferRole
+    strides: tuple[Stride, ...]
     like: int = -1
+
+
+class WordKind(_Term):
+    """What a word of a call's table says.
+
+    ``SIZE`` is that of an axis, ``STRIDE`` that of a buffer along an axis, ``START`` the first value of a running
+    index, ``CONSTANT`` a constant or a part of it. ``TILES`` is how many tiles the inner axis has; ``BLOCK`` the length
+    of a block of a reduction, ``BLOCKS`` their number, ``STEP`` how far apart their results are. ``FAILURE`` is set
+    where a function of the user's raised an error.
+    """
+
+    SIZE = "size"
+    TILES = "tiles"
+    BLOCK = "block"
+    BLOCKS = "blocks"
+    STEP = "step"
+    START = "start"
+    STRIDE = "stride"
+    FAILURE = "failure"
+    CONSTANT = "constant"
+
+
+class NestWord(NamedTuple):
+    """A word of a call's table, behind the pointers.
+
+    Parameters
+    ----------
+    kind : WordKind
+    number : int
+        Of the buffer or constant that it is about.
+    axis : int
+        The axis that it is about; of a complex constant 0 for the real part and 1 for the imaginary one.
+    """
+
+    kind: WordKind
+    number: int = 0
+    axis: int = 0
+
+
+class NestConstant(NamedTuple):
+    """A constant of a nest: a number, and the type that it is of."""
+
+    value: complex
+    type: Type
 
 
 @dataclass(frozen=True)
@@ -139,8 +267,8 @@ class Nest:
 
     Parameters
     ----------
-    lanes : str
-        ``"inner"``: vectors run along the last inner axis; ``"outer"`` and ``"tile"``: along the last outer axis.
+    lanes : LaneAxis
+        Which axis vectors run along.
     tile : tuple of int
         Rows, vectors and lanes of a tile of results that stay in registers, ``()`` if there is none.
     outer, inner : int
@@ -159,7 +287,7 @@ class Nest:
     slots, scratches, constants : tuple of Type
     """
 
-    lanes: str
+    lanes: LaneAxis
     tile: tuple[int, ...]
     outer: int
     inner: int
@@ -182,7 +310,7 @@ class Nest:
     @property
     def memory(self) -> list[int]:
         """The buffers that are memory, by number; the others are running indices."""
-        return [number for number, access in enumerate(self.buffers) if access.role != "index"]
+        return [number for number, access in enumerate(self.buffers) if access.role is not BufferRole.INDEX]
 
     def ops(self) -> Iterator[Op]:
         """Every instruction."""
@@ -198,32 +326,32 @@ class Nest:
         """Whether it calls functions of the user's, which may raise an error: a word of the table is for that."""
         return any(op.name == "njit" for op in self.ops())
 
-    def words(self) -> Iterator[tuple[str, int, int]]:
-        """What the words of a call's table are, after the pointers: (kind, number, axis), or (kind, number, part)."""
+    def words(self) -> Iterator[NestWord]:
+        """What the words of a call's table are, after the pointers."""
         for axis in range(self.outer + self.inner):
-            yield "size", 0, axis
+            yield NestWord(WordKind.SIZE, axis=axis)
         if self.tiled:
-            yield "tiles", 0, 0
+            yield NestWord(WordKind.TILES)
         if self.split >= 0:
-            yield "block", 0, 0
-            yield "blocks", 0, 0
-            yield "step", 0, 0
+            yield NestWord(WordKind.BLOCK)
+            yield NestWord(WordKind.BLOCKS)
+            yield NestWord(WordKind.STEP)
         for number, access in enumerate(self.buffers):
-            if access.role == "index":
-                yield "start", number, 0
+            if access.role is BufferRole.INDEX:
+                yield NestWord(WordKind.START, number)
             for axis, stride in enumerate(access.strides):
-                if stride == "s" and access.like < 0:
-                    yield "stride", number, axis
+                if stride is Stride.DYNAMIC and access.like < 0:
+                    yield NestWord(WordKind.STRIDE, number, axis)
         if self.may_fail:
-            yield "failure", 0, 0
+            yield NestWord(WordKind.FAILURE)
         for number, type_ in enumerate(self.constants):
-            yield "constant", number, 0
+            yield NestWord(WordKind.CONSTANT, number)
             if type_.is_complex:
-                yield "constant", number, 1
+                yield NestWord(WordKind.CONSTANT, number, 1)
 
     @property
     def kind(self) -> str:
         """What sort of nest it is, in one word for people."""
         if not any(section.reduces for section in self.sections):
             return "map"
-        return "rows" if self.lanes == "inner" else "tiles" if self.tile and self.tile[0] > 1 else "columns"
+        return "rows" if self.lanes is LaneAxis.INNER else "tiles" if self.tile and self.tile[0] > 1 else "columns"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.analysis import index_maps
+from nxkernel.compilers.schedule.loop_nest import StoreMode
 from nxkernel.graph.expr import Expr
 
 #: Primitives whose result is written so.
@@ -49,8 +50,8 @@ class Store:
         Elements from one element to the next along each axis of the value.
     places : tuple of At
         How much further, by computed indices.
-    combine : str
-        ``"put"``, or ``"add"`` to what is there.
+    mode : StoreMode
+        Whether it replaces what is there, or is added to it.
     in_order : bool
         Whether two elements may go to one place, so that their order matters.
     """
@@ -60,7 +61,7 @@ class Store:
     offset: int
     strides: tuple[int, ...]
     places: tuple[At, ...] = ()
-    combine: str = "put"
+    mode: StoreMode = StoreMode.PUT
     in_order: bool = False
 
 
@@ -100,7 +101,7 @@ def _stores(node: Expr) -> list[Store]:
     steps = (0,) * len(indices[0].shape) + rest
     return [
         Store(base, node, 0, strides),
-        Store(value, node, 0, steps, places, node.params["combine"], bool(indices[0].shape)),
+        Store(value, node, 0, steps, places, StoreMode(node.params["combine"]), bool(indices[0].shape)),
     ]
 
 

@@ -6,10 +6,23 @@ Of a bound nest its words, too, are looked at: as many as its form says, and siz
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 
 from nxkernel import shapes, types
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Access, Nest, Op, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    Access,
+    BufferRole,
+    LaneAxis,
+    Nest,
+    NestConstant,
+    Op,
+    Section,
+    SectionLevel,
+    StoreMode,
+    Stride,
+    WordKind,
+)
 from nxkernel.errors import VerificationError
 from nxkernel.graph.verify import Problem
 from nxkernel.primitives import TABLE
@@ -17,8 +30,6 @@ from nxkernel.types import Type
 
 #: Instructions that are no primitives: how many arguments they have at most.
 SPECIAL = {"load": 1, "gather": 1, "const": 0, "index": 0, "slot": 0, "scratch": 0, "carry": 0}
-#: How `Access` spells strides.
-STRIDES = frozenset("01-2sm")
 #: Reductions that a section may have.
 REDUCTIONS = frozenset(["sum", "product", "reduce_max", "reduce_min", "all", "any", "argmax", "argmin", "reduce"])
 #: Element-wise primitives whose arguments have the type of their result.
@@ -58,11 +69,10 @@ def problems(bound: BoundNest) -> Iterator[Problem]:
 
 
 def _form(nest: Nest) -> Iterator[Problem]:
-    if nest.lanes not in ("inner", "outer", "tile"):
-        yield "the nest", "lanes inner, outer or tile", nest.lanes
-    if bool(nest.tile) != (nest.lanes == "tile") or len(nest.tile) not in (0, 3):
+    yield from _of_kind("the nest", "lanes", nest.lanes, LaneAxis)
+    if bool(nest.tile) != (nest.lanes is LaneAxis.TILE) or len(nest.tile) not in (0, 3):
         yield "the nest", "a tile of rows, vectors and lanes where lanes are those of a tile", f"tile {nest.tile}"
-    if nest.lanes != "inner" and not nest.outer:
+    if nest.lanes is not LaneAxis.INNER and not nest.outer:
         yield "the nest", "an outer axis that lanes run along", "none"
     if not -1 <= nest.split < nest.inner:
         yield "the nest", f"a split axis among the {nest.inner} inner ones", f"axis {nest.split}"
@@ -77,16 +87,21 @@ def _form(nest: Nest) -> Iterator[Problem]:
 
 def _access(nest: Nest, number: int, access: Access) -> Iterator[Problem]:
     what = f"buffer {number}"
-    if access.role not in ("read", "write", "index"):
-        yield what, "the role read, write or index", access.role
+    yield from _of_kind(what, "the role", access.role, BufferRole)
     if len(access.strides) != nest.outer + nest.inner:
-        yield what, f"strides of {nest.outer + nest.inner} axes", f"{access.strides!r}"
-    elif not STRIDES.issuperset(access.strides):
-        yield what, "strides out of 0, 1, -, 2, s and m", f"{access.strides!r}"
+        yield what, f"strides of {nest.outer + nest.inner} axes", f"{len(access.strides)}"
+    for axis, stride in enumerate(access.strides):
+        yield from _of_kind(what, f"along axis {axis} a stride", stride, Stride)
     if access.like >= 0:
         other = nest.buffers[access.like] if access.like < number else None
         if other is None or other.like >= 0 or other._replace(like=access.like) != access:
             yield what, "an earlier buffer that moves as it does", f"buffer {access.like}"
+
+
+def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterator[Problem]:
+    """A word is one of its kind, and no text that reads as one."""
+    if not isinstance(value, kind):
+        yield subject, f"{what} {', '.join(one.value for one in kind)}", repr(value)
 
 
 class _Written:
@@ -101,8 +116,7 @@ def _sections(nest: Nest) -> Iterator[Problem]:
     written = _Written()
     for number, section in enumerate(nest.sections):
         where = f"pass {number}"
-        if section.level not in ("row", "full"):
-            yield where, "the level row or full", section.level
+        yield from _of_kind(where, "the level", section.level, SectionLevel)
         for place, op in enumerate(section.code):
             yield from _op(nest, section, op, place, f"instruction {place} of {where}, {op.name}", written)
         yield from _results(nest, section, where)
@@ -135,19 +149,19 @@ def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) ->
         "carry": [reduce.type for reduce in section.reduces],
     }  # fmt: skip
     kinds = table.get(op.name, [access.type for access in nest.buffers])
-    if not isinstance(op.extra, int) or not 0 <= op.extra < len(kinds):
-        yield what, f"a number below {len(kinds)}", repr(op.extra)
+    if not 0 <= op.entry < len(kinds):
+        yield what, f"a number below {len(kinds)}", f"{op.entry}"
         return
     if op.name in ("load", "gather", "index"):
-        role = "index" if op.name == "index" else "read"
-        if nest.buffers[op.extra].role != role:
-            yield what, f"a buffer to {role}", f"buffer {op.extra} to {nest.buffers[op.extra].role}"
-    if op.name != "index" and kinds[op.extra] is not op.type:
-        yield what, f"the type {kinds[op.extra]}", str(op.type)
-    if op.name == "slot" and op.extra not in written.slots:
-        yield what, "a slot that an earlier pass wrote", f"slot {op.extra}"
-    if op.name == "scratch" and op.extra not in written.scratches:
-        yield what, "a row that an earlier pass wrote", f"row {op.extra}"
+        role = BufferRole.INDEX if op.name == "index" else BufferRole.READ
+        if nest.buffers[op.entry].role is not role:
+            yield what, f"a buffer to {role}", f"buffer {op.entry} to {nest.buffers[op.entry].role}"
+    if op.name != "index" and kinds[op.entry] is not op.type:
+        yield what, f"the type {kinds[op.entry]}", str(op.type)
+    if op.name == "slot" and op.entry not in written.slots:
+        yield what, "a slot that an earlier pass wrote", f"slot {op.entry}"
+    if op.name == "scratch" and op.entry not in written.scratches:
+        yield what, "a row that an earlier pass wrote", f"row {op.entry}"
 
 
 def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
@@ -164,18 +178,17 @@ def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
     stores = [*section.stores, *((scatter.buffer, scatter.value) for scatter in section.scatters)]
     for buffer, number in stores:
         yield from written(buffers, buffer, number, "the store into buffer")
-        if 0 <= buffer < len(buffers) and nest.buffers[buffer].role != "write":
+        if 0 <= buffer < len(buffers) and nest.buffers[buffer].role is not BufferRole.WRITE:
             yield f"the store into buffer {buffer} of {where}", "a buffer to write", nest.buffers[buffer].role
     for scatter in section.scatters:
         if not 0 <= scatter.offset < len(code) or code[scatter.offset].type is not types.s64:
             yield f"the store into buffer {scatter.buffer} of {where}", "an offset of type s64", f"{scatter.offset}"
-        if scatter.combine not in ("put", "add"):
-            yield f"the store into buffer {scatter.buffer} of {where}", "put or add", scatter.combine
+        yield from _of_kind(f"the store into buffer {scatter.buffer} of {where}", "the mode", scatter.mode, StoreMode)
     for slot, number in section.keeps:
         yield from written(nest.slots, slot, number, "what is kept in slot")
     for row, number in section.scratches:
         yield from written(nest.scratches, row, number, "scratch row")
-    if section.level == "row" and (section.reduces or section.scratches):
+    if section.level is SectionLevel.ROW and (section.reduces or section.scratches):
         yield where, "no reductions or scratch rows at the row level", f"{len(section.reduces or section.scratches)}"
     for reduce in section.reduces:
         what = f"the reduction {reduce.name} of {where}"
@@ -203,12 +216,12 @@ def _words(bound: BoundNest) -> Iterator[Problem]:
     sizes = [0] * (nest.outer + nest.inner)
     strides: dict[tuple[int, int], int] = {}
     for (kind, number, axis), word in zip(form, bound.words, strict=True):
-        if (kind == "constant") != isinstance(word, tuple):
+        if (kind is WordKind.CONSTANT) != isinstance(word, NestConstant):
             yield f"the word {kind} {number} of the nest", "a number", repr(word)
             return
-        if kind == "size":
+        if kind is WordKind.SIZE:
             sizes[axis] = word
-        elif kind == "stride":
+        elif kind is WordKind.STRIDE:
             strides[number, axis] = word
     if any(size < 0 for size in sizes):
         yield "the nest", "sizes of 0 and more", f"{sizes}"
@@ -225,12 +238,12 @@ def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int
         access = nest.buffers[number]
         low = high = offset
         for axis, (stride, size) in enumerate(zip(access.strides, sizes, strict=True)):
-            if stride == "s":
+            if stride is Stride.DYNAMIC:
                 step = strides[nest.mover(number), axis]
-            elif stride == "m":
+            elif stride is Stride.MERGED:
                 step = sizes[axis + 1]
             else:
-                step = {"0": 0, "1": 1, "-": -1, "2": 2}[stride]
+                step = stride.elements
             reach = step * (size - 1) * access.type.size
             low, high = low + min(reach, 0), high + max(reach, 0)
         room = shapes.size(owner.shape) * owner.type.size

@@ -11,6 +11,7 @@ from compiling import agree, nests, planned, spec
 from nxkernel.compilers.display.nest_source import names, render
 from nxkernel.compilers.display.operation_text import FUNCTIONS
 from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import NestConstant, WordKind
 
 
 def softmax(x):
@@ -145,7 +146,7 @@ def test_numba_takes_the_source(name):
         scope = {}
         exec(render(nest).replace("parallel=True", ""), scope)
         flat = [numba.types.Array(numba.from_dtype(nest.buffers[n].type.dtype), 1, "C") for n in nest.memory]
-        words = [numba.int64] * sum(kind != "constant" for kind, _, _ in nest.words())
+        words = [numba.int64] * sum(kind is not WordKind.CONSTANT for kind, _, _ in nest.words())
         numbers = [numba.from_dtype(type_.dtype) for type_ in nest.constants]
         scope[nest.kind].compile((*flat, *words, *numbers))
 
@@ -248,7 +249,7 @@ def run(plan, given):
         scope = {}
         exec(plain(render(bound.nest)).replace("import numba\n", ""), scope)
         arrays = [From(array_of(node), offset // node.type.size) for node, offset in bound.buffers]
-        words = [word[1].dtype.type(word[0]) if isinstance(word, tuple) else word for word in bound.words]
+        words = [word.type.dtype.type(word.value) if isinstance(word, NestConstant) else word for word in bound.words]
         scope[bound.nest.kind](*arrays, *words)
     wanted = {plan.place[node]: node for step in plan.steps for node in step.writes if plan.place[node][0] == "output"}
     return [memory[wanted[place]] for place in plan.outputs]

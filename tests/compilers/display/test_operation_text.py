@@ -16,8 +16,8 @@ F32, S32, U8, C64 = types.f32, types.normalize("s32"), types.u8, types.c64
 A, B, C, D = (Op("load", F32, (), number) for number in range(4))
 
 
-def say(name, *texts, type_=F32, extra=None):
-    return phrase(Op(name, type_, (), extra), texts, (A, B, C, D)[: len(texts)])
+def say(name, *texts, type_=F32, attribute=None):
+    return phrase(Op(name, type_, attribute=attribute), texts, (A, B, C, D)[: len(texts)])
 
 
 def test_brackets_stand_where_a_reader_needs_them():
@@ -57,25 +57,25 @@ def test_narrow_integers_wrap():
 
 
 def test_types_and_bits():
-    assert say("as_type", "a", type_=types.u8, extra=F32) == "np.uint8(a)"
-    assert say("as_type", "a", type_=F32, extra=C64) == "np.float32(a.real)"
-    assert say("as_type", "a", type_=types.bf16, extra=F32) == "bfloat16(a)"
-    assert say("bitcast", "a", type_=types.u32, extra=F32) == "np.float32(a).view(np.uint32)"
-    assert say("bitcast", "a", type_=types.u16, extra=types.bf16) == "bfloat16_bits(a)"
+    assert say("as_type", "a", type_=types.u8, attribute=F32) == "np.uint8(a)"
+    assert say("as_type", "a", type_=F32, attribute=C64) == "np.float32(a.real)"
+    assert say("as_type", "a", type_=types.bf16, attribute=F32) == "bfloat16(a)"
+    assert say("bitcast", "a", type_=types.u32, attribute=F32) == "np.float32(a).view(np.uint32)"
+    assert say("bitcast", "a", type_=types.u16, attribute=types.bf16) == "bfloat16_bits(a)"
 
 
 def test_functions_of_complex_numbers_are_numpys():
     assert say("asin", "z", type_=C64) == "np.arcsin(z)"
     assert say("asin", "x") == "math.asin(x)"
-    assert say("abs", "z", type_=F32, extra=C64) == "abs(z)"
-    assert say("imag", "z + w", type_=F32, extra=C64) == "(z + w).imag"
+    assert say("abs", "z", type_=F32, attribute=C64) == "abs(z)"
+    assert say("imag", "z + w", type_=F32, attribute=C64) == "(z + w).imag"
 
 
 @pytest.mark.parametrize("name", [p.name for p in primitives.TABLE.values() if p.family == "elementwise"])
 def test_every_instruction_is_an_expression(name):
     count = 4 if name == "threefry2x32" else 3 if name == "select" else 2 if name in TWO else 1
     for type_ in map(types.normalize, ("f32", "f64", "bf16", "s32", "u8", "s64", "u64", "bool", "c64")):
-        op = Op(name, type_, (), 0 if name == "threefry2x32" else type_)
+        op = Op(name, type_, attribute=0 if name == "threefry2x32" else type_)
         ast.parse(phrase(op, "abcd"[:count], (A, B, C, D)[:count]), mode="eval")
 
 

@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite import convolutions
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
+from nxkernel.compilers.schedule.loop_nest import BufferRole, LaneAxis, Stride
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply
 
@@ -36,12 +37,12 @@ def numbers(*shape, type_="f4"):
 #: Functions with the shapes of what they take, and for the nest that multiplies: its tile, and at the axis along which
 #: vectors run the steps of what it reads.
 NESTS = {
-    "space": (same, (2, 3, 20, 32), (24, 3, 3, 3), (8, 2, 16), ["1", "0"]),
-    "features, as space is short": (same, (2, 3, 5, 5), (24, 3, 3, 3), (4, 2, 16), ["0", "1"]),
-    "features, as channels are last": (last, (2, 20, 32, 3), (3, 3, 3, 24), (8, 2, 16), ["0", "1"]),
+    "space": (same, (2, 3, 20, 32), (24, 3, 3, 3), (8, 2, 16), [Stride.UNIT, Stride.NONE]),
+    "features, as space is short": (same, (2, 3, 5, 5), (24, 3, 3, 3), (4, 2, 16), [Stride.NONE, Stride.UNIT]),
+    "features, as channels are last": (last, (2, 20, 32, 3), (3, 3, 3, 24), (8, 2, 16), [Stride.NONE, Stride.UNIT]),
     "space, as features are few": (last, (2, 20, 32, 3), (3, 3, 3, 2), None, None),
-    "one pixel": (last, (2, 9, 8, 20), (1, 1, 20, 32), (8, 2, 16), ["0", "1"]),
-    "the gradient of a kernel": (of_kernel, (6, 9, 12, 12), (6, 16, 12, 12), (8, 1, 16), ["0", "1"]),
+    "one pixel": (last, (2, 9, 8, 20), (1, 1, 20, 32), (8, 2, 16), [Stride.NONE, Stride.UNIT]),
+    "the gradient of a kernel": (of_kernel, (6, 9, 12, 12), (6, 16, 12, 12), (8, 1, 16), [Stride.NONE, Stride.UNIT]),
 }
 
 
@@ -50,8 +51,8 @@ def test_along_what_vectors_run(name):
     function, x, kernel, tile, steps = NESTS[name]
     found = [nest for nest in nests(function, spec("f32", *x), spec("f32", *kernel)) if nest.inner]
     if tile is not None:
-        (nest,) = [nest for nest in found if nest.lanes == "tile"]
-        reads = [access.strides[nest.outer - 1] for access in nest.buffers if access.role == "read"]
+        (nest,) = [nest for nest in found if nest.lanes is LaneAxis.TILE]
+        reads = [access.strides[nest.outer - 1] for access in nest.buffers if access.role is BufferRole.READ]
         assert nest.tile == tile
         assert sorted(reads) == sorted(steps)
     agree(function, numbers(*x), numbers(*kernel))

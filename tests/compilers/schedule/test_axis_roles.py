@@ -9,6 +9,7 @@ import nxkernel as nx
 from compiling import agree, make, nests, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.schedule import axis_roles
+from nxkernel.compilers.schedule.loop_nest import BufferRole, LaneAxis, Stride
 
 
 def windows(t, window, strides=None, dilations=None):
@@ -105,14 +106,14 @@ def test_rows_of_a_tile_share_what_vectors_read():
     (nest,) = nests(lambda a, b: nx.dot(a, b), spec("s64", 33, 17), spec("s64", 17, 29))
     assert nest.outer == 2
     right, left, result = nest.buffers
-    assert (left.strides[:2], right.strides[:2]) == ("s0", "01")
-    assert (result.role, result.strides[:2]) == ("write", "s1")
+    assert (left.strides[:2], right.strides[:2]) == ((Stride.DYNAMIC, Stride.NONE), (Stride.NONE, Stride.UNIT))
+    assert (result.role, result.strides[:2]) == (BufferRole.WRITE, (Stride.DYNAMIC, Stride.UNIT))
 
 
 @pytest.mark.parametrize("shape", [(0, 30), (7, 0), (0, 0)], ids=str)
 def test_nothing_to_walk(shape):
     (nest,) = nests(lambda x: nx.sum(x + 1, axes=[0]), spec("f32", *shape)) or [None]
-    assert nest is None or nest.lanes != "tile"
+    assert nest is None or nest.lanes is not LaneAxis.TILE
     x = np.zeros(shape, "f4")
     for axes in ([0], [1], [0, 1]):
         agree(lambda x, axes=axes: nx.sum(x + 1, axes=axes), x)
@@ -121,12 +122,12 @@ def test_nothing_to_walk(shape):
 
 def test_sums_of_blocks_are_columns():
     found = nests(lambda x: nx.sum(x, axes=[1]), spec("f32", 3, 300_000))
-    assert [nest.lanes for nest in found] == ["inner", "tile"]
+    assert [nest.lanes for nest in found] == [LaneAxis.INNER, LaneAxis.TILE]
 
 
 def test_columns_of_much_are_read_in_order_and_their_sums_held_in_registers():
     found = nests(lambda x: nx.sum(x, axes=[0]), spec("f32", 3000, 50))
-    assert [nest.lanes for nest in found] == ["outer", "tile"]
+    assert [nest.lanes for nest in found] == [LaneAxis.OUTER, LaneAxis.TILE]
 
 
 WINDOWS = {

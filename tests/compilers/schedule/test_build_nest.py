@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.axis_roles import SHORT_LANES
+from nxkernel.compilers.schedule.loop_nest import NestConstant, SectionLevel, WordKind
 
 
 def keys(function, *specs):
@@ -45,7 +46,7 @@ def test_constants_are_no_part_of_a_kernel():
         lambda x: x * 0.3 - -4.0 if False else x * 0.3 + 4.0, spec("f32", 9)
     )
     plan = planned(lambda x: x * 2.0 + 1.0, spec("f32", 9))
-    constants = [word for word in plan.steps[0].work.words if isinstance(word, tuple)]
+    constants = [word for word in plan.steps[0].work.words if isinstance(word, NestConstant)]
     assert sorted(constants) == [(1.0, types.f32), (2.0, types.f32)]
 
 
@@ -126,10 +127,10 @@ def test_words_are_those_of_the_call():
     (step,) = planned(lambda x: x[5:45:2, ::-1] * 3, spec("f32", 50, 60)).steps
     bound = step.work
     words = dict(zip(bound.nest.words(), bound.words, strict=True))
-    assert words["size", 0, 0] == 20
-    assert words["size", 0, 1] == 60
-    assert words["constant", 0, 0] == (3.0, types.f32)
-    assert words["stride", 0, 0] == 120
+    assert words[WordKind.SIZE, 0, 0] == 20
+    assert words[WordKind.SIZE, 0, 1] == 60
+    assert words[WordKind.CONSTANT, 0, 0] == (3.0, types.f32)
+    assert words[WordKind.STRIDE, 0, 0] == 120
     (owner, offset), (_, start) = bound.buffers
     assert (owner.params["name"], offset, start) == ("x0", (5 * 60 + 59) * 4, 0)
     assert bound.count == 20
@@ -166,7 +167,7 @@ def test_what_every_element_of_a_row_needs_is_computed_once_a_row():
     found = nests(function, spec("f32", 50, 60), spec("f32", 50, 60))
     for nest in found:
         for section in nest.sections:
-            assert section.level == "row" or not any(op.name == "exp" for op in section.code)
+            assert section.level is SectionLevel.ROW or not any(op.name == "exp" for op in section.code)
 
 
 def test_one_nest_of_sums_of_the_same_rows_reads_them_once():

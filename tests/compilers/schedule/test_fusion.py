@@ -8,6 +8,7 @@ from compiling import agree, compiled, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.schedule.fusion import MOST_REDUCTIONS, weight
+from nxkernel.compilers.schedule.loop_nest import SectionLevel
 
 M = spec("f32", 300, 200)
 
@@ -69,7 +70,9 @@ PROGRAMS = {
 def test_programs(name):
     function, expected = PROGRAMS[name]
     found = nests(function, M)
-    assert [(nest.kind, sum(section.level == "full" for section in nest.sections)) for nest in found] == expected
+    assert [
+        (nest.kind, sum(section.level is SectionLevel.FULL for section in nest.sections)) for nest in found
+    ] == expected
     x = np.random.default_rng(0).standard_normal(M.shape).astype("f4")
     agree(function, x, rtol=2e-5, atol=2e-5)
 

@@ -6,16 +6,16 @@ import nxkernel as nx
 from compiling import agree, nests, spec
 from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.schedule.hoisting import hoisted
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section, SectionLevel
 from nxkernel.types import f64, s64
 
 
 def full(code, **rest):
-    return Section("full", tuple(code), **rest)
+    return Section(SectionLevel.FULL, tuple(code), **rest)
 
 
 def test_what_depends_on_slots_and_constants_alone_becomes_a_slot():
-    row = Section("row", (Op("load", s64, (), 0),), keeps=((0, 0),))
+    row = Section(SectionLevel.ROW, (Op("load", s64, (), 0),), keeps=((0, 0),))
     code = [
         Op("slot", s64, (), 0),
         Op("const", s64, (), 0),
@@ -24,7 +24,9 @@ def test_what_depends_on_slots_and_constants_alone_becomes_a_slot():
     ]
     sections, slots, limits = hoisted([row, full(code, stores=((2, 3),))], [s64], ())
     assert sections == [
-        Section("row", (Op("load", s64, (), 0), Op("const", s64, (), 0), Op("max", s64, (0, 1))), keeps=((0, 2),)),
+        Section(
+            SectionLevel.ROW, (Op("load", s64, (), 0), Op("const", s64, (), 0), Op("max", s64, (0, 1))), keeps=((0, 2),)
+        ),
         full([Op("slot", s64, (), 0), Op("load", f64, (0,), 1)], stores=((2, 1),)),
     ]
     assert slots == [s64]
@@ -35,7 +37,7 @@ def test_a_section_without_one_before_it_gets_one():
     code = [Op("const", f64, (), 0), Op("exp", f64, (0,)), Op("load", f64, (), 0), Op("multiply", f64, (1, 2))]
     sections, slots, _ = hoisted([full(code, reduces=(Reduce("sum", f64, (3,), 0),))], [f64], ())
     assert sections == [
-        Section("row", (Op("const", f64, (), 0), Op("exp", f64, (0,))), keeps=((1, 1),)),
+        Section(SectionLevel.ROW, (Op("const", f64, (), 0), Op("exp", f64, (0,))), keeps=((1, 1),)),
         full(
             [Op("slot", f64, (), 1), Op("load", f64, (), 0), Op("multiply", f64, (0, 1))],
             reduces=(Reduce("sum", f64, (2,), 0),),
@@ -46,18 +48,18 @@ def test_a_section_without_one_before_it_gets_one():
 
 def test_constants_and_slots_stay_where_they_are_used():
     code = [Op("const", f64, (), 0), Op("slot", f64, (), 0), Op("load", f64, (), 0), Op("select", f64, (2, 0, 1))]
-    sections = [Section("row", (Op("load", f64, (), 1),), keeps=((0, 0),)), full(code, stores=((0, 3),))]
+    sections = [Section(SectionLevel.ROW, (Op("load", f64, (), 1),), keeps=((0, 0),)), full(code, stores=((0, 3),))]
     assert hoisted(sections, [f64], ()) == (sections, [f64], ())
 
 
 def test_functions_that_may_fail_stay_where_masks_say_which_lanes_count():
-    code = [Op("const", f64, (), 0), Op("njit", f64, (0,), None)]
+    code = [Op("const", f64, (), 0), Op("njit", f64, (0,))]
     sections = [full(code, stores=((0, 1),))]
     assert hoisted(sections, [], ())[0] == sections
 
 
 def test_limits_keep_their_slots():
-    row = Section("row", (Op("load", s64, (), 0), Op("load", s64, (), 1)), keeps=((0, 0), (1, 1)))
+    row = Section(SectionLevel.ROW, (Op("load", s64, (), 0), Op("load", s64, (), 1)), keeps=((0, 0), (1, 1)))
     rest = full([Op("load", f64, (), 2)], reduces=(Reduce("sum", f64, (0,), 2),))
     sections, slots, limits = hoisted([row, rest], [s64, s64, f64], (-1, 1))
     assert sections[0].keeps == ((0, 1),)

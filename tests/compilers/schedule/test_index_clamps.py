@@ -7,6 +7,7 @@ from compiling import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
+from nxkernel.compilers.schedule.loop_nest import NestWord, WordKind
 from nxkernel.ops.programs import control_flow
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -42,8 +43,8 @@ def clamps(bound):
     for section in bound.nest.sections:
         for op in section.code:
             if op.name in ("max", "min"):
-                constant = section.code[op.args[1]].extra
-                found.append((op.name, words["constant", constant][0], constant))
+                constant = section.code[op.args[1]].entry
+                found.append((op.name, words[WordKind.CONSTANT, constant].value, constant))
     return found
 
 
@@ -71,7 +72,7 @@ def test_strides_are_those_of_the_array_that_is_read():
     found = facts(bound, ranges).strides
     kinds = list(bound.nest.words())
     (number,) = found
-    assert bound.words[kinds.index(("constant", number, 0))][0] == 9
+    assert bound.words[kinds.index(NestWord(WordKind.CONSTANT, number))].value == 9
     assert found[number].params["name"] == "outside"
 
 

@@ -11,6 +11,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.compilers.schedule import piecewise_buffers
+from nxkernel.compilers.schedule.loop_nest import StoreMode
 
 
 def pieces_of(primitive, *specs, **params):
@@ -108,9 +109,9 @@ def test_updates_go_where_indices_say():
         axes=(0, 2),
         combine="add",
     )
-    assert [(store.value, store.combine, store.in_order) for store in stores] == [
-        (target, "put", False),
-        (updates, "add", True),
+    assert [(store.value, store.mode, store.in_order) for store in stores] == [
+        (target, StoreMode.PUT, False),
+        (updates, StoreMode.ADD, True),
     ]
     assert where(stores) == [(0, (42, 7, 1)), (0, (0, 7))]
     assert stores[1].places == (piecewise_buffers.At(rows, 4, 42), piecewise_buffers.At(columns, 6, 1))

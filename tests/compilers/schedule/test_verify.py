@@ -8,6 +8,7 @@ import nxkernel as nx
 from compiling import planned, spec
 from nxkernel import types
 from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import BufferRole, Stride
 from nxkernel.compilers.schedule.verify import verify
 from nxkernel.errors import VerificationError
 
@@ -52,14 +53,17 @@ DAMAGE = {
     "an operation": (lambda: with_op("exp", name="expp"), "an element-wise primitive, or one that reads, found expp"),
     "arguments": (lambda: with_op("exp", args=(99,)), "arguments among the instructions before it, found [99]"),
     "a type": (lambda: with_op("exp", type=types.f64), "expected arguments of type f64, found f32"),
-    "a buffer": (lambda: with_op("load", extra=9), "expected a number below 2, found 9"),
+    "a buffer": (lambda: with_op("load", entry=9), "expected a number below 2, found 9"),
     "a slot of later": (
         lambda: with_nest(sections=bound().nest.sections[1:]), "a slot that an earlier pass wrote, found slot 0",
     ),
-    "a role": (lambda: with_access(0, role="write"), "expected a buffer to read, found buffer 0 to write"),
-    "strides": (lambda: with_access(0, strides="1"), "buffer 0: expected strides of 2 axes, found '1'"),
-    "a stride": (lambda: with_access(0, strides="x1"), "buffer 0: expected strides out of 0, 1, -, 2, s and m"),
-    "lanes": (lambda: with_nest(lanes="sideways"), "the nest: expected lanes inner, outer or tile, found sideways"),
+    "a role": (lambda: with_access(0, role=BufferRole.WRITE), "expected a buffer to read, found buffer 0 to write"),
+    "strides": (lambda: with_access(0, strides=(Stride.UNIT,)), "buffer 0: expected strides of 2 axes, found 1"),
+    "a stride": (
+        lambda: with_access(0, strides=("s", "1")),
+        "buffer 0: expected along axis 0 a stride 0, 1, -, 2, s, m, found 's'",
+    ),
+    "lanes": (lambda: with_nest(lanes="sideways"), "the nest: expected lanes inner, outer, tile, found 'sideways'"),
     "limits": (lambda: with_nest(limits=(7, -1)), "the nest: expected limits in slots below"),
     "words": (lambda: dataclasses.replace(bound(), words=[5]), "the words of the nest: expected"),
     "sizes": (lambda: dataclasses.replace(bound(), elements=36), "expected sizes of 36 elements, found [5, 7]"),

@@ -18,12 +18,10 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import cast, cast_number
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section, SectionLevel, StoreMode, Stride, WordKind
 from nxkernel.primitives import Spec
 
 from .memory import Address, Memory
-
-_STEPS = {"0": 0, "1": 1, "-": -1, "2": 2}
 
 
 class DisorderError(AssertionError):
@@ -54,29 +52,29 @@ class _Nest:
         self.addresses = dict(zip(self.nest.memory, addresses, strict=True))
         words = dict(zip(self.nest.words(), bound.words, strict=True))
         self.rank = self.nest.outer + self.nest.inner
-        self.sizes = [words["size", 0, axis] for axis in range(self.rank)]
-        self.starts = {number: word for (kind, number, _), word in words.items() if kind == "start"}
+        self.sizes = [words[WordKind.SIZE, 0, axis] for axis in range(self.rank)]
+        self.starts = {number: word for (kind, number, _), word in words.items() if kind is WordKind.START}
         self.steps = {
-            (number, axis): self._step(number, axis, letter, words)
+            (number, axis): self._step(number, axis, stride, words)
             for number, access in enumerate(self.nest.buffers)
-            for axis, letter in enumerate(access.strides)
+            for axis, stride in enumerate(access.strides)
         }
         self.constants = [self._constant(words, number, type_) for number, type_ in enumerate(self.nest.constants)]
         split = self.nest.split >= 0
-        self.length, self.blocks = (words["block", 0, 0], words["blocks", 0, 0]) if split else (0, 1)
-        self.step = words["step", 0, 0] if split else 0
+        self.length, self.blocks = (words[WordKind.BLOCK, 0, 0], words[WordKind.BLOCKS, 0, 0]) if split else (0, 1)
+        self.step = words[WordKind.STEP, 0, 0] if split else 0
         self.touched = Touched(bound)
 
-    def _step(self, number: int, axis: int, letter: str, words: dict) -> int:
-        if letter == "m":
+    def _step(self, number: int, axis: int, stride: Stride, words: dict) -> int:
+        if stride is Stride.MERGED:
             return self.sizes[axis + 1]
-        if letter == "s":
-            return words["stride", self.nest.mover(number), axis]
-        return _STEPS[letter]
+        if stride is Stride.DYNAMIC:
+            return words[WordKind.STRIDE, self.nest.mover(number), axis]
+        return stride.elements
 
     @staticmethod
     def _constant(words: dict, number: int, type_: types.Type) -> np.ndarray:
-        value = words["constant", number, 0][0]
+        value = words[WordKind.CONSTANT, number, 0].value
         if type_.is_complex:
             value = complex(value, words["constant", number, 1][0])
         return cast_number(value, type_)
@@ -98,7 +96,7 @@ class _Nest:
         """The indices of each axis, as arrays that broadcast to the space of a section."""
         found = []
         for axis in range(self.rank):
-            low, high = self.ranges[axis] if level == "full" or axis < self.nest.outer else (0, 1)
+            low, high = self.ranges[axis] if level is SectionLevel.FULL or axis < self.nest.outer else (0, 1)
             shape = [1] * self.rank
             shape[axis] = max(high - low, 0)
             found.append(np.arange(low, max(high, low), dtype=np.int64).reshape(shape))
@@ -108,7 +106,9 @@ class _Nest:
         self.level, self.number = section.level, number
         self.at = self._coordinates(section.level)
         self.shape = np.broadcast_shapes(*(c.shape for c in self.at)) if self.at else ()
-        self.inside = self._inside() if section.level == "full" and self.nest.limits else np.ones(self.shape, bool)
+        self.inside = (
+            self._inside() if section.level is SectionLevel.FULL and self.nest.limits else np.ones(self.shape, bool)
+        )
         if any(reduce.name == "reduce" for reduce in section.reduces):
             self._fold(section)
             return
@@ -135,13 +135,13 @@ class _Nest:
             self.scratches[row] = values[number]
         for buffer, number in section.stores:
             indices = self._indices(buffer)
-            if section.level == "row" and self.nest.split >= 0:
+            if section.level is SectionLevel.ROW and self.nest.split >= 0:
                 indices = indices + self.block * self.step
             self._store(buffer, indices, values[number], False)
         for scatter in section.scatters:
             indices = self._indices(scatter.buffer) + values[scatter.offset]
             value = values[scatter.value]
-            if scatter.combine == "add":
+            if scatter.mode is StoreMode.ADD:
                 self._add(scatter.buffer, indices, value)
             else:
                 self._store(scatter.buffer, indices, value, True)
@@ -171,7 +171,7 @@ class _Nest:
 
     def _indices(self, number: int) -> np.ndarray:
         total = np.full((1,) * self.rank, self.starts.get(number, 0), dtype=np.int64)
-        for axis in range(self.rank if self.level == "full" else self.nest.outer):
+        for axis in range(self.rank if self.level is SectionLevel.FULL else self.nest.outer):
             total = total + self.at[axis] * self.steps[number, axis]
         return total
 
@@ -179,28 +179,28 @@ class _Nest:
 
     def _op(self, op: Op, args: list[np.ndarray], carried: dict[int, np.ndarray]) -> np.ndarray:
         if op.name == "const":
-            return self.constants[op.extra]
+            return self.constants[op.entry]
         if op.name == "slot":
-            return self.slots[op.extra]
+            return self.slots[op.entry]
         if op.name == "scratch":
-            return self.scratches[op.extra]
+            return self.scratches[op.entry]
         if op.name == "carry":
-            return carried[op.extra]
+            return carried[op.entry]
         if op.name == "index":
-            return cast(self._indices(op.extra), op.type)
+            return cast(self._indices(op.entry), op.type)
         if op.name in ("load", "gather"):
-            indices = self._indices(op.extra) + (args[0] if args else 0)
+            indices = self._indices(op.entry) + (args[0] if args else 0)
             return self._load(op, indices)
         return apply(op, args)
 
     def _load(self, op: Op, indices: np.ndarray) -> np.ndarray:
-        self._touch(op.extra, indices, False, False)
+        self._touch(op.entry, indices, False, False)
         inside = self.inside
         wanted = np.broadcast_to(indices, self.shape) if not inside.all() else indices
         if inside.all():
-            return self.memory.read(self.addresses[op.extra], op.type.dtype, wanted, self.what)
+            return self.memory.read(self.addresses[op.entry], op.type.dtype, wanted, self.what)
         found = np.zeros(self.shape, op.type.dtype)
-        found[inside] = self.memory.read(self.addresses[op.extra], op.type.dtype, wanted[inside], self.what)
+        found[inside] = self.memory.read(self.addresses[op.entry], op.type.dtype, wanted[inside], self.what)
         return found
 
     def _touch(self, buffer: int, indices: np.ndarray, writes: bool, several: bool) -> None:
@@ -252,7 +252,7 @@ class _Nest:
             return self._back(np.zeros(rows.shape[:-1], np.int64), type_)
         choose = np.argmax if reduce.name == "argmax" else np.argmin
         rows = np.asarray(rows, np.float32) if rows.dtype.kind not in "iufb" else rows
-        if reduce.extra == "high":
+        if reduce.takes_last:
             place = rows.shape[-1] - 1 - choose(rows[..., ::-1], axis=-1)
         else:
             place = choose(rows, axis=-1)
@@ -298,9 +298,9 @@ def apply(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
     if primitive in (p.as_type, p.bitcast):
         params = {"type": op.type}
     elif primitive is p.threefry2x32:
-        params = {"word": op.extra}
+        params = {"word": op.attribute}
     elif primitive is p.njit:
-        params = {"function": op.extra, "type": op.type}
+        params = {"function": op.attribute, "type": op.type}
     arrays = np.broadcast_arrays(*args)
     spec = Spec(op.type, arrays[0].shape, (None,) * arrays[0].ndim)
     return MEANING[primitive](spec, *map(np.ascontiguousarray, arrays), **params).reshape(spec.shape)

@@ -18,9 +18,9 @@ from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
-from nxkernel.compilers.schedule.build_nest import extra_of
+from nxkernel.compilers.schedule.build_nest import attribute_of
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Op
+from nxkernel.compilers.schedule.loop_nest import Op, StoreMode
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.primitives import Spec
 
@@ -137,7 +137,7 @@ class Scope:
     def _scalar(self, node: Expr, what: object) -> None:
         if node.primitive.family == "elementwise":
             values = [self.value(operand, what) for operand in node.operands]
-            found = nests.apply(Op(node.primitive.name, node.type, (), extra_of(node)), values)
+            found = nests.apply(Op(node.primitive.name, node.type, attribute=attribute_of(node)), values)
         elif node.primitive in (p.iota, p.constant):
             found = cast_number(node.params.get("value", 0), node.type)
         else:
@@ -157,7 +157,7 @@ class Scope:
         (store,) = piecewise_buffers.stores(node, in_place=True)
         terms = [Term(at.index, at.most, at.stride) for at in store.places]
         place, value = self._offset(store.offset, terms, what), self.value(store.value, what).reshape(())
-        if store.combine == "add":
+        if store.mode is StoreMode.ADD:
             held = self.memory.read(self.address(node), node.type.dtype, place, what)
             value = nests.apply(Op("add", node.type, (), None), [held, value])
         self.memory.write(self.address(node), place, np.asarray(value, node.type.dtype), what)

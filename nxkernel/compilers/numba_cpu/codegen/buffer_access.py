@@ -11,8 +11,23 @@ from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import loop_nest
-from nxkernel.compilers.schedule.loop_nest import Nest, Op, Scatter, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    BufferRole,
+    LaneAxis,
+    Nest,
+    NestWord,
+    Op,
+    Scatter,
+    Section,
+    SectionLevel,
+    StoreMode,
+    Stride,
+    WordKind,
+)
 from nxkernel.types import Type
+
+#: The strides of a flat nest along which lanes run on from row to row, or all stay.
+_AS_ONE = ((Stride.MERGED, Stride.UNIT), (Stride.NONE, Stride.NONE))
 
 
 @dataclass(frozen=True)
@@ -63,15 +78,15 @@ class BufferAccess:
     def _read_table(self) -> None:
         self.pointers = {number: self.word(place, "ptr") for place, number in enumerate(self.nest.memory)}
         self.sizes: list[IRValue] = []
-        self.words: dict[tuple[str, int, int], IRValue] = {}
+        self.words: dict[NestWord, IRValue] = {}
         self.constant_words: dict[int, int] = {}
         for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
-            if kind == "constant":
+            if kind is WordKind.CONSTANT:
                 # Constants are read where they are used: as memory operands they take no register.
                 self.constant_words.setdefault(number, place)
-            elif kind == "size":
+            elif kind is WordKind.SIZE:
                 self.sizes.append(self.word(place))
-            elif kind == "failure":
+            elif kind is WordKind.FAILURE:
                 self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(place))
             else:
                 self.words[kind, number, axis] = self.word(place)
@@ -81,16 +96,16 @@ class BufferAccess:
         b, nest = self.b, self.nest
         parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
         if nest.split >= 0:
-            parts.append(("block", self.words["blocks", 0, 0]))
-        if nest.lanes == "outer":
+            parts.append(("block", self.words[WordKind.BLOCKS, 0, 0]))
+        if nest.lanes is LaneAxis.OUTER:
             wide = b.integer("add", self.sizes[nest.outer - 1], self.integer(loop_nest.COLUMNS - 1))
             parts.append(("tile", b.integer("sdiv", wide, self.integer(loop_nest.COLUMNS))))
         elif nest.tiled:
-            parts.append(("tile", self.words["tiles", 0, 0]))
+            parts.append(("tile", self.words[WordKind.TILES, 0, 0]))
         return parts
 
     def _serial_outer(self) -> range:
-        return range(self.nest.outer - (self.nest.lanes == "outer"))
+        return range(self.nest.outer - (self.nest.lanes is LaneAxis.OUTER))
 
     def locate(self, position: IRValue) -> None:
         """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
@@ -140,7 +155,11 @@ class BufferAccess:
         """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""
         bases: dict[int, IRValue] = {}
         for number, access in enumerate(self.nest.buffers):
-            start = self.words.get(("start", number, 0)) if access.role == "index" else self.pointers[number]
+            start = (
+                self.words.get((WordKind.START, number, 0))
+                if access.role is BufferRole.INDEX
+                else self.pointers[number]
+            )
             bases[number] = self._further(number, start, indices)
         return bases
 
@@ -149,14 +168,14 @@ class BufferAccess:
         access, offset = self.nest.buffers[number], self._offset(number, indices)
         if offset is None:
             return base
-        if access.role == "index":
+        if access.role is BufferRole.INDEX:
             return self.b.integer("add", base, offset)
         return self.b.offset(base, MEMORY[access.type], offset)
 
     def _offset(self, number: int, indices: dict[int, IRValue]) -> IRValue | None:
         """How far a buffer moves to the indices of axes, in elements; None where it stays."""
         strides = self.nest.buffers[number].strides
-        moving = [(axis, index) for axis, index in indices.items() if strides[axis] != "0"]
+        moving = [(axis, index) for axis, index in indices.items() if strides[axis] is not Stride.NONE]
         place = (self.b.block, self.nest.mover(number), *moving)
         if place not in self._offsets:
             offset = None
@@ -182,16 +201,16 @@ class BufferAccess:
         return right if left is None else self.b.integer("add", left, right)
 
     def _stride(self, number: int, axis: int) -> IRValue:
-        return self.words["stride", self.nest.mover(number), axis]
+        return self.words[WordKind.STRIDE, self.nest.mover(number), axis]
 
     def _moved(self, number: int, axis: int, index: IRValue) -> IRValue:
         """How far a buffer has moved at an index of an axis, in elements."""
         stride = self.nest.buffers[number].strides[axis]
-        if stride == "1":
+        if stride is Stride.UNIT:
             return index
-        if stride == "-":
+        if stride is Stride.REVERSED:
             return self.b.integer("sub", self.integer(0), index)
-        step = self.integer(2) if stride == "2" else self._stride(number, axis)
+        step = self.integer(2) if stride is Stride.DOUBLE else self._stride(number, axis)
         return self.b.integer("mul", index, step)
 
     def spread(self, place: CodePosition) -> CodePosition:
@@ -212,7 +231,7 @@ class BufferAccess:
     def lane_axis(self) -> int:
         """The number of the axis that lanes run along."""
         nest = self.nest
-        return nest.outer - 1 if nest.lanes != "inner" else nest.outer + nest.inner - 1
+        return nest.outer - 1 if nest.lanes is not LaneAxis.INNER else nest.outer + nest.inner - 1
 
     def _at(self, number: int, place: CodePosition) -> IRValue:
         """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
@@ -224,7 +243,7 @@ class BufferAccess:
         if self.nest.flat:
             return self._far_flat(number, place)
         index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
-        if self.nest.buffers[number].strides[axis] == "2":
+        if self.nest.buffers[number].strides[axis] is Stride.DOUBLE:
             return b.integer("mul", index, b.constant("i64", 2, place.lanes))
         return b.integer("mul", index, b.splat(self._stride(number, axis), place.lanes))
 
@@ -232,31 +251,31 @@ class BufferAccess:
         b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
         # Only a position in a tile of rows comes here.
         axis, (row, more) = self.lane_axis(), place.rows  # pyright: ignore[reportGeneralTypeIssues]
-        if (across, along) == ("0", "1"):
+        if (across, along) == (Stride.NONE, Stride.UNIT):
             return place.columns
         moved = b.constant("i64", 0, place.lanes)
-        if along != "0":
+        if along is not Stride.NONE:
             moved = b.convert("sext", place.columns, "i64")
-        if along == "s":
+        if along is Stride.DYNAMIC:
             moved = b.integer("mul", moved, b.splat(self._stride(number, axis), place.lanes))
-        if across == "s":
+        if across is Stride.DYNAMIC:
             step = self._stride(number, axis - 1)
             rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
             moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
         return moved
 
-    def _moves(self, number: int, place: CodePosition) -> str:
+    def _moves(self, number: int, place: CodePosition) -> Stride:
         """How a buffer moves along the lanes of a place."""
         strides = self.nest.buffers[number].strides
         if place.lane is None:
-            return "0"
-        if self.nest.flat and strides[-2:] not in ("m1", "00"):
-            return "s"
+            return Stride.NONE
+        if self.nest.flat and strides[-2:] not in _AS_ONE:
+            return Stride.DYNAMIC
         return strides[self.lane_axis()]
 
     def load(self, op: Op, values: list[Register], place: CodePosition) -> Register:
         """What a load instruction gives."""
-        b, number = self.b, op.extra
+        b, number = self.b, op.entry
         element = MEMORY[op.type]
         base = self._at(number, place)
         moves = self._moves(number, place)
@@ -265,15 +284,15 @@ class BufferAccess:
             return self.e.from_memory(value, op.type)
         if op.args:
             base = b.offset(base, element, b.extract(values[op.args[0]], 0))
-        if moves == "0":
+        if moves is Stride.NONE:
             one = register_pairs.load_one(b, op.type, base) if op.type.is_complex else b.load(element, base)
             return self.e.splat(self.e.from_memory(one, op.type), place.lanes)
-        if moves == "1":
+        if moves is Stride.UNIT:
             at = b.offset(base, element, place.lane) if op.args else self._along(number, base, place)
             value = self._run(op.type, at, place)
-        elif moves == "-":
+        elif moves is Stride.REVERSED:
             value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
-        elif moves == "2" and not op.type.is_complex:
+        elif moves is Stride.DOUBLE and not op.type.is_complex:
             value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
         elif self._by_lanes(op.type, place):
             value = IRValue(element, place.lanes, "poison")
@@ -293,7 +312,7 @@ class BufferAccess:
     def _lane_addresses(self, number: int, element: str, base: IRValue, place: CodePosition) -> list[IRValue]:
         """Where each lane is in a buffer that moves by a stride along the lanes."""
         b, axis = self.b, self.lane_axis()
-        doubled = self.nest.buffers[number].strides[axis] == "2"
+        doubled = self.nest.buffers[number].strides[axis] is Stride.DOUBLE
         step = self.integer(2) if doubled else self._stride(number, axis)
         found = [b.offset(base, element, b.integer("mul", place.lane, step))]
         while len(found) < place.lanes:
@@ -323,12 +342,12 @@ class BufferAccess:
     def added(self, index: IRValue, number: int, place: CodePosition) -> IRValue:
         """A computed index for each lane, and what a buffer moves along the lanes besides."""
         b, moves = self.b, self._moves(number, place)
-        if moves == "0":
+        if moves is Stride.NONE:
             return index
         if moves in "s2":
             return b.integer("add", index, b.convert("sext", self._far(number, place), "i64"))
         lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
-        return b.integer("add" if moves == "1" else "sub", index, lane)
+        return b.integer("add" if moves is Stride.UNIT else "sub", index, lane)
 
     def _run(self, type_: Type, address: IRValue, place: CodePosition) -> Register:
         """Consecutive elements of a type."""
@@ -361,18 +380,18 @@ class BufferAccess:
 
     def index(self, op: Op, place: CodePosition) -> IRValue:
         """What an index instruction gives: where each lane is along an axis."""
-        b, lanes, number = self.b, place.lanes, op.extra
+        b, lanes, number = self.b, place.lanes, op.entry
         value = self._at(number, place)
         moves = self._moves(number, place)
-        if moves == "s":
+        if moves is Stride.DYNAMIC:
             far = b.convert("sext", self._far(number, place), "i64")
             return b.convert("trunc", b.integer("add", b.splat(value, lanes), far), REGISTER[op.type])
         if moves in "1-":
-            value = b.integer("add" if moves == "1" else "sub", value, place.lane)
+            value = b.integer("add" if moves is Stride.UNIT else "sub", value, place.lane)
         value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
-        if moves == "0":
+        if moves is Stride.NONE:
             return value
-        return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
+        return b.integer("add" if moves is Stride.UNIT else "sub", value, b.steps(value.element, lanes))
 
     def stores(self, section: Section, values: list[Register], place: CodePosition) -> None:
         """Write what a section stores."""
@@ -382,8 +401,8 @@ class BufferAccess:
             element = MEMORY[access.type]
             value = self.e.to_memory(values[source], access.type)
             base = self._at(number, place)
-            if section.level == "row" and nest.split >= 0:
-                base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
+            if section.level is SectionLevel.ROW and nest.split >= 0:
+                base = b.offset(base, element, b.integer("mul", self.block, self.words[WordKind.STEP, 0, 0]))
             self._store(value, number, base, place)
         for scatter in section.scatters:
             self._scatter(scatter, values, place)
@@ -391,11 +410,11 @@ class BufferAccess:
     def _store(self, value: Register, number: int, base: IRValue, place: CodePosition) -> None:
         """Write a value from where a buffer is at the serial indices of a place."""
         b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, place)
-        if moves == "0":
+        if moves is Stride.NONE:
             self._write(register_pairs.each(lambda part: b.extract(part, 0), value), base, None)
-        elif moves == "1":
+        elif moves is Stride.UNIT:
             self._write(value, self._along(number, base, place), place.mask)
-        elif moves == "-":
+        elif moves is Stride.REVERSED:
             self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
         elif self._by_lanes(type_, place):
             for lane, address in enumerate(self._lane_addresses(number, MEMORY[type_], base, place)):
@@ -414,7 +433,7 @@ class BufferAccess:
         """Write at a computed place; what is added to is read first."""
         b, number = self.b, scatter.buffer
         type_, value = self.nest.buffers[number].type, values[scatter.value]
-        if scatter.combine == "add":
+        if scatter.mode is StoreMode.ADD:
             there = self.load(Op("load", type_, (scatter.offset,), number), values, place)
             value = self.e.apply("add", type_, [there, value], None)
         value = self.e.to_memory(value, type_)

@@ -7,7 +7,7 @@ from nxkernel.compilers.numba_cpu.codegen.buffer_access import CodePosition
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.codegen.row_reductions import suits
-from nxkernel.compilers.schedule.loop_nest import Nest, Section
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, Nest, Section
 
 #: Instructions in a section up to which its code is written for every part of a vector.
 OFTEN = 24
@@ -15,7 +15,7 @@ OFTEN = 24
 
 def lower(nest: Nest) -> IRModule:
     """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
-    return large.lower(nest) if nest.lanes != "inner" or suits(nest) else _Small(nest).run()
+    return large.lower(nest) if nest.lanes is not LaneAxis.INNER or suits(nest) else _Small(nest).run()
 
 
 class _Small(large.Lowering):

@@ -17,7 +17,18 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder,
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import loop_nest
-from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import (
+    BufferRole,
+    LaneAxis,
+    Nest,
+    Op,
+    Reduce,
+    Section,
+    SectionLevel,
+    StoreMode,
+    Stride,
+    WordKind,
+)
 from nxkernel.types import Type
 
 #: Elementary functions in one nest from which they are called instead of inlined.
@@ -38,7 +49,7 @@ ALIGNED_FROM = 8
 
 def lower(nest: Nest) -> IRModule:
     """The module that defines the kernel of a nest, under the nest's key."""
-    if nest.lanes == "tile":
+    if nest.lanes is LaneAxis.TILE:
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.register_tiles")
         from nxkernel.compilers.numba_cpu.codegen.register_tiles import TiledLowering
 
@@ -85,9 +96,9 @@ class Lowering:
         found = dict(zip(names, loop.values, strict=True))
         self.m.go_to(found)
         for section in self.nest.sections:
-            if section.level == "row":
+            if section.level is SectionLevel.ROW:
                 self._row_section(section)
-            elif self.nest.lanes == "inner":
+            elif self.nest.lanes is LaneAxis.INNER:
                 self._full_inner(section)
             else:
                 self._full_outer(section)
@@ -102,7 +113,7 @@ class Lowering:
         nest, b = self.nest, self.b
         self.scratches = [_rows(b, type_, self.m.sizes[-1]) for type_ in nest.scratches]
         self.slot_rows, self.carry_rows = [], {}
-        if nest.lanes == "outer":
+        if nest.lanes is LaneAxis.OUTER:
             self.slot_rows = [_rows(b, type_, loop_nest.COLUMNS) for type_ in nest.slots]
             for section in nest.sections:
                 for reduce in section.reduces:
@@ -113,7 +124,7 @@ class Lowering:
 
     def _lanes(self, section: Section, *, wide: bool) -> int:
         """How many lanes a section takes: one vector of 512 bits of its widest type, more when it is short."""
-        if any(scatter.lanes and scatter.combine == "add" for scatter in section.scatters):
+        if any(scatter.lanes and scatter.mode is StoreMode.ADD for scatter in section.scatters):
             # Two lanes may add to one place.
             return 1
         held = [op.type for op in section.code] + [reduce.type for reduce in section.reduces]
@@ -122,12 +133,16 @@ class Lowering:
         if wide and len(section.code) <= SHORT:
             lanes *= 4 if len(section.code) <= SHORTEST else 2
         # A row on the stack has room for so many columns and no more.
-        return min(lanes, loop_nest.COLUMNS) if self.nest.lanes == "outer" else lanes
+        return min(lanes, loop_nest.COLUMNS) if self.nest.lanes is LaneAxis.OUTER else lanes
 
     def _is_short(self, section: Section) -> bool:
         """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
         axis = self.m.lane_axis()
-        apart = any(access.strides[axis] == "s" for access in self.nest.buffers if access.role != "index")
+        apart = any(
+            access.strides[axis] is Stride.DYNAMIC
+            for access in self.nest.buffers
+            if access.role is not BufferRole.INDEX
+        )
         return len(section.code) <= (TWICE_APART if apart else TWICE)
 
     def _mask(self, lane: IRValue, stop: IRValue, lanes: int) -> IRValue:
@@ -135,13 +150,13 @@ class Lowering:
         b = self.b
         left = b.convert("trunc", b.intrinsic("smin", b.integer("sub", stop, lane), self.integer(lanes)), "i32")
         mask = b.icmp("slt", b.steps("i32", lanes), b.splat(left, lanes))
-        if any("2" in access.strides for access in self.nest.buffers):
+        if any(Stride.DOUBLE in access.strides for access in self.nest.buffers):
             last = b.integer("sub", b.integer("add", left, left), b.constant("i32", 1))
             self.m.seconds[mask] = b.icmp("slt", b.steps("i32", 2 * lanes), b.splat(last, 2 * lanes))
         return mask
 
     def _row_section(self, section: Section) -> None:
-        if self.nest.lanes == "inner":
+        if self.nest.lanes is LaneAxis.INNER:
             values = self._code(section, CodePosition(1, None, None, {}))
             for slot, number in section.keeps:
                 self.slots[slot] = self.e.number(values[number], self.nest.slots[slot])
@@ -188,7 +203,7 @@ class Lowering:
         if nest.flat:
             size = b.integer("mul", self.m.sizes[-2], self.m.sizes[-1])
         if nest.split == axis:
-            length = self.m.words["block", 0, 0]
+            length = self.m.words[WordKind.BLOCK, 0, 0]
             first = b.integer("mul", self.m.block, length)
         elif nest.tiled and axis == nest.inner - 1:
             length = self.integer(loop_nest.TILE)
@@ -251,7 +266,7 @@ class Lowering:
         if not nest.tiled or nest.inner != 1 or not section.stores or ALIGNED_FROM * lanes > loop_nest.TILE:
             return False
         access = nest.buffers[section.stores[0][0]]
-        return access.strides[-1] == "1" and not access.type.is_complex
+        return access.strides[-1] is Stride.UNIT and not access.type.is_complex
 
     def _to_aligned(self, section: Section, first: IRValue, lanes: int, turn) -> IRValue:
         """Run `turn` for what lies before the first aligned vector of a row; where that vector begins.
@@ -352,7 +367,7 @@ class Lowering:
         return values
 
     def _constant(self, op: Op, lanes: int) -> Register:
-        first = self.m.constant_words[op.extra]
+        first = self.m.constant_words[op.entry]
         words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
         return self.e.splat(whole(words), lanes)
 
@@ -360,28 +375,28 @@ class Lowering:
         """Read the constants of a section before its loops, where it has few of them and many loads."""
         constants = [op for op in section.code if op.name == "const"]
         if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
-            self.held |= {(op.extra, lanes): self._constant(op, lanes) for op in constants}
+            self.held |= {(op.entry, lanes): self._constant(op, lanes) for op in constants}
 
     def _op(self, op: Op, values: list[Register], place: CodePosition) -> Register:
         b, lanes = self.b, place.lanes
         if op.name == "const":
-            held = self.held.get((op.extra, lanes))
+            held = self.held.get((op.entry, lanes))
             return self._constant(op, lanes) if held is None else held
         if op.name in ("load", "gather"):
             return self.m.load(op, values, place)
         if op.name == "index":
             return self.m.index(op, place)
         if op.name == "slot":
-            if self.nest.lanes == "inner":
-                return self.e.splat(self.slots[op.extra], lanes)
-            held = self._slot_addresses(op.extra, place)
+            if self.nest.lanes is LaneAxis.INNER:
+                return self.e.splat(self.slots[op.entry], lanes)
+            held = self._slot_addresses(op.entry, place)
             return whole([b.load(REGISTER[op.type], address, lanes=lanes) for address in held])
         if op.name == "scratch":
             element = REGISTER[op.type]
-            held = [b.offset(row, element, place.lane) for row in self.scratches[op.extra]]
+            held = [b.offset(row, element, place.lane) for row in self.scratches[op.entry]]
             return whole([self.m.consecutive(element, address, place) for address in held])
         self.e.mask = place.mask
-        return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
+        return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.attribute)
 
 
 def _rows(b: FunctionBuilder, type_: Type, count: IRValue | int) -> list[IRValue]:

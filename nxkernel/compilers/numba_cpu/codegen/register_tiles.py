@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, Rang
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
-from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
+from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, Op, Section, SectionLevel, Stride
 
 
 class TileMemory(BufferAccess):
@@ -57,7 +57,7 @@ class TileMemory(BufferAccess):
         """Advance everything to an index of an inner axis."""
         level = dict(self._levels[-1])
         for buffer, access in enumerate(self.nest.buffers):
-            if access.strides[axis] == "0":
+            if access.strides[axis] is Stride.NONE:
                 continue
             far = self._moved(buffer, axis, index)
             for row in range(self.nest.tile[0]):
@@ -66,7 +66,7 @@ class TileMemory(BufferAccess):
 
     def _step(self, buffer: int, base: IRValue, far: IRValue) -> IRValue:
         access = self.nest.buffers[buffer]
-        if access.role == "index":
+        if access.role is BufferRole.INDEX:
             return self.b.integer("add", base, far)
         return self.b.offset(base, MEMORY[access.type], far)
 
@@ -112,7 +112,7 @@ class TiledLowering(Lowering):
             mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
             self._places.append(CodePosition(self._lanes_, mask, lane, {}))
         for section in nest.sections:
-            if section.level == "row":
+            if section.level is SectionLevel.ROW:
                 self._finish(section, self._evaluate(section, {}))
             else:
                 self._full(section)
@@ -204,9 +204,9 @@ class TiledLowering(Lowering):
         for op in section.code:
             by_row = by_vector = op.name in ("slot", "carry")
             if op.name in ("load", "gather", "index"):
-                strides = nest.buffers[op.extra].strides
-                by_vector = strides[nest.outer - 1] != "0"
-                by_row = self._rows > 1 and strides[nest.outer - 2] != "0"
+                strides = nest.buffers[op.entry].strides
+                by_vector = strides[nest.outer - 1] is not Stride.NONE
+                by_row = self._rows > 1 and strides[nest.outer - 2] is not Stride.NONE
             by_row |= any(found[number][0] for number in op.args)
             by_vector |= any(found[number][1] for number in op.args)
             found.append((by_row, by_vector))
@@ -216,7 +216,7 @@ class TiledLowering(Lowering):
         self, op: Op, values: list[Register], place: CodePosition, vector: int, held: list[list[IRValue]]
     ) -> Register:
         if op.name == "slot":
-            return self._held[op.extra, place.row, vector]
+            return self._held[op.entry, place.row, vector]
         if op.name == "carry":
-            return whole(held[op.extra])
+            return whole(held[op.entry])
         return self._op(op, values, place)

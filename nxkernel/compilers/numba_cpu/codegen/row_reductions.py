@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, Cod
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import SHORT, Lowering, index_type
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
-from nxkernel.compilers.schedule.loop_nest import Nest, Section
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, Nest, Section, SectionLevel
 
 #: Rows at a time.
 ROWS = 4
@@ -18,10 +18,10 @@ ROWS = 4
 
 def suits(nest: Nest) -> bool:
     """Whether a nest does nothing with its elements but reduce them, in a few instructions."""
-    plain = nest.lanes == "inner" and nest.outer > 0 and nest.inner == 1
+    plain = nest.lanes is LaneAxis.INNER and nest.outer > 0 and nest.inner == 1
     if not plain or nest.tiled or nest.flat or nest.split >= 0 or nest.limits or nest.scratches:
         return False
-    full = [section for section in nest.sections if section.level == "full"]
+    full = [section for section in nest.sections if section.level is SectionLevel.FULL]
     return (
         bool(full)
         and all(section.reduces and not section.stores for section in full)
@@ -57,7 +57,7 @@ class RowsLowering(Lowering):
             places.append(self.m.located)
         kept: list[dict] = [{} for _ in range(rows)]
         for section in self.nest.sections:
-            if section.level == "full":
+            if section.level is SectionLevel.FULL:
                 self._reduce(section, places, kept)
                 continue
             for located, slots in zip(places, kept, strict=True):

@@ -34,7 +34,7 @@ from nxkernel.compilers.plan.program_plan import (
 )
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Nest
+from nxkernel.compilers.schedule.loop_nest import Nest, SectionLevel
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
@@ -224,7 +224,7 @@ def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> Kernel
 def _title(step: Step, bound: BoundNest) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
-    passes = sum(section.level == "full" for section in nest.sections)
+    passes = sum(section.level is SectionLevel.FULL for section in nest.sections)
     title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title
 

@@ -20,6 +20,7 @@ from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
+from nxkernel.compilers.schedule.loop_nest import WordKind
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -160,9 +161,9 @@ class NativeScope:
             # Steps that must follow each other are no work worth sharing.
             work = 0 if bound.in_order else bound.work
             table = self._run(KernelCall(bound.nest.key, bound.buffers, words, bound.count, work))
-        names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
+        names = [op.attribute.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
-            place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index("failure")
+            place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index(WordKind.FAILURE)
             self.w.raise_if(self.b.offset(table, "i64", self.w.integer(place)), names)
 
     def _inlined(self, bound: BoundNest, words: list[int]) -> IRValue:
@@ -185,13 +186,13 @@ class NativeScope:
         """The words of a kernel in the program, where what is known of them makes its code shorter."""
         w, known = self.w, facts(bound, self.plan.ranges)
         for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
-            if kind == "constant" and number in known.numbers:
+            if kind is WordKind.CONSTANT and number in known.numbers:
                 yield w.integer(known.numbers[number])
-            elif kind == "constant" and number in known.strides:
+            elif kind is WordKind.CONSTANT and number in known.strides:
                 yield w.word(word, key=("stride", self.buffer(known.strides[number]), word))
-            elif kind == "size" and known.fits and axis == bound.nest.outer:
+            elif kind is WordKind.SIZE and known.fits and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
-            elif (kind == "size" and word <= SMALL) or (kind in ("tiles", "blocks") and word == 1):
+            elif (kind is WordKind.SIZE and word <= SMALL) or (kind in (WordKind.TILES, WordKind.BLOCKS) and word == 1):
                 # Code for three columns, or for one tile, is shorter than code for any number of them.
                 yield w.integer(word)
             else:

@@ -12,7 +12,8 @@ from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import piecewise_buffers
-from nxkernel.compilers.schedule.build_nest import extra_of
+from nxkernel.compilers.schedule.build_nest import attribute_of
+from nxkernel.compilers.schedule.loop_nest import StoreMode
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -45,7 +46,7 @@ class Inline:
             values = [self.value(operand) for operand in node.operands]
             if node.primitive is p.njit:
                 self.e.failure = self.b.room("i64", 1, zero=True)
-            value = self.e.apply(node.primitive.name, self._computed_in(node), values, extra_of(node))
+            value = self.e.apply(node.primitive.name, self._computed_in(node), values, attribute_of(node))
             if node.primitive is p.njit:
                 self.w.raise_if(self.e.failure, [node.params["function"].name])
         elif node.primitive in (p.iota, p.constant):
@@ -76,7 +77,7 @@ class Inline:
         terms = [Term(at.index, at.most, at.stride, axis) for at, axis in zip(store.places, axes, strict=True)]
         address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms), self.scope.buffer(node))
         value, note = self.value(store.value), self.w.apart(self.scope.tag(node))
-        if store.combine == "add":
+        if store.mode is StoreMode.ADD:
             value = self.e.apply("add", node.type, [self.load(node.type, address, note), value], None)
         self.keep(value, node.type, address, note)
 

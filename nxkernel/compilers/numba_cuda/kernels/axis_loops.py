@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
 from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Section
+from nxkernel.compilers.schedule.loop_nest import Section, Stride
 
 #: Instructions of a section up to which it is written for several elements at once.
 SHORT = 64
@@ -128,10 +128,10 @@ def suits_vectors(arguments: KernelArguments, sections: Sequence[Section]) -> tu
     Those are the ones that move by one element along the last axis, if they can all be aligned at the same places.
     """
     nest = arguments.nest
-    bare = [op.extra for section in sections for op in section.code if op.name == "load" and not op.args]
+    bare = [op.entry for section in sections for op in section.code if op.name == "load" and not op.args]
     used = {*bare, *(number for section in sections for number, _ in section.stores)}
-    moved = {op.extra for section in sections for op in section.code if op.name in ("load", "gather") and op.args}
-    chosen = {number for number in used if nest.buffers[number].strides.endswith("1")} - moved
+    moved = {op.entry for section in sections for op in section.code if op.name in ("load", "gather") and op.args}
+    chosen = {number for number in used if nest.buffers[number].strides[-1:] == (Stride.UNIT,)} - moved
     if not chosen or sum(len(section.code) for section in sections) > SHORT:
         return 1, frozenset()
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in chosen}

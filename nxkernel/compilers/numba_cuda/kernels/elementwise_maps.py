@@ -13,7 +13,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine, flat
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Section
+from nxkernel.compilers.schedule.loop_nest import Section, SectionLevel
 
 
 class Mapping:
@@ -53,8 +53,10 @@ class Mapping:
         w.line("first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
         w.line("step = cuda.gridDim.x * cuda.blockDim.x")
         spans = [Span(axis, None, arguments.size(axis)) for axis in range(nest.outer + nest.inner)]
-        full = [section for section in nest.sections if section.level == "full"]
-        once = any(section.level == "row" and (section.stores or section.scatters) for section in nest.sections)
+        full = [section for section in nest.sections if section.level is SectionLevel.FULL]
+        once = any(
+            section.level is SectionLevel.ROW and (section.stores or section.scatters) for section in nest.sections
+        )
         plain = nest.inner and not once and self.code.vectors
         lanes, vectors = axis_loops.suits_vectors(arguments, full) if plain else (1, frozenset())
         elements = shapes.size(arguments.sizes)
@@ -67,14 +69,14 @@ class Mapping:
             axis_loops.by_rows(self.code, spans, "first", "step", self._turn, abreast)
             last = arguments.sizes[-1]
             return elements // last * shapes.ceil_div(last, abreast)
-        if any(section.level == "row" for section in nest.sections):
+        if any(section.level is SectionLevel.ROW for section in nest.sections):
             abreast = 1
         axis_loops.one_by_one(w, spans, "first", "step", self._turn, abreast=abreast)
         return shapes.ceil_div(elements, abreast)
 
     def _turn(self, lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
         for section in self.nest.sections:
-            if section.level == "row":
+            if section.level is SectionLevel.ROW:
                 self._row(section, lanes[0])
                 continue
             values = self.code.values(section, lanes, vectors)

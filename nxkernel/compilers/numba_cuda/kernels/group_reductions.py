@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Section
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, Section, SectionLevel, WordKind
 from nxkernel.fork_safety import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
@@ -32,7 +32,7 @@ STATIC = 32 << 10
 
 def writer_for(bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> GroupKernel:
     """What writes the kernel of a nest that reduces."""
-    return (Rows if bound.nest.lanes == "inner" else ColumnGroups)(bound, device, code)
+    return (Rows if bound.nest.lanes is LaneAxis.INNER else ColumnGroups)(bound, device, code)
 
 
 class GroupKernel:
@@ -71,7 +71,7 @@ class GroupKernel:
         """Of each inner axis as much of it as a group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
-            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given("block"))
+            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given(WordKind.BLOCK))
         return sizes
 
     @property
@@ -173,7 +173,7 @@ class GroupKernel:
             self.code.locate(indices)
             self.code.number = "group"
             for number, section in enumerate(self.nest.sections):
-                if section.level == "row":
+                if section.level is SectionLevel.ROW:
                     self._row(section)
                 else:
                     self._full(number, section)
@@ -197,7 +197,7 @@ class GroupKernel:
         for axis in range(nest.outer, nest.outer + nest.inner):
             first, size = None, arguments.size(axis)
             if nest.split == axis - nest.outer:
-                block = arguments.words["block", 0, 0]
+                block = arguments.words[WordKind.BLOCK, 0, 0]
                 first = w.let(f"{self.block} * {block}", "low")
                 size = w.let(f"minimum({block}, {size} - {first})", "length")
             elif nest.limits and axis == nest.outer + nest.inner - 1:
@@ -279,7 +279,7 @@ class Rows(GroupKernel):
         return [*spans, *self._block_span()]
 
     def _block_span(self) -> list[Span]:
-        return [Span(BLOCKS, None, self.arguments.words["blocks", 0, 0])] if self.nest.split >= 0 else []
+        return [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
 
     def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
         lanes, vectors = (
@@ -343,7 +343,7 @@ class ColumnGroups(GroupKernel):
     def outer_spans(self) -> list[Span]:
         """See the base."""
         *leading, last = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
-        blocks = [Span(BLOCKS, None, self.arguments.words["blocks", 0, 0])] if self.nest.split >= 0 else []
+        blocks = [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
         return [*leading, *blocks, last]
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:

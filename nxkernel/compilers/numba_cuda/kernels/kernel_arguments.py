@@ -10,9 +10,13 @@ from nxkernel.compilers.display import nest_source
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.kernel_launches import Place
 from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, NestWord, Stride, WordKind
 
 #: Arrays in one piece of memory begin at multiples of this.
 ALIGNMENT = 16
+
+#: How far a buffer moves to an index of an axis, for strides that the kernel knows.
+_MOVED = {Stride.UNIT: "{}", Stride.DOUBLE: "2 * {}", Stride.REVERSED: "-{}"}
 
 
 class KernelArguments:
@@ -26,7 +30,7 @@ class KernelArguments:
     ----------
     buffers : dict of int to str
         What each buffer, or running index, is called.
-    words : dict of (str, int, int) to str
+    words : dict of NestWord to str
         What each word of the nest is called, by what
         :meth:`~nxkernel.compilers.schedule.loop_nest.Nest.words` tells of it.
     """
@@ -39,13 +43,13 @@ class KernelArguments:
         told = list(nest.words())
         self.words = dict(zip(told, words, strict=True))
         for (kind, number, _), name in self.words.items():
-            if kind == "start":
+            if kind is WordKind.START:
                 self.buffers[number] = name.removesuffix("_start")
         given = dict(zip(told, bound.words, strict=True))
-        self._given = {key: word[0] if isinstance(word, tuple) else word for key, word in given.items()}
+        self._given = {key: word.value if isinstance(word, NestConstant) else word for key, word in given.items()}
         self._names, self._types, self._values = [], [], []
         for key, name in self.words.items():
-            if key[0] != "tiles":
+            if key.kind is not WordKind.TILES:
                 self.add(name, self._type(key), self._given[key])
         self._pointers = [(self.buffers[number], nest.buffers[number]) for number in nest.memory]
         self._places: list[Place] = list(bound.buffers)
@@ -61,14 +65,14 @@ class KernelArguments:
         #: Bytes of the memory that only this step uses.
         self.scratch = 0
 
-    def _type(self, key: tuple[str, int, int]) -> str:
+    def _type(self, key: NestWord) -> str:
         kind, number, part = key
-        return element_types.word_types(self.nest.constants[number])[part] if kind == "constant" else "s64"
+        return element_types.word_types(self.nest.constants[number])[part] if kind is WordKind.CONSTANT else "s64"
 
     def _goes_back(self, number: int) -> bool:
         strides, mover = self.nest.buffers[number].strides, self.nest.mover(number)
         return any(
-            stride == "-" or (stride == "s" and self._given["stride", mover, axis] < 0)
+            stride is Stride.REVERSED or (stride is Stride.DYNAMIC and self._given[WordKind.STRIDE, mover, axis] < 0)
             for axis, stride in enumerate(strides)
         )
 
@@ -77,30 +81,30 @@ class KernelArguments:
     @property
     def sizes(self) -> list[int]:
         """Of each axis in this launch."""
-        return [self._given["size", 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
+        return [self._given[WordKind.SIZE, 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
 
     def step(self, number: int, axis: int) -> int:
         """How many elements a buffer moves along an axis in this launch."""
         stride = self.nest.buffers[number].strides[axis]
-        if stride == "s":
-            return self._given["stride", self.nest.mover(number), axis]
-        if stride == "m":
+        if stride is Stride.DYNAMIC:
+            return self._given[WordKind.STRIDE, self.nest.mover(number), axis]
+        if stride is Stride.MERGED:
             return self.sizes[axis + 1]
-        return {"0": 0, "1": 1, "2": 2, "-": -1}[stride]
+        return stride.elements
 
     def offset(self, number: int) -> int:
         """How many elements of its memory are before the first one of a buffer, in this launch."""
         _, offset = self.bound.buffers[self.nest.memory.index(number)]
         return offset // self.nest.buffers[number].type.size
 
-    def given(self, kind: str) -> int:
+    def given(self, kind: WordKind) -> int:
         """A word of which there is one, in this launch."""
         return self._given[kind, 0, 0]
 
     @property
     def rows(self) -> int:
         """How many outer indices there are, times the blocks of what is cut into blocks."""
-        blocks = self.given("blocks") if self.nest.split >= 0 else 1
+        blocks = self.given(WordKind.BLOCKS) if self.nest.split >= 0 else 1
         return shapes.size(self.sizes[: self.nest.outer]) * blocks
 
     # Parameters ------------------------------------------------------------------------------------------------
@@ -143,12 +147,12 @@ class KernelArguments:
 
     def size(self, axis: int) -> str:
         """The name of an axis' size."""
-        return self.words["size", 0, axis]
+        return self.words[WordKind.SIZE, 0, axis]
 
     def start(self, number: int) -> str | None:
         """Where a buffer or a running index starts; None for where its pointer is."""
-        if self.nest.buffers[number].role == "index":
-            return self.words["start", number, 0]
+        if self.nest.buffers[number].role is BufferRole.INDEX:
+            return self.words[WordKind.START, number, 0]
         return self.starts.get(number)
 
     def terms(self, number: int, indices: Mapping[int, str]) -> list[str]:
@@ -156,14 +160,14 @@ class KernelArguments:
         found = []
         for axis, index in indices.items():
             stride = self.nest.buffers[number].strides[axis]
-            if stride == "0":
+            if stride is Stride.NONE:
                 continue
-            if stride == "s":
+            if stride is Stride.DYNAMIC:
                 found.append(f"{index} * {self.words['stride', self.nest.mover(number), axis]}")
-            elif stride == "m":
+            elif stride is Stride.MERGED:
                 found.append(f"{index} * {self.size(axis + 1)}")
             else:
-                found.append({"1": index, "2": f"2 * {index}", "-": f"-{index}"}[stride])
+                found.append(_MOVED[stride].format(index))
         return found
 
 

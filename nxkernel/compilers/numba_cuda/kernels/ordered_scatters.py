@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Scatter, Section
+from nxkernel.compilers.schedule.loop_nest import Scatter, Section, StoreMode
 
 #: The byte that the number -1 has everywhere: no element is less.
 NOBODY = 0xFF
@@ -26,7 +26,7 @@ NOBODY = 0xFF
 
 def is_contested(bound: BoundNest) -> bool:
     """Whether several elements of a nest may be put at one place."""
-    return bound.in_order and any(scatter.combine == "put" for scatter in _scatters(bound))
+    return bound.in_order and any(scatter.mode is StoreMode.PUT for scatter in _scatters(bound))
 
 
 def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
@@ -59,7 +59,7 @@ class _Contested(PassWriter):
         self.type = "s32" if shapes.size(sizes) < 1 << 31 else "s64"
         self.tables: dict[int, str] = {}
         for scatter in _scatters(arguments.bound):
-            if scatter.combine == "put" and scatter.buffer not in self.tables:
+            if scatter.mode is StoreMode.PUT and scatter.buffer not in self.tables:
                 owner, _ = arguments.bound.buffers[arguments.nest.memory.index(scatter.buffer)]
                 name = f"last_{arguments.buffers[scatter.buffer]}"
                 self.tables[scatter.buffer] = arguments.reserve(name, f"{self.type}*", shapes.size(owner.shape))
@@ -76,7 +76,7 @@ class _Claims(_Contested):
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
         """See the base."""
-        if scatter.combine == "put":
+        if scatter.mode is StoreMode.PUT:
             self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {place}, {self.type}({self.order(lane)}))")
 
 
@@ -87,7 +87,7 @@ class _Winners(_Contested):
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
         """See the base."""
-        if scatter.combine != "put":
+        if scatter.mode is not StoreMode.PUT:
             super().scatter(scatter, lane, place, value)
             return
         with self.w.block(f"if {self.tables[scatter.buffer]}[{place}] == {self.order(lane)}:"):

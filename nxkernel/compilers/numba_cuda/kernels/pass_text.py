@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section
+from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section, StoreMode
 from nxkernel.types import Type
 
 #: What each axis' index is called, of a lane.
@@ -144,14 +144,14 @@ class PassWriter:
 
     def _leaf(self, op: Op, lane: Lane) -> Value:
         if op.name == "const":
-            return element_types.constant(self._constant_names(op.extra), op.type)
+            return element_types.constant(self._constant_names(op.entry), op.type)
         if op.name == "slot":
-            return self.slot(op.extra)
+            return self.slot(op.entry)
         if op.name == "carry":
-            return self.carried(op.extra)
+            return self.carried(op.entry)
         if op.name == "scratch":
-            return got(self.w, self._row_places(op.extra, lane), op.type)
-        return self.w.let(f"{element_types.register_type(op.type)}({self.place(op.extra, lane)})")
+            return got(self.w, self._row_places(op.entry, lane), op.type)
+        return self.w.let(f"{element_types.register_type(op.type)}({self.place(op.entry, lane)})")
 
     def _constant_names(self, number: int) -> list[str]:
         """The words that a constant is."""
@@ -179,7 +179,7 @@ class PassWriter:
     def _loaded(
         self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
     ) -> list[Value]:
-        number = op.extra
+        number = op.entry
         name = self.pointers.get(number, self.arguments.buffers[number])
         if number in self.tiles:
             return [self.tiles[number]]
@@ -218,7 +218,7 @@ class PassWriter:
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
         """Write a value to a computed place."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
-        if scatter.combine == "add":
+        if scatter.mode is StoreMode.ADD:
             self.w.extend(element_types.atomic_add(name, place, value, type_))
         else:
             self.w.store(name, place, value, type_)

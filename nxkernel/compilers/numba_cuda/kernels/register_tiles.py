@@ -21,7 +21,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import WARP, Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, Nest, Op, Section, SectionLevel, Stride
 
 #: Columns of a thread, the first of these that leave threads enough.
 COLUMNS = (4, 2, 1)
@@ -40,7 +40,7 @@ Cell = tuple[int, int]
 def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
     """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
     nest, arguments = bound.nest, KernelArguments(bound)
-    if nest.lanes != "tile" or nest.tile[0] < 2:
+    if nest.lanes is not LaneAxis.TILE or nest.tile[0] < 2:
         return None
     if any(reduce.is_fold for section in nest.sections for reduce in section.reduces):
         return None
@@ -139,7 +139,7 @@ class Tiling:
                 self._lanes[r, c] = {row_axis: rows[r], column_axis: columns[c]}
             self._point()
             for section in self.nest.sections:
-                if section.level == "row":
+                if section.level is SectionLevel.ROW:
                     self._finish(section, self._values(section, {}), {})
                 else:
                     self._full(section)
@@ -147,7 +147,7 @@ class Tiling:
 
     def _begin_together(self) -> None:
         """Write what threads need that share tiles. Results go through the same shared memory one after the other."""
-        sections = [section for section in self.nest.sections if section.level == "full"]
+        sections = [section for section in self.nest.sections if section.level is SectionLevel.FULL]
         for section in sections:
             self.w.extend(self.together.arrays(self._accumulators(section)))
         self.w.line("first = cuda.blockIdx.x * cuda.blockDim.x")
@@ -158,9 +158,9 @@ class Tiling:
 
     def _point(self) -> None:
         """Write where the rows and columns of each buffer that is read inside begin."""
-        full = [section for section in self.nest.sections if section.level == "full"]
+        full = [section for section in self.nest.sections if section.level is SectionLevel.FULL]
         self._pointers.clear()
-        for number in sorted({op.extra for section in full for op in section.code if op.name in ("load", "gather")}):
+        for number in sorted({op.entry for section in full for op in section.code if op.name in ("load", "gather")}):
             for cell in self.cells:
                 key = (number, *self._own(number, cell))
                 if key not in self._pointers:
@@ -175,7 +175,10 @@ class Tiling:
     def _own(self, number: int, cell: Cell) -> Cell:
         """The first of the cells that read a buffer where one does."""
         strides, outer = self.nest.buffers[number].strides, self.nest.outer
-        return (cell[0] if strides[outer - 2] != "0" else 0, cell[1] if strides[outer - 1] != "0" else 0)
+        return (
+            cell[0] if strides[outer - 2] is not Stride.NONE else 0,
+            cell[1] if strides[outer - 1] is not Stride.NONE else 0,
+        )
 
     def _finish(self, section: Section, values: dict[Cell, list[Value]], lane: Lane) -> None:
         """Keep and store what a section gives for each cell, at the indices of the inner axes."""
@@ -183,7 +186,7 @@ class Tiling:
             self.code.keep(section, values[cell])
             if section.stores or section.scatters:
                 # Where threads share a tile, each has the results, and its own elements of what is reduced.
-                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and section.level == "row" else ""
+                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and section.level is SectionLevel.ROW else ""
                 with self.w.block(f"if {self._inside[cell]}{once}:"):
                     self.code.store(section, [values[cell]], [{**lane, **self._lanes[cell]}])
 
@@ -238,9 +241,9 @@ class Tiling:
         return values
 
     def _instruction(self, op: Op, section: Section, values: list[Value], lane: Lane, cell: Cell) -> Value:
-        if section.level == "row" or op.name not in ("load", "gather"):
+        if section.level is SectionLevel.ROW or op.name not in ("load", "gather"):
             return self.code.instruction(op, section.code, values, {**lane, **self._lanes[cell]})
-        self.code.pointers = {op.extra: self._pointers[(op.extra, *self._own(op.extra, cell))]}
+        self.code.pointers = {op.entry: self._pointers[(op.entry, *self._own(op.entry, cell))]}
         value = self.code.instruction(op, section.code, values, lane)
         self.code.pointers = {}
         return value
@@ -252,8 +255,8 @@ def _depends(nest: Nest, section: Section) -> list[tuple[bool, bool]]:
     for op in section.code:
         by_row = by_column = op.name == "slot"
         if op.name in ("load", "gather", "index"):
-            strides = nest.buffers[op.extra].strides
-            by_row, by_column = strides[nest.outer - 2] != "0", strides[nest.outer - 1] != "0"
+            strides = nest.buffers[op.entry].strides
+            by_row, by_column = strides[nest.outer - 2] is not Stride.NONE, strides[nest.outer - 1] is not Stride.NONE
         by_row |= any(found[number][0] for number in op.args)
         by_column |= any(found[number][1] for number in op.args)
         found.append((by_row, by_column))

@@ -12,6 +12,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import SectionLevel
 from nxkernel.types import Type
 
 #: Rows and columns of a tile, and threads along y.
@@ -29,14 +30,19 @@ def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
     """
     nest = bound.nest
     section = nest.sections[0]
-    if len(nest.sections) > 1 or section.level != "full" or section.scatters or nest.outer + nest.inner < 2:
+    if (
+        len(nest.sections) > 1
+        or section.level is not SectionLevel.FULL
+        or section.scatters
+        or nest.outer + nest.inner < 2
+    ):
         return None
     arguments = KernelArguments(bound)
     *others, last = range(nest.outer + nest.inner)
     if not all(arguments.step(number, last) == 1 for number, _ in section.stores):
         return None
-    loaded = {op.extra for op in section.code if op.name in ("load", "gather")}
-    plain = loaded - {op.extra for op in section.code if op.name in ("load", "gather") and op.args}
+    loaded = {op.entry for op in section.code if op.name in ("load", "gather")}
+    plain = loaded - {op.entry for op in section.code if op.name in ("load", "gather") and op.args}
     for axis in others:
         found = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
         if found and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:

@@ -60,7 +60,7 @@ def emit(writer: SourceWriter, op: Op, values: Sequence[Value], operands: Sequen
     if op.name not in table:
         what = f"{op.name} of {'complex' if of_complex else 'real'} numbers"
         if op.name == "njit":
-            what = f"{op.extra.name}, which Numba compiled for the processor,"
+            what = f"{op.attribute.name}, which Numba compiled for the processor,"
         raise CompilationError(message(f"{what} has no code on a GPU.", 'The compiler "numba_cpu" runs it.'))
     return table[op.name](writer, op, values, operands)
 
@@ -136,7 +136,7 @@ def _infix(name: str, sign: str) -> None:
         if op.type is types.bool_:
             return w.let(f"truth(u8({left}) {sign} u8({right}))")
         text = f"{left} {sign} {right}"
-        if name == "multiply" and op.extra and op.type.is_float:
+        if name == "multiply" and op.attribute and op.type.is_float:
             text = f"times({left}, {right})"
         return _rounded(w, text, op.type) if op.type.is_float else _wrapped(w, text, op.type)
 
@@ -312,7 +312,7 @@ def _threefry(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence
         first, second = w.name(), w.name()
         w.line(f"{first}, {second} = threefry({', '.join(values)})")
         w.known[place] = (first, second)
-    return w.known[place][op.extra]
+    return w.known[place][op.attribute]
 
 
 # Complex numbers -------------------------------------------------------------------------------------------------

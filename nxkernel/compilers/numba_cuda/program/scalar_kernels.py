@@ -18,6 +18,7 @@ from nxkernel.compilers.numba_cuda.program.host_steps import HostStep, Launched,
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
 from nxkernel.compilers.schedule import piecewise_buffers
+from nxkernel.compilers.schedule.loop_nest import StoreMode
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.types import Type
@@ -178,9 +179,9 @@ class _Text(Arithmetic):
         self.w.store(self.kernel.pointer_to(self.scope.at(part.place), part.type), FIRST, value, part.type)
 
     def _store(self, part: _ScalarPart) -> None:
-        index, value, combine = self.stored(part.node)
+        index, value, mode = self.stored(part.node)
         pointer = self.array(part.node)
-        if combine == "add":
+        if mode is StoreMode.ADD:
             value = self.joined(self.w.load(pointer, index, part.type), value, part.type)
         self.w.store(pointer, index, value, part.type)
         self._held.pop(part.place, None)

@@ -18,8 +18,8 @@ from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.numba_cuda.program.host_steps import Where, part_of
 from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.compilers.schedule import piecewise_buffers
-from nxkernel.compilers.schedule.build_nest import extra_of
-from nxkernel.compilers.schedule.loop_nest import Op
+from nxkernel.compilers.schedule.build_nest import attribute_of
+from nxkernel.compilers.schedule.loop_nest import Op, StoreMode
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -139,7 +139,7 @@ class Arithmetic(ABC):
         if node.primitive.family == "elementwise":
             values = [self.taken(operand) for operand in node.operands]
             operands = [Op("", operand.type) for operand in node.operands]
-            op = Op(node.primitive.name, node.type, tuple(range(len(values))), extra_of(node))
+            op = Op(node.primitive.name, node.type, tuple(range(len(values))), attribute=attribute_of(node))
             return self.w.held(emit(self.w, op, values, operands))
         if node.primitive in (p.iota, p.constant):
             return self.kernel.number(cast_number(node.params.get("value", 0), node.type), node.type)
@@ -148,11 +148,11 @@ class Arithmetic(ABC):
             return self.taken(found.base)
         return self.w.load(self.array(found.base), self.index(found.offset), node.type)
 
-    def stored(self, node: Expr) -> tuple[str, Value, str]:
+    def stored(self, node: Expr) -> tuple[str, Value, StoreMode]:
         """Of an element that is written its index, its value, and how that joins with what is there."""
         (store,) = piecewise_buffers.stores(node, in_place=True)
         terms = [Term(at.index, at.most, at.stride) for at in store.places]
-        return self.index(Offset(store.offset, terms)), self.taken(store.value), store.combine
+        return self.index(Offset(store.offset, terms)), self.taken(store.value), store.mode
 
     def joined(self, before: Value, value: Value, type_: Type) -> Value:
         """What is there, and what is added to it."""

@@ -23,6 +23,7 @@ from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic,
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep
+from nxkernel.compilers.schedule.loop_nest import StoreMode
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.types import Type
@@ -85,14 +86,14 @@ class _Inside(Arithmetic):
                 self._store(work.node)
 
     def _store(self, node: Expr) -> None:
-        index, value, combine = self.stored(node)
+        index, value, mode = self.stored(node)
         place, type_ = self.plan.place[node], node.type
         if scalars.is_single(node):
             # An array of one element is a variable, too.
-            self.values[place] = self.joined(self.values[place], value, type_) if combine == "add" else value
+            self.values[place] = self.joined(self.values[place], value, type_) if mode is StoreMode.ADD else value
             return
         pointer = self.arrays[place]
-        if combine == "add":
+        if mode is StoreMode.ADD:
             value = self.joined(self.w.load(pointer, index, type_), value, type_)
         self.w.store(pointer, index, value, type_)
 

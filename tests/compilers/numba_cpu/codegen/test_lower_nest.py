@@ -7,6 +7,7 @@ import nxkernel as nx
 from compiling import agree, nests, spec
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import ALIGNED_FROM, lower
 from nxkernel.compilers.schedule import loop_nest
+from nxkernel.compilers.schedule.loop_nest import BufferRole, WordKind
 
 LANES = {"f4": 16, "f8": 8}
 
@@ -43,9 +44,9 @@ def test_parts_of_rows_are_written_and_no_more(offset):
 
 def test_neighbours_share_strides_and_offsets():
     (nest,) = nests(stencil, spec("f64", 30, 50))
-    reads = [access for access in nest.buffers if access.role == "read"]
+    reads = [access for access in nest.buffers if access.role is BufferRole.READ]
     assert [access.like for access in reads] == [-1, 0, 0, 0, 0]
-    strides = [number for kind, number, _ in nest.words() if kind == "stride"]
+    strides = [number for kind, number, _ in nest.words() if kind is WordKind.STRIDE]
     assert [nest.buffers[number].role for number in strides] == ["read", "write"]
     # One product a row for what is read and one for what is written, besides those for tiles.
     assert str(lower(nest)).count("= mul i64") == 4

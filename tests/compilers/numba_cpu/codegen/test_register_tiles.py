@@ -6,6 +6,7 @@ import pytest
 import nxkernel as nx
 from compiling import agree, make, nests
 from nxkernel import primitives as p
+from nxkernel.compilers.schedule.loop_nest import LaneAxis
 
 SIZES = [*range(1, 18), 31, 32, 33]
 
@@ -17,7 +18,7 @@ def numbers(shape, type_="f4", seed=0):
 
 def tiled(function, *arrays):
     """Whether the nest that runs last keeps results in a tile."""
-    return nests(function, *arrays)[-1].lanes == "tile"
+    return nests(function, *arrays)[-1].lanes is LaneAxis.TILE
 
 
 @pytest.mark.parametrize("columns", SIZES)
@@ -103,7 +104,7 @@ def test_several_accumulators(columns):
 
     t = numbers((9, columns + 2))
     (nest,) = nests(beside, t)
-    assert nest.lanes == "tile"
+    assert nest.lanes is LaneAxis.TILE
     assert [reduce.name for section in nest.sections for reduce in section.reduces] == [
         "reduce",
         "sum",

@@ -97,8 +97,8 @@ class Kernel:
     def load(self, type_):
         return self.w.load(self.argument(type_), "i", type_)
 
-    def give(self, name, result, values, kinds, extra=None):
-        made = emit(self.w, Op(name, result, (), extra), values, [Op("", kind) for kind in kinds])
+    def give(self, name, result, values, kinds, attribute=None):
+        made = emit(self.w, Op(name, result, attribute=attribute), values, [Op("", kind) for kind in kinds])
         self.w.store(self.argument(result), "i", made, result)
 
     @property
@@ -302,7 +302,7 @@ def test_a_rounded_product_is_no_part_of_a_multiply_add(type_):
     for rounded in (True, None):
         kernel = Kernel()
         values = [kernel.load(type_) for _ in range(3)]
-        product = emit(kernel.w, Op("multiply", type_, (), rounded), values[:2], [Op("", type_)] * 2)
+        product = emit(kernel.w, Op("multiply", type_, attribute=rounded), values[:2], [Op("", type_)] * 2)
         kernel.give("add", type_, [product, values[2]], [type_] * 2)
         texts.append(kernel.ptx("sm_80"))
     assert ["fma" in text for text in texts] == [False, True]
@@ -376,7 +376,7 @@ def test_functions_that_numba_compiled_are_refused():
 
     function = numba_functions.scalar_function(numba.njit(lambda x: x + 1), [types.f32])
     with pytest.raises(CompilationError, match=r"<lambda>, which Numba compiled for the processor, has no code on"):
-        emit(SourceWriter(), Op("njit", types.f32, (0,), function), ["x"], [Op("", types.f32)])
+        emit(SourceWriter(), Op("njit", types.f32, (0,), attribute=function), ["x"], [Op("", types.f32)])
 
 
 @pytest.mark.sampled(every=4, lane="simulator")

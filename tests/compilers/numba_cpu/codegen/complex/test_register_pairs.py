@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, each, elements, parts, whole
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule
+from nxkernel.compilers.schedule.loop_nest import NestConstant
 
 COMPLEX = [types.c64, types.c128]
 
@@ -104,7 +105,7 @@ def test_a_constant_is_two_words_of_a_call_and_none_of_the_code():
     first, second = (nests(scaled(number), spec("c64", 50)) for number in (2 - 1j, 0.5j))
     assert [nest.key for nest in first] == [nest.key for nest in second]
     (bound,) = [step.work for step in planned(scaled(2 - 1j), spec("c64", 50)).steps]
-    words = [word for word in bound.words if isinstance(word, tuple)]
+    words = [word for word in bound.words if isinstance(word, NestConstant)]
     assert words == [(3.0, types.f32), (2.0, types.f32), (-1.0, types.f32)]
     for number in (2 - 1j, 0.5j, complex(np.inf, -0.0), 7):
         agree(scaled(number), numbers(types.c64, 50))
