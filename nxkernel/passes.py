@@ -107,7 +107,7 @@ ON_GRAPHS = {
     "numba_cpu": (
         Pass("columns", "compilers.rewrite.columns.interchange:by_columns", "a simplified graph",
              "loops over planes go column by column where that is faster", _GRAPH),
-        Pass("array layouts", "compilers.rewrite.array_layouts:turned", "a simplified graph",
+        Pass("array layouts", "compilers.rewrite.array_layouts:transposed", "a simplified graph",
              "arrays that loops take apart along their last axis have it first", _GRAPH),
     ),
     "numba_cuda": (),

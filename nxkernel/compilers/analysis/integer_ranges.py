@@ -14,24 +14,24 @@ from nxkernel.graph.intervals import RULES, Interval, iteration_step, of_node
 UNKNOWN = 1 << 65
 
 
-def intervals(order: Iterable[Expr], known: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
+def intervals(order: Iterable[Expr], ranges: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
     """The intervals of the single integers among nodes; those of which nothing is known are left out.
 
     Parameters
     ----------
     order : iterable of Expr
         Operands first.
-    known : mapping
+    ranges : mapping
         Of parameters.
     """
-    found: dict[Expr, Interval] = dict(known)
+    result: dict[Expr, Interval] = dict(ranges)
     for node in order:
-        if node in found or not scalars.is_single(node) or not node.type.is_integer:
+        if node in result or not scalars.is_single(node) or not node.type.is_integer:
             continue
-        interval = of_node(node, found.get)
+        interval = of_node(node, result.get)
         if interval is not None:
-            found[node] = interval
-    return found
+            result[node] = interval
+    return result
 
 
 _BY_NAME = {primitive.name: rule for primitive, rule in RULES.items()}
@@ -42,48 +42,48 @@ def rule(name: str) -> Callable[..., Interval | None] | None:
     return _BY_NAME.get(name)
 
 
-def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
+def of_parts(node: Expr, ranges: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
     """For each part of a loop or branch the intervals of its parameters.
 
     Parameters
     ----------
     node : Expr
-    given : mapping
+    ranges : mapping
         The intervals of its operands.
     """
     if node.primitive is p.cond:
-        return [_passed(node.params[side], node.operands[1:], given) for side in ("then", "otherwise")]
+        return [_passed(node.params[side], node.operands[1:], ranges) for side in ("then", "otherwise")]
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
-    asked = _passed(condition, node.operands, given, start=count)
-    turned = _passed(body, node.operands, given, start=count)
+    asked = _passed(condition, node.operands, ranges, start=count)
+    turned = _passed(body, node.operands, ranges, start=count)
     limits = _limits(condition, asked)
-    for place in range(count):
-        first = given.get(node.operands[place])
-        by = iteration_step(body, place)
+    for position in range(count):
+        first = ranges.get(node.operands[position])
+        by = iteration_step(body, position)
         if first is None or by is None:
             continue
-        low, high = types.limits(node.operands[place].type)
+        low, high = types.limits(node.operands[position].type)
         if by == 0:
-            turned[body.parameters[place]] = asked[condition.parameters[place]] = first
+            turned[body.parameters[position]] = asked[condition.parameters[position]] = first
             continue
-        least, most = limits.get(place, (low, high))
+        least, most = limits.get(position, (low, high))
         inside = (first[0], most) if by > 0 else (least, first[1])
         if inside[0] <= inside[1] and (most if by > 0 else least) not in (low, high):
-            turned[body.parameters[place]] = inside
+            turned[body.parameters[position]] = inside
     return [asked, turned]
 
 
 def _passed(
-    graph: Graph, operands: Sequence[Expr], given: Mapping[Expr, Interval], start: int = 0
+    graph: Graph, operands: Sequence[Expr], ranges: Mapping[Expr, Interval], start: int = 0
 ) -> dict[Expr, Interval]:
     pairs = zip(graph.parameters[start:], operands[start:], strict=True)
-    return {parameter: given[operand] for parameter, operand in pairs if operand in given}
+    return {parameter: ranges[operand] for parameter, operand in pairs if operand in ranges}
 
 
-def _limits(condition: Graph, known: Mapping[Expr, Interval]) -> dict[int, Interval]:
+def _limits(condition: Graph, ranges: Mapping[Expr, Interval]) -> dict[int, Interval]:
     """For parts of the state what the condition, where it holds, says of them."""
-    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-    found: dict[int, Interval] = {}
+    positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
+    limits: dict[int, Interval] = {}
     todo = list(condition.outputs)
     while todo:
         node = todo.pop()
@@ -93,14 +93,14 @@ def _limits(condition: Graph, known: Mapping[Expr, Interval]) -> dict[int, Inter
             left, right = node.operands
             up, strict = _ORDER[node.primitive]
             for one, other, below in ((left, right, up), (right, left, not up)):
-                bound = intervals([other], known).get(other)
-                if one not in places or bound is None:
+                bound = intervals([other], ranges).get(other)
+                if one not in positions or bound is None:
                     continue
-                low, high = found.get(places[one], types.limits(one.type))
-                found[places[one]] = (
+                low, high = limits.get(positions[one], types.limits(one.type))
+                limits[positions[one]] = (
                     (low, min(high, bound[1] - strict)) if below else (max(low, bound[0] + strict), high)
                 )
-    return found
+    return limits
 
 
 #: Whether what is on the left is the smaller one, and whether the two differ.

@@ -91,12 +91,12 @@ def matrix(
     if far is None or across is None or along is None:
         return None
     rows, depth = (max(_size(operand, axes), 1) for axes in (free, contract))
-    found = None
+    result = None
     if along == 1 or (depth == 1 and across != 1):
-        found = Matrix(base, False, max(across, depth), far)
+        result = Matrix(base, False, max(across, depth), far)
     elif across == 1 or rows == 1:
-        found = Matrix(base, True, max(along, rows), far)
-    return found if found is not None and found.step <= LONGEST else None
+        result = Matrix(base, True, max(along, rows), far)
+    return result if result is not None and result.step <= LONGEST else None
 
 
 def _size(operand: Expr, axes: Sequence[int]) -> int:
@@ -132,9 +132,9 @@ def product(node: Expr, memory_of) -> Product:
     sides = []
     for operand, axes in zip(node.operands, (left, right), strict=True):
         if memory_of(operand) is operand:
-            found = matrix(operand, operand, index_maps.row_strides(operand.shape), *axes)
+            side = matrix(operand, operand, index_maps.row_strides(operand.shape), *axes)
         else:
-            found = readable(operand, axes)
-        sides.append(found)
+            side = readable(operand, axes)
+        sides.append(side)
     a, b = node.operands
     return Product(node, node.type, *sides, _size(a, left[0]), _size(a, left[1]), _size(b, right[1]), _size(a, left[2]))

@@ -71,12 +71,12 @@ def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
 
     Numbers are among them where they are outputs.
     """
-    found = {output for output in outputs if output.primitive is p.constant and is_single(output)}
+    nodes = {output for output in outputs if output.primitive is p.constant and is_single(output)}
     for node in order:
         # A reshape is its operand under another name.
         if is_single(node) and (node.primitive.family == "elementwise" or node.primitive in _READS - {p.reshape}):
-            found.add(node)
-    return found
+            nodes.add(node)
+    return nodes
 
 
 def reads_of(node: Expr) -> list[Expr]:
@@ -128,12 +128,12 @@ def _linear(at: Sequence[Offset], shape: Sequence[int]) -> Offset:
 
 def _sliced(node: Expr, at: Sequence[Offset]) -> list[Offset]:
     operand, *starts = node.operands
-    found = []
+    offsets = []
     for entry, start, size, length, stride in zip(
         at, starts, operand.shape, node.params["lengths"], node.params["strides"], strict=True
     ):
-        found.append(entry.times(stride).plus(_at(start, size - length)))
-    return found
+        offsets.append(entry.times(stride).plus(_at(start, size - length)))
+    return offsets
 
 
 def _at(index: Expr, most: int) -> Offset:
@@ -146,8 +146,10 @@ def _gathered(node: Expr, at: Sequence[Offset]) -> list[Offset]:
     operand, *indices = node.operands
     axes = node.params["axes"]
     rest = iter(at[len(indices[0].shape) :])
-    places = dict(zip(axes, indices, strict=True))
-    return [_at(places[axis], size - 1) if axis in places else next(rest) for axis, size in enumerate(operand.shape)]
+    index_of = dict(zip(axes, indices, strict=True))
+    return [
+        _at(index_of[axis], size - 1) if axis in index_of else next(rest) for axis, size in enumerate(operand.shape)
+    ]
 
 
 def _viewed(node: Expr, at: Sequence[Offset]) -> list[Offset]:
@@ -155,10 +157,10 @@ def _viewed(node: Expr, at: Sequence[Offset]) -> list[Offset]:
     if primitive is p.broadcast:
         return [Offset() if n == 1 else at[axis] for n, axis in zip(operand.shape, node.params["axes"], strict=True)]
     if primitive is p.transpose:
-        found = [Offset()] * len(at)
+        offsets = [Offset()] * len(at)
         for entry, axis in zip(at, node.params["axes"], strict=True):
-            found[axis] = entry
-        return found
+            offsets[axis] = entry
+        return offsets
     if primitive is p.slice_:
         starts, strides = node.params["starts"], node.params["strides"]
         return [Offset(start).plus(entry.times(step)) for entry, start, step in zip(at, starts, strides, strict=True)]

@@ -1,7 +1,7 @@
 """Array layouts: arrays that loops index along their last axis are stored with that axis first while the loops run.
 
 ``a[:, j]`` goes through memory with a stride; where a loop reads and writes nothing of an array but such parts, and
-each of them many times, the array is turned before the loop, so that every part is consecutive, and turned back behind.
+each of them many times, the array is transposed before the loop, so that every part is consecutive, and back behind it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ OFTEN = 4
 SOME = 16
 
 
-def turned(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
-    """The graph with arrays turned where that pays, and for each new node the node of the given graph it came from."""
+def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
+    """The graph with arrays transposed where that pays, and for each new node the old node it came from."""
     if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
         return graph, {}
     writer = _LayoutRewriter()
@@ -79,40 +79,40 @@ class _Webs:
                 first.touched += other.touched
                 first.fits &= other.fits
 
-    def chosen(self, node: Expr, known: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
+    def chosen(self, node: Expr, ranges: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
         """All versions of the arrays of a loop that are to be transposed."""
-        self.loop(node, known, 1)
+        self.loop(node, ranges, 1)
         costs: dict[_Web, int] = {}
         parameters, count = node.params["body"].parameters, node.params["state"]
-        for place, (operand, inner) in enumerate(zip(node.operands, parameters, strict=True)):
-            copies = (operand.primitive is not p.constant) + (place < count)
+        for position, (operand, inner) in enumerate(zip(node.operands, parameters, strict=True)):
+            copies = (operand.primitive is not p.constant) + (position < count)
             web = self.of(inner)
             web.fits &= inner not in already and len(inner.shape) > 1 and inner.shape[-1] > 1
             costs[web] = costs.get(web, 0) + copies * shapes.size(inner.shape)
         wanted = {web for web, cost in costs.items() if web.fits and web.touched >= OFTEN * max(cost, 1)}
         return {node for node, web in self._webs.items() if web.root() in wanted}
 
-    def loop(self, node: Expr, given: Mapping[Expr, Interval], turns: int) -> None:
+    def loop(self, node: Expr, ranges: Mapping[Expr, Interval], iterations: int) -> None:
         """Go through the parts of a loop, all of which is done so many times."""
         condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
-        known = integer_ranges.of_parts(node, given)
-        turns *= _turns(condition, body, known[1])
-        for place, (asked, begun) in enumerate(zip(condition.parameters, body.parameters, strict=True)):
-            self._same(asked, begun, *([body.outputs[place]] if place < count else []))
-        self._graph(condition, known[0], turns)
-        self._graph(body, known[1], turns)
+        inner_ranges = integer_ranges.of_parts(node, ranges)
+        iterations *= _estimated_iterations(condition, body, inner_ranges[1])
+        for position, (asked, begun) in enumerate(zip(condition.parameters, body.parameters, strict=True)):
+            self._same(asked, begun, *([body.outputs[position]] if position < count else []))
+        self._graph(condition, inner_ranges[0], iterations)
+        self._graph(body, inner_ranges[1], iterations)
 
-    def _graph(self, graph: Graph, known: Mapping[Expr, Interval], turns: int) -> None:
+    def _graph(self, graph: Graph, ranges: Mapping[Expr, Interval], iterations: int) -> None:
         order = post_order(graph.outputs)
-        intervals = integer_ranges.intervals(order, known)
+        intervals = integer_ranges.intervals(order, ranges)
         for node in order:
             if node.primitive is p.while_:
-                self.loop(node, intervals, turns)
+                self.loop(node, intervals, iterations)
                 self._enter(node.operands, node.params["body"].parameters)
             elif node.primitive is p.cond:
                 sides = [node.params["then"], node.params["otherwise"]]
                 for side, inside in zip(sides, integer_ranges.of_parts(node, intervals), strict=True):
-                    self._graph(side, inside, turns)
+                    self._graph(side, inside, iterations)
                     self._enter(node.operands[1:], side.parameters)
                 for pair in zip(*([*side.parameters, *side.outputs] for side in sides), strict=True):
                     self._same(*pair)
@@ -121,9 +121,9 @@ class _Webs:
                 part = control.params["body" if control.primitive is p.while_ else "then"]
                 self._same(node, part.outputs[node.params["index"]])
             else:
-                self._use(node, turns)
+                self._use(node, iterations)
         for node in {*graph.outputs}:
-            if not self._made_of_parts(node):
+            if not self._consists_of_parts(node):
                 self.of(node).fits = False
 
     def _enter(self, operands: Sequence[Expr], parameters: Sequence[Expr]) -> None:
@@ -131,42 +131,42 @@ class _Webs:
             if operand.primitive is p.constant:
                 continue
             self._same(operand, inner)
-            if not self._made_of_parts(operand):
+            if not self._consists_of_parts(operand):
                 self.of(operand).fits = False
 
     @staticmethod
-    def _made_of_parts(node: Expr) -> bool:
+    def _consists_of_parts(node: Expr) -> bool:
         of_control = node.primitive is p.elem and node.operands[0].primitive.family == "control"
         return of_control or node.primitive in (p.parameter, p.put_slice)
 
-    def _use(self, node: Expr, turns: int) -> None:
+    def _use(self, node: Expr, iterations: int) -> None:
         rest = node.operands
         if node.primitive in _PARTS:
-            whole, *rest = node.operands
+            array, *rest = node.operands
             lengths = _PARTS[node.primitive](node)
-            if whole.primitive is p.constant:
-                whole = node
+            if array.primitive is p.constant:
+                array = node
             elif node.primitive is p.put_slice:
-                self._same(whole, node)
-            web = self.of(whole)
+                self._same(array, node)
+            web = self.of(array)
             if len(lengths) < 2 or lengths[-1] != 1:
                 web.fits = False
             elif lengths[-2] > 1:
-                web.touched += turns * shapes.size(lengths)
+                web.touched += iterations * shapes.size(lengths)
         for operand in rest:
             self.of(operand).fits = False
 
 
-def _turns(condition: Graph, body: Graph, known: Mapping[Expr, Interval]) -> int:
+def _estimated_iterations(condition: Graph, body: Graph, ranges: Mapping[Expr, Interval]) -> int:
     """An estimate of a loop's number of iterations."""
     asked = {node.params["index"] for node in post_order(condition.outputs) if node.primitive is p.parameter}
-    found = []
-    for place in asked:
-        by = iteration_step(body, place) if place < len(body.outputs) else None
-        inside = known.get(body.parameters[place])
+    counts = []
+    for position in asked:
+        by = iteration_step(body, position) if position < len(body.outputs) else None
+        inside = ranges.get(body.parameters[position])
         if by and inside is not None:
-            found.append((inside[1] - inside[0]) // abs(by) + 1)
-    return min(found, default=SOME)
+            counts.append((inside[1] - inside[0]) // abs(by) + 1)
+    return min(counts, default=SOME)
 
 
 def _read(node: Expr) -> Sequence[int]:
@@ -181,7 +181,7 @@ def _put(node: Expr) -> Sequence[int]:
 _PARTS = {p.slice_: _read, p.dynamic_slice: _read, p.put_slice: _put}
 
 
-# The same with arrays turned -----------------------------------------------------------------------------------------
+# The same with arrays transposed -------------------------------------------------------------------------------------
 
 
 def _first(entries: Sequence) -> tuple:
@@ -199,19 +199,19 @@ class _LayoutRewriter:
     Attributes
     ----------
     turned : set of Expr
-        The nodes of given graphs whose array is turned.
+        The nodes of given graphs whose array is transposed.
     origin : dict
         For each new node the one that it is for.
     """
 
     def __init__(self) -> None:
-        self.turned: set[Expr] = set()
+        self.transposed: set[Expr] = set()
         self.origin: dict[Expr, Expr] = {}
 
-    def outputs(self, outputs: Sequence[Expr], inputs: Mapping[Expr, Expr], known: Mapping[Expr, Interval]) -> list:
+    def outputs(self, outputs: Sequence[Expr], inputs: Mapping[Expr, Expr], ranges: Mapping[Expr, Interval]) -> list:
         """The outputs of a graph, for what stands for its parameters where that is something else."""
         order = post_order(outputs)
-        intervals = integer_ranges.intervals(order, known)
+        intervals = integer_ranges.intervals(order, ranges)
         new: dict[Expr, Expr] = dict(inputs)
         for node in order:
             if node in new:
@@ -220,87 +220,87 @@ class _LayoutRewriter:
             if node.primitive is p.while_:
                 new[node] = self._loop(node, operands, intervals)
             elif node.primitive is p.cond:
-                new[node] = self._choice(node, operands, intervals)
+                new[node] = self._branch(node, operands, intervals)
             elif node.primitive is p.elem and node.operands[0].primitive.family == "control":
                 new[node] = self._result(node, operands[0])
-            elif node.primitive is p.put_slice and node in self.turned:
-                whole, part, *starts = operands
+            elif node.primitive is p.put_slice and node in self.transposed:
+                array, part, *starts = operands
                 part = self._shaped(node, part, _first(part.shape), _first(part.names))
-                new[node] = self._made(node, p.put_slice, self._whole(node, whole), part, *_first(starts))
-            elif node.primitive in _PARTS and node.operands[0] in self.turned:
-                whole, *starts = operands
+                new[node] = self._derived(node, p.put_slice, self._transposed(node, array), part, *_first(starts))
+            elif node.primitive in _PARTS and node.operands[0] in self.transposed:
+                array, *starts = operands
                 params = {key: _first(entries) for key, entries in node.params.items()}
-                part = self._made(node, node.primitive, whole, *_first(starts), **params)
+                part = self._derived(node, node.primitive, array, *_first(starts), **params)
                 new[node] = self._shaped(node, part, node.shape, node.names)
             else:
-                new[node] = self._again(node, operands, node.params)
+                new[node] = self._with_operands(node, operands, node.params)
         return [new[output] for output in outputs]
 
-    def _loop(self, node: Expr, operands: Sequence[Expr], known: Mapping[Expr, Interval]) -> Expr:
-        self.turned |= _Webs().chosen(node, known, self.turned)
-        inside = integer_ranges.of_parts(node, known)
+    def _loop(self, node: Expr, operands: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> Expr:
+        self.transposed |= _Webs().chosen(node, ranges, self.transposed)
+        inside = integer_ranges.of_parts(node, ranges)
         condition, body = (
             self._part(node.params[name], each) for name, each in zip(("condition", "body"), inside, strict=True)
         )
         pairs = zip(node.operands, operands, node.params["body"].parameters, strict=True)
-        given = [self._whole(node, new, old) if inner in self.turned else new for old, new, inner in pairs]
-        return self._again(node, given, {**node.params, "condition": condition, "body": body})
+        arguments = [self._transposed(node, new, old) if inner in self.transposed else new for old, new, inner in pairs]
+        return self._with_operands(node, arguments, {**node.params, "condition": condition, "body": body})
 
-    def _choice(self, node: Expr, operands: Sequence[Expr], known: Mapping[Expr, Interval]) -> Expr:
-        inside = integer_ranges.of_parts(node, known)
+    def _branch(self, node: Expr, operands: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> Expr:
+        inside = integer_ranges.of_parts(node, ranges)
         then, otherwise = (
             self._part(node.params[name], each) for name, each in zip(("then", "otherwise"), inside, strict=True)
         )
         pairs = zip(node.operands[1:], operands[1:], node.params["then"].parameters, strict=True)
-        given = [self._whole(node, new, old) if inner in self.turned else new for old, new, inner in pairs]
-        return self._again(node, [operands[0], *given], {"then": then, "otherwise": otherwise})
+        arguments = [self._transposed(node, new, old) if inner in self.transposed else new for old, new, inner in pairs]
+        return self._with_operands(node, [operands[0], *arguments], {"then": then, "otherwise": otherwise})
 
-    def _part(self, graph: Graph, known: Mapping[Expr, Interval]) -> Graph:
+    def _part(self, graph: Graph, ranges: Mapping[Expr, Interval]) -> Graph:
         inputs = {
             node: parameter(node.params["index"], node.params["name"], _turned_spec(node.spec))
             for node in graph.parameters
-            if node in self.turned
+            if node in self.transposed
         }
-        outputs = self.outputs(graph.outputs, inputs, known)
+        outputs = self.outputs(graph.outputs, inputs, ranges)
         if not inputs and all(new is old for new, old in zip(outputs, graph.outputs, strict=True)):
             return graph
         return Graph(graph.name, [inputs.get(node, node) for node in graph.parameters], outputs, list)
 
     def _result(self, node: Expr, control: Expr) -> Expr:
-        """A result of a loop or choice; it is turned back where only the inside of the loop has it turned."""
+        """A result of a loop or branch; it is transposed back where only the inside of the loop has it transposed."""
         old = node.operands[0]
         if control is old:
             return node
-        made = self._made(node, p.elem, control, **node.params)
+        result = self._derived(node, p.elem, control, **node.params)
         inside = old.params["body" if old.primitive is p.while_ else "then"].outputs[node.params["index"]]
-        if inside not in self.turned or node in self.turned:
-            return made
-        return self._made(node, p.transpose, made, axes=(*range(1, len(made.shape)), 0))
+        if inside not in self.transposed or node in self.transposed:
+            return result
+        return self._derived(node, p.transpose, result, axes=(*range(1, len(result.shape)), 0))
 
-    def _whole(self, at: Expr, new: Expr, old: Expr | None = None) -> Expr:
-        """A whole array turned, if it is not yet."""
+    def _transposed(self, at: Expr, new: Expr, old: Expr | None = None) -> Expr:
+        """A whole array transposed, if it is not yet."""
         if new.primitive is p.constant:
             spec = _turned_spec(new.spec)
             return constant(new.params["value"], spec.type, spec.shape, spec.names)
-        if old is None or old in self.turned:
+        if old is None or old in self.transposed:
             return new
-        return self._made(at, p.transpose, new, axes=_first(range(len(new.shape))))
+        return self._derived(at, p.transpose, new, axes=_first(range(len(new.shape))))
 
     def _shaped(self, at: Expr, node: Expr, shape: tuple[int, ...], names: p.Names) -> Expr:
-        return self._made(at, p.reshape, node, shape=shape, names=names)
+        return self._derived(at, p.reshape, node, shape=shape, names=names)
 
-    def _again(self, node: Expr, operands: Sequence[Expr], params: Mapping[str, object]) -> Expr:
+    def _with_operands(self, node: Expr, operands: Sequence[Expr], params: Mapping[str, object]) -> Expr:
         """A node of other operands."""
         pairs = [*zip(operands, node.operands, strict=True), *((params[key], old) for key, old in node.params.items())]
         if all(new is old for new, old in pairs):
             return node
         if node.primitive.family == "control":
-            return self._made(node, node.primitive, *operands, **params)
-        made = Expr(node.primitive, tuple(operands), params, node.spec, node.source)
-        self.origin[made] = node
-        return made
+            return self._derived(node, node.primitive, *operands, **params)
+        new_node = Expr(node.primitive, tuple(operands), params, node.spec, node.source)
+        self.origin[new_node] = node
+        return new_node
 
-    def _made(self, at: Expr, primitive: p.Primitive, *operands: Expr, **params: object) -> Expr:
+    def _derived(self, at: Expr, primitive: p.Primitive, *operands: Expr, **params: object) -> Expr:
         node = make(primitive, *operands, source=at.source, **params)
         self.origin[node] = at
         return node

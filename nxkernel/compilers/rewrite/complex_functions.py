@@ -160,29 +160,29 @@ def cbrt(z: Complex) -> Complex:
 _LARGE = {32: 80.0, 64: 700.0}
 
 
-def _turn(angle: Number) -> Complex:
+def _cis(angle: Number) -> Complex:
     """``cos angle + i sin angle``."""
     return Complex(angle.call(p.cos), angle.call(p.sin))
 
 
-def exp(z: Complex, turn: Complex | None = None) -> Complex:
-    """``e^x (cos y + i sin y)``; `turn` is the latter factor, if it is known."""
-    turn = _turn(z.im) if turn is None else turn
+def exp(z: Complex, cis: Complex | None = None) -> Complex:
+    """``e^x (cos y + i sin y)``; `cis` is the latter factor, if it is known."""
+    cis = _cis(z.im) if cis is None else cis
     large = z.re > _LARGE[z.re.format.width]
     power = where(large, z.re * 0.5, z.re).call(p.exp)
     more = where(large, power, 1.0)
     wild = _is_wild(z.im)
     gone = wild & (z.re == -math.inf)
-    re = where(gone, 0.0, where(wild & (z.re == math.inf), z.re, power * turn.re * more))
-    im = where(gone, 0.0, where(z.im == 0.0, z.im, power * turn.im * more))
+    re = where(gone, 0.0, where(wild & (z.re == math.inf), z.re, power * cis.re * more))
+    im = where(gone, 0.0, where(z.im == 0.0, z.im, power * cis.im * more))
     return Complex(re, im)
 
 
 def expm1(z: Complex) -> Complex:
     """``e^z - 1``, of which the real part is ``(e^x - 1) cos y - 2 sin²(y / 2)``."""
-    turn = _turn(z.im)
-    far, half = exp(z, turn), (z.im * 0.5).call(p.sin)
-    near = z.re.call(p.expm1).fms(turn.re, half * half * 2.0)
+    cis = _cis(z.im)
+    far, half = exp(z, cis), (z.im * 0.5).call(p.sin)
+    near = z.re.call(p.expm1).fms(cis.re, half * half * 2.0)
     return Complex(where(abs(z.re) < 1.0, near, far.re - 1.0), far.im)
 
 
@@ -203,20 +203,20 @@ def _hyperbolic(x: Number) -> tuple[Number, Number, Number]:
 
 def sinh(z: Complex) -> Complex:
     """``sinh x cos y + i cosh x sin y``."""
-    (s, c, more), turn = _hyperbolic(z.re), _turn(z.im)
+    (s, c, more), cis = _hyperbolic(z.re), _cis(z.im)
     ends = (abs(z.re) == math.inf) | (z.re == 0.0)
-    re = where(_is_wild(z.im) & ends, z.re, s * turn.re * more)
-    return Complex(re, where(z.im == 0.0, z.im, c * turn.im * more))
+    re = where(_is_wild(z.im) & ends, z.re, s * cis.re * more)
+    return Complex(re, where(z.im == 0.0, z.im, c * cis.im * more))
 
 
 def cosh(z: Complex) -> Complex:
     """``cosh x cos y + i sinh x sin y``."""
-    (s, c, more), turn = _hyperbolic(z.re), _turn(z.im)
+    (s, c, more), cis = _hyperbolic(z.re), _cis(z.im)
     wild = _is_wild(z.im)
-    re = where(wild & (abs(z.re) == math.inf), math.inf, c * turn.re * more)
+    re = where(wild & (abs(z.re) == math.inf), math.inf, c * cis.re * more)
     zero = (z.im == 0.0) | (wild & (z.re == 0.0))
     signed = z.im.constant(0.0).copysign((z.re.bits() ^ z.im.bits()).floats())
-    return Complex(re, where(zero, signed, s * turn.im * more))
+    return Complex(re, where(zero, signed, s * cis.im * more))
 
 
 #: Beyond, tanh x is one, and the square of sinh x near the end of the range.
@@ -225,12 +225,12 @@ _TANH_LIMIT = {32: 40.0, 64: 350.0}
 
 def tanh(z: Complex) -> Complex:
     """``(sinh x cosh x + i sin y cos y) / (sinh² x + cos² y)``."""
-    turn = _turn(z.im)
+    cis = _cis(z.im)
     s = abs(z.re).at_most(_TANH_LIMIT[z.re.format.width]).call(p.sinh)
     square = s * s
-    below = turn.re.fma(turn.re, square)
+    below = cis.re.fma(cis.re, square)
     re = s * (square + 1.0).call(p.sqrt) / below
-    im = turn.re * turn.im / below
+    im = cis.re * cis.im / below
     infinite, wild = abs(z.re) == math.inf, _is_wild(z.im)
     re = where(infinite, 1.0, where(wild & (z.re == 0.0), 0.0, re)).copysign(z.re)
     im = where(infinite, where(wild, 0.0, im * 0.0), im)
@@ -353,10 +353,10 @@ def atanh(z: Complex) -> Complex:
     inverse = 1.0 / large
     slope = small * inverse
     ratio = x * inverse * inverse * 4.0 / slope.fma(slope, 1.0)
-    limit, places = _NEAR[x.format.width]
+    limit, bits = _NEAR[x.format.width]
     near = (gap < limit) & (y < limit)
-    size = where(near, 2.0 ** (1 - places) / y, ratio).call(p.log1p)
-    re = where(near, (size + places * math.log(2)) * 0.5, size * 0.25)
+    size = where(near, 2.0 ** (1 - bits) / y, ratio).call(p.log1p)
+    re = where(near, (size + bits * math.log(2)) * 0.5, size * 0.25)
     angle = z.im.call(p.atan2, right.fms(x + 1.0, y * y) * 0.5) * 0.5
     infinite = is_infinite(z)
     re = where(infinite | (z.re == 0.0), 0.0, re).copysign(z.re)
@@ -383,22 +383,22 @@ _SMALL, _BITS = 100.0, 7
 def power(base: Complex, exponent: Complex) -> Complex:
     """The power; zero to one whose real part is not positive has no value, but for zero to the zeroth, which is 1."""
     n = exponent.re
-    whole = (exponent.im == 0.0) & (abs(n) < _SMALL) & (n.call(p.round_half_even) == n)
-    bits = where(whole, abs(n), 0.0).to(types.u32)
-    found = _by_squaring(base, lambda place: ((bits >> place) & 1) != 0)
-    found = choose(n < 0.0, divide(one(base), found), found)
-    return _at_zero(base, exponent, choose(whole, found, exp(product(exponent, log(base)))))
+    is_integer = (exponent.im == 0.0) & (abs(n) < _SMALL) & (n.call(p.round_half_even) == n)
+    bits = where(is_integer, abs(n), 0.0).to(types.u32)
+    result = _by_squaring(base, lambda bit: ((bits >> bit) & 1) != 0)
+    result = choose(n < 0.0, divide(one(base), result), result)
+    return _at_zero(base, exponent, choose(is_integer, result, exp(product(exponent, log(base)))))
 
 
 def power_by(base: Complex, number: complex, exponent: Complex) -> Complex:
     """The power with an exponent that is known: of both ways, the one that it takes."""
     n = number.real
     if number.imag == 0 and abs(n) < _SMALL and n == int(n):
-        found = _by_squaring(base, lambda place: bool(int(abs(n)) >> place & 1))
-        found = divide(one(base), found) if n < 0 else found
+        result = _by_squaring(base, lambda bit: bool(int(abs(n)) >> bit & 1))
+        result = divide(one(base), result) if n < 0 else result
     else:
-        found = exp(product(exponent, log(base)))
-    return _at_zero(base, exponent, found)
+        result = exp(product(exponent, log(base)))
+    return _at_zero(base, exponent, result)
 
 
 def _at_zero(base: Complex, exponent: Complex, otherwise: Complex) -> Complex:
@@ -409,9 +409,9 @@ def _at_zero(base: Complex, exponent: Complex, otherwise: Complex) -> Complex:
 def _by_squaring(base: Complex, is_set: Callable[[int], Truth | bool]) -> Complex:
     """The product of those of a number's powers 1, 2, 4, … that a predicate of their places chooses."""
     result, square, nothing = one(base), base, None
-    for place in range(_BITS):
-        odd = is_set(place)
-        if place:
+    for bit in range(_BITS):
+        odd = is_set(bit)
+        if bit:
             square = product(square, square)
         if isinstance(odd, bool):
             if odd:

@@ -72,19 +72,19 @@ class _Rewriting:
 
     def _node(self, node: Expr, operands: tuple[Expr, ...]) -> Expr:
         self.writer.source = node.source
-        before = len(self.writer.made)
-        made = self._of_parts(node, operands) if any(_is_complex(operand) for operand in operands) else None
-        if made is None:
-            made = self._with(node, operands)
-        elif made.spec != node.spec:
-            if made.type is not node.type:
-                made = self.writer.node(p.as_type, made, type=node.type)
-            if made.spec != node.spec:
-                made = self.writer.node(p.reshape, made, shape=node.shape, names=node.names)
-        for one in (*self.writer.made[before:], made):
+        before = len(self.writer.nodes)
+        result = self._of_parts(node, operands) if any(_is_complex(operand) for operand in operands) else None
+        if result is None:
+            result = self._with(node, operands)
+        elif result.spec != node.spec:
+            if result.type is not node.type:
+                result = self.writer.node(p.as_type, result, type=node.type)
+            if result.spec != node.spec:
+                result = self.writer.node(p.reshape, result, shape=node.shape, names=node.names)
+        for one in (*self.writer.nodes[before:], result):
             if one is not node:
                 self.origin.setdefault(one, node)
-        return made
+        return result
 
     def _with(self, node: Expr, operands: tuple[Expr, ...]) -> Expr:
         """A node with other operands, and with the graphs that it has rewritten."""

@@ -59,16 +59,16 @@ class _Sum:
         inner = tuple(range(5 + self.space, len(full)))
         views = self._spread(self._views(), full, (0, 1, 2, 3, *range(first, first + self.space), *inner))
         kernel = self._spread(
-            self._turned_kernel(last), full, (0, 2, 3, *inner, feature) if last else (0, 2, 3, feature, *inner)
+            self._permuted_kernel(last), full, (0, 2, 3, *inner, feature) if last else (0, 2, 3, feature, *inner)
         )
-        found = self._total(self._make(p.multiply, views, kernel), inner)
+        result = self._total(self._make(p.multiply, views, kernel), inner)
         if self.blocks > 1:
-            found = self._total(found, (0,))
+            result = self._total(result, (0,))
         else:
-            found = self._shaped(found, found.shape[1:])
+            result = self._shaped(result, result.shape[1:])
         if last:
-            found = self._make(p.transpose, found, axes=(0, 1, 2, 3 + self.space, *range(3, 3 + self.space)))
-        return self._make(p.reshape, found, shape=self.node.shape, names=self.node.names)
+            result = self._make(p.transpose, result, axes=(0, 1, 2, 3 + self.space, *range(3, 3 + self.space)))
+        return self._make(p.reshape, result, shape=self.node.shape, names=self.node.names)
 
     # How it is done ----------------------------------------------------------------------------------------------
 
@@ -101,14 +101,14 @@ class _Sum:
             operand = self._make(p.pad, operand, constant(0, operand.type), config=config)
         # Batch and channels are divided where they lie in memory.
         divided = {0: (self.parts, self.batch), 1: (self.groups, self.blocks, self.depth // self.blocks)}
-        shape, places = [], {}
+        shape, axes_of = [], {}
         for axis, n in enumerate(operand.shape):
             pieces = divided.get(order.index(axis), (n,))
-            places[order.index(axis)] = range(len(shape), len(shape) + len(pieces))
+            axes_of[order.index(axis)] = range(len(shape), len(shape) + len(pieces))
             shape += pieces
         operand = self._shaped(operand, shape)
-        (part, batch), (group, block, depth) = places[0], places[1]
-        axes = (block, batch, part, group, depth, *(places[2 + axis][0] for axis in range(count)))
+        (part, batch), (group, block, depth) = axes_of[0], axes_of[1]
+        axes = (block, batch, part, group, depth, *(axes_of[2 + axis][0] for axis in range(count)))
         operand = self._make(p.transpose, operand, axes=axes)
         flat = (1,) * 5
         views = self._make(
@@ -122,18 +122,18 @@ class _Sum:
         views = self._make(p.transpose, views, axes=order)
         return self._shaped(views, views.shape[: 5 + 2 * count])
 
-    def _turned_kernel(self, last: bool) -> Expr:
+    def _permuted_kernel(self, last: bool) -> Expr:
         """The kernel: ``[blocks, parts, groups, channels, window, features]``, or features before channels."""
         kernel, order = _in_memory(self.kernel)
         divided = {0: (self.parts, self.groups, self.features), 1: (self.blocks, self.depth // self.blocks)}
-        shape, places = [], {}
+        shape, axes_of = [], {}
         for axis, n in enumerate(kernel.shape):
             pieces = divided.get(order.index(axis), (n,))
-            places[order.index(axis)] = range(len(shape), len(shape) + len(pieces))
+            axes_of[order.index(axis)] = range(len(shape), len(shape) + len(pieces))
             shape += pieces
         kernel = self._shaped(kernel, shape)
-        (part, group, feature), (block, depth) = places[0], places[1]
-        window = [places[2 + axis][0] for axis in range(self.space)]
+        (part, group, feature), (block, depth) = axes_of[0], axes_of[1]
+        window = [axes_of[2 + axis][0] for axis in range(self.space)]
         if not last:
             return self._make(p.transpose, kernel, axes=(block, part, group, feature, depth, *window))
         if feature == len(shape) - 1 and kernel.primitive is p.parameter:

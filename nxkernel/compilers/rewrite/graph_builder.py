@@ -19,7 +19,7 @@ class NodeFormat:
 
     Parameters
     ----------
-    whole : Type
+    integer : Type
         The unsigned integers of equal width.
     digits : int
         Bits of the significand that are stored.
@@ -27,14 +27,14 @@ class NodeFormat:
         What is added to an exponent to store it.
     """
 
-    whole: Type
+    integer: Type
     digits: int
     bias: int
 
     @property
     def width(self) -> int:
         """Bits of a number."""
-        return self.whole.bits
+        return self.integer.bits
 
     @property
     def sign(self) -> int:
@@ -70,26 +70,26 @@ class NodeWriter:
 
     def __init__(self) -> None:
         self.source: SourceLocation | None = None
-        self.made: list[Expr] = []
-        self._known: dict[tuple, Expr] = {}
+        self.nodes: list[Expr] = []
+        self._cache: dict[tuple, Expr] = {}
 
     def node(self, primitive: Primitive, *operands: Expr, **params: Any) -> Expr:
         """A node, its spec by the primitive's rule."""
         key = (primitive, *map(id, operands), *params.items())
-        if key not in self._known:
+        if key not in self._cache:
             spec = primitive.rule(*[operand.spec for operand in operands], **params)
             self._add(key, Expr(primitive, operands, params, spec, self.source))
-        return self._known[key]
+        return self._cache[key]
 
     def number(self, value: float, like: Expr) -> Expr:
         """A number of the type and in the shape of a node."""
         key = (repr(value), like.spec)
-        return self._known[key] if key in self._known else self._add(key, constant(value, *like.spec))
+        return self._cache[key] if key in self._cache else self._add(key, constant(value, *like.spec))
 
     def _add(self, key: tuple, node: Expr) -> Expr:
         # What a key names by its address must live as long as the key does: so it does as the operand of its node.
-        self._known[key] = node
-        self.made.append(node)
+        self._cache[key] = node
+        self.nodes.append(node)
         return node
 
 
@@ -189,7 +189,7 @@ class Number:
 
     def bits(self) -> Number:
         """The bits of floats, as integers of equal width."""
-        return self.call(p.bitcast, type=self.format.whole)
+        return self.call(p.bitcast, type=self.format.integer)
 
     def floats(self) -> Number:
         """The floats that have these bits."""
@@ -225,7 +225,7 @@ class Number:
 
     def inverse_power(self) -> Number:
         """Two to the power of minus this, a whole number."""
-        return ((self.format.bias - self).to(self.format.whole) << self.format.digits).floats()
+        return ((self.format.bias - self).to(self.format.integer) << self.format.digits).floats()
 
     def at_most(self, limit: float) -> Number:
         """The smaller of this and a bound; NaN stays."""

@@ -120,12 +120,12 @@ def prepare(
         elif node.primitive is p.dot:
             current = _dot(current, blas, limits)
         new[id(node)] = current
-        made = [current]
-        while made:
-            one = made.pop()
+        stack = [current]
+        while stack:
+            one = stack.pop()
             if one not in origin:
                 origin[one] = node
-                made.extend(one.operands)
+                stack.extend(one.operands)
     return [_own(new[id(output)]) if own else new[id(output)] for output in outputs], origin
 
 
@@ -169,9 +169,9 @@ def _fold(node: Expr) -> Expr:
     body, shape, names = node.params["body"], node.shape, node.names
     if shapes.size([operand.shape[a] for a in node.params["axes"]]) != 1:
         return node
-    given = [make(p.reshape, operand, shape=shape, names=names, source=node.source)]
-    given += [make(p.broadcast, x, shape=shape, axes=(), names=names, source=node.source) for x in scalars]
-    values = dict(zip(body.parameters, given, strict=True))
+    arguments = [make(p.reshape, operand, shape=shape, names=names, source=node.source)]
+    arguments += [make(p.broadcast, x, shape=shape, axes=(), names=names, source=node.source) for x in scalars]
+    values = dict(zip(body.parameters, arguments, strict=True))
     (output,) = body.outputs
     for one in post_order([output]):
         if one.primitive is p.constant:
@@ -258,7 +258,7 @@ def _predicate_of(node: Expr, result: Expr) -> Expr:
 def _best_block(node: Expr, cut: Any) -> Expr:
     """The index of the best element out of the best of each block: the place of the best block picks it."""
     best = p.TABLE[REDUCTIONS[node.primitive.name].element]
-    values, places = cut(best, node.operands[0].type), cut(node.primitive, node.type)
+    values, indices = cut(best, node.operands[0].type), cut(node.primitive, node.type)
     winner = make(
         node.primitive,
         values,
@@ -278,7 +278,7 @@ def _best_block(node: Expr, cut: Any) -> Expr:
         source=node.source,
     )
     mask = make(p.equal, block, wide, source=node.source)
-    chosen = make(p.select, mask, places, constant(0, node.type, values.shape), source=node.source)
+    chosen = make(p.select, mask, indices, constant(0, node.type, values.shape), source=node.source)
     return make(p.sum_, chosen, axes=(0,), keep_axes=False, source=node.source)
 
 
@@ -304,22 +304,22 @@ def _dot(node: Expr, blas: frozenset[types.Type], limits: MachineLimits) -> Expr
     shape = tuple(
         [left.shape[a] for a in (*batch_left, *free_left, *contract_left)] + [right.shape[a] for a in free_right]
     )
-    place_left = {axis: place for place, axis in enumerate((*batch_left, *free_left, *contract_left))}
-    place_right = {axis: place for place, axis in enumerate(batch_right)}
-    place_right |= {axis: nb + nl + place for place, axis in enumerate(contract_right)}
-    place_right |= {axis: nb + nl + nc + place for place, axis in enumerate(free_right)}
+    axes_of_left = {axis: position for position, axis in enumerate((*batch_left, *free_left, *contract_left))}
+    axes_of_right = {axis: position for position, axis in enumerate(batch_right)}
+    axes_of_right |= {axis: nb + nl + position for position, axis in enumerate(contract_right)}
+    axes_of_right |= {axis: nb + nl + nc + position for position, axis in enumerate(free_right)}
 
-    def spread(operand: Expr, places: dict[int, int]) -> Expr:
-        order = sorted(places, key=places.__getitem__)
+    def spread(operand: Expr, positions: dict[int, int]) -> Expr:
+        order = sorted(positions, key=positions.__getitem__)
         if order != list(range(len(order))):
             operand = make(p.transpose, operand, axes=tuple(order), source=node.source)
         if operand.shape == shape:
             return operand
-        axes = tuple(sorted(places.values()))
+        axes = tuple(sorted(positions.values()))
         return make(p.broadcast, operand, shape=shape, axes=axes, names=unnamed(shape), source=node.source)
 
     product = make(
-        p.multiply, _anonymous(spread(left, place_left)), _anonymous(spread(right, place_right)), source=node.source
+        p.multiply, _anonymous(spread(left, axes_of_left)), _anonymous(spread(right, axes_of_right)), source=node.source
     )
     if not nc:
         result = product
@@ -348,9 +348,9 @@ def _for_library(node: Expr) -> Expr:
         base, strides = matrix_products.layout(operand)
         if matrix_products.matrix(operand, base, strides, *axes) is None:
             order = [*axes[0], *axes[1], *axes[2]]
-            places = [[order.index(a) for a in group] for group in axes]
+            positions = [[order.index(a) for a in group] for group in axes]
             operand = make(p.transpose, operand, axes=tuple(order), source=node.source)
-            axes = places
+            axes = positions
         operands.append(operand)
         batch.append(tuple(axes[0]))
         contract.append(tuple(axes[2]))

@@ -58,15 +58,15 @@ def _inverse_square(node: Expr, base: Expr) -> Expr:
 def _by_root(node: Expr, base: Expr, number: float) -> Expr:
     """What is NaN below zero, but at minus infinity; and of -0.0 what it is of 0.0."""
     plain = _new(node, p.add, base, _number(node, 0.0))
-    found = _new(node, p.sqrt, plain)
+    result = _new(node, p.sqrt, plain)
     if number == 1.5:
-        found = _new(node, p.multiply, plain, found)
+        result = _new(node, p.multiply, plain, result)
     elif number == -0.5:
-        found = _inverse(node, found)
+        result = _inverse(node, result)
     elif number == -1.5:
-        found = _new(node, p.divide, _inverse(node, plain), found)
+        result = _new(node, p.divide, _inverse(node, plain), result)
     lowest = _new(node, p.equal, base, _number(node, -math.inf))
-    return _new(node, p.select, lowest, _number(node, math.inf if number > 0 else 0.0), found)
+    return _new(node, p.select, lowest, _number(node, math.inf if number > 0 else 0.0), result)
 
 
 _RULES: dict[float, Callable[[Expr, Expr], Expr]] = {

@@ -68,20 +68,20 @@ class _Elements:
 
     def less(self, a: Element, factor: Element, b: Element) -> Element:
         """``a - factor * b``."""
-        if 0 in (_known(factor), _known(b)):
+        if 0 in (_constant(factor), _constant(b)):
             return a
-        product = factor if _known(b) == 1 else self.make(p.multiply, self.value(factor), self.value(b))
-        if _known(a) == 0:
+        product = factor if _constant(b) == 1 else self.make(p.multiply, self.value(factor), self.value(b))
+        if _constant(a) == 0:
             return self.make(p.negate, product)
         return self.make(p.subtract, self.value(a), product)
 
     def over(self, a: Element, b: Expr) -> Element:
         """``a / b``."""
-        return 0 if _known(a) == 0 else self.make(p.divide, self.value(a), b)
+        return 0 if _constant(a) == 0 else self.make(p.divide, self.value(a), b)
 
     def either(self, condition: Expr, one: Element, other: Element) -> Element:
         """An element where a condition holds, and another one elsewhere."""
-        if one is other or _known(one) == _known(other) is not None:
+        if one is other or _constant(one) == _constant(other) is not None:
             return one
         return self.make(p.select, condition, self.value(one), self.value(other))
 
@@ -113,7 +113,7 @@ class _Elements:
         return first
 
 
-def _known(element: Element) -> int | None:
+def _constant(element: Element) -> int | None:
     return element if isinstance(element, int) else None
 
 
@@ -165,8 +165,8 @@ def inverted(node: Expr) -> Expr:
     """The inverses of small matrices."""
     if not _is_small(node):
         return node
-    places = range(node.shape[-1])
-    return _solution(node, [[int(i == j) for j in places] for i in places])
+    indices = range(node.shape[-1])
+    return _solution(node, [[int(i == j) for j in indices] for i in indices])
 
 
 def determined(node: Expr) -> Expr:
@@ -176,16 +176,16 @@ def determined(node: Expr) -> Expr:
     e = _Elements(node)
     a = e.of(node.operands[0])
     exchanges = _eliminated(e, a, [[] for _ in a])
-    found = e.value(a[0][0])
+    determinant = e.value(a[0][0])
     for k in range(1, len(a)):
-        found = e.make(p.multiply, found, e.value(a[k][k]))
+        determinant = e.make(p.multiply, determinant, e.value(a[k][k]))
     singular = e.any([_is_zero(e, a[k][k]) for k in range(len(a))])
     if exchanges:
         odd = exchanges[0]
         for swap in exchanges[1:]:
             odd = e.make(p.logical_xor, odd, swap)
-        found = e.make(p.select, odd, e.make(p.negate, found), found)
-    return e.make(p.select, singular, e.full(0), found)
+        determinant = e.make(p.select, odd, e.make(p.negate, determinant), determinant)
+    return e.make(p.select, singular, e.full(0), determinant)
 
 
 def factored(node: Expr) -> Expr:
@@ -226,14 +226,14 @@ def substituted(node: Expr) -> Expr:
         a, lower = [list(column) for column in zip(*a, strict=True)], not lower
     if transform == "conjugate":
         a = [[_conjugate(e, element) for element in row] for row in a]
-    places = list(range(len(a)))
-    for k in places if lower else reversed(places):
+    indices = list(range(len(a)))
+    for k in indices if lower else reversed(indices):
         for column in range(len(b[k])):
             rest = b[k][column]
-            for known in places[:k] if lower else places[k + 1 :]:
-                rest = e.less(rest, a[k][known], b[known][column])
+            for earlier in indices[:k] if lower else indices[k + 1 :]:
+                rest = e.less(rest, a[k][earlier], b[earlier][column])
             b[k][column] = e.over(rest, e.value(a[k][k]))
-    return e.together(b, e.any([_is_zero(e, a[k][k]) for k in places]))
+    return e.together(b, e.any([_is_zero(e, a[k][k]) for k in indices]))
 
 
 #: Several nodes in the place of one with several results; only ``elem`` reads it, and takes its part.
@@ -254,7 +254,7 @@ def decomposed(node: Expr) -> Expr:
             better = e.make(p.greater, size, greatest)
             greatest = e.make(p.select, better, size, greatest)
             chosen = [e.make(p.logical_and, one, e.make(p.logical_not, better)) for one in chosen] + [better]
-        rows = [[*row, place] for row, place in zip(a, order, strict=True)]
+        rows = [[*row, pivot_row] for row, pivot_row in zip(a, order, strict=True)]
         pivot = rows[k]
         for one, row in zip(chosen, range(k + 1, len(a)), strict=True):
             pivot = [e.either(one, other, mine) for other, mine in zip(rows[row], pivot, strict=True)]
@@ -267,14 +267,14 @@ def decomposed(node: Expr) -> Expr:
             a[row][k] = e.over(a[row][k], divisor)
             for column in range(k + 1, len(a)):
                 a[row][column] = e.less(a[row][column], a[row][k], a[k][column])
-    packed, places = e.joined([element for row in a for element in row], node.spec[0]), e.joined(order, node.spec[1])
-    return Expr(results, (packed, places), {}, node.spec, node.source)
+    packed, pivots = e.joined([element for row in a for element in row], node.spec[0]), e.joined(order, node.spec[1])
+    return Expr(results, (packed, pivots), {}, node.spec, node.source)
 
 
 def taken(node: Expr) -> Expr:
     """One of several results."""
-    (whole,) = node.operands
-    return whole.operands[node.params["index"]] if whole.primitive is results else node
+    (source,) = node.operands
+    return source.operands[node.params["index"]] if source.primitive is results else node
 
 
 def _is_small(node: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""Arrays that loops take apart by columns: which are turned, and that programs compute the same."""
+"""Arrays that loops take apart by columns: which are transposed, and that programs compute the same."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
-from nxkernel.compilers.rewrite.array_layouts import turned
+from nxkernel.compilers.rewrite.array_layouts import transposed
 from nxkernel.graph.traverse import post_order
 
 RANDOM = np.random.default_rng(3)
@@ -32,7 +32,7 @@ def graph_of(function, *arguments):
 
 
 def transposes(graph):
-    """The shapes of what is turned, in the graph and in its loops."""
+    """The shapes of what is transposed, in the graph and in its loops."""
     found = []
     for node in post_order(graph.outputs):
         if node.primitive.name == "transpose":
@@ -44,10 +44,10 @@ def transposes(graph):
 
 
 def check(function, *arrays, count):
-    """Compare the program with arrays turned with the program as it is; `count` arrays are turned, to or back."""
+    """Compare programs with and without transposed arrays; `count` arrays are transposed, to or back."""
     arrays = [np.array(array) for array in arrays]
     graph = graph_of(function, *[array.copy() for array in arrays])
-    made, origin = turned(graph)
+    made, origin = transposed(graph)
     assert len(transposes(made)) - len(transposes(graph)) == count
     assert [output.spec for output in made.outputs] == [output.spec for output in graph.outputs]
     expected, given = run("evaluator", graph, arrays)
@@ -77,7 +77,7 @@ def matrix(rows, columns):
     return RANDOM.uniform(0.5, 1.5, (rows, columns))
 
 
-# What is turned ------------------------------------------------------------------------------------------------------
+# What is transposed -------------------------------------------------------------------------------------------------
 
 
 def gram_schmidt(a):
@@ -135,7 +135,7 @@ def swapped(x, y, turns):
 
 def test_arrays_that_change_places():
     graph = graph_of(swapped, matrix(6, 11), matrix(6, 11), 30)
-    made, _ = turned(graph)
+    made, _ = transposed(graph)
     arrays = [matrix(6, 11), matrix(6, 11)]
     arrays += [np.asarray(30)] * (len(graph.parameters) - 2)
     (expected, _), (found, _) = run("evaluator", graph, arrays), run("numba_cpu", made, arrays)
@@ -260,6 +260,6 @@ def no_loop(x):
 @pytest.mark.parametrize("function", [no_loop, rows, once])
 def test_programs_that_are_left_alone_keep_their_nodes(function):
     graph = graph_of(function, matrix(6, 10))
-    made_, origin = turned(graph)
+    made_, origin = transposed(graph)
     assert all(a is b for a, b in zip(made_.outputs, graph.outputs, strict=True))
     assert origin == {}

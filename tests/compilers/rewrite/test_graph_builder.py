@@ -76,7 +76,7 @@ def test_no_node_is_made_twice():
     writer = NodeWriter()
     x = Number(writer, inputs(spec("f32", 3))[0])
     assert (x * 2.0 + 1.0).node is (x * 2.0 + 1.0).node
-    assert len(writer.made) == 4
+    assert len(writer.nodes) == 4
     assert x.constant(0.0).node is not x.constant(-0.0).node
     assert x.to(types.f64).node is not x.to(types.s64).node
     assert isinstance(x == x, Truth)

@@ -37,8 +37,8 @@ class Chain:
 
 def root(value: Expr, nodes: Iterable[Expr]) -> Expr | None:
     """The array outside of some nodes that a value is an update of; None if it is none."""
-    found = _start(value, nodes)
-    return None if found is None else found[0].operands[found[1]]
+    start = _start(value, nodes)
+    return None if start is None else start[0].operands[start[1]]
 
 
 def _start(value: Expr, nodes: Iterable[Expr]) -> tuple[Expr, int] | None:
@@ -58,20 +58,20 @@ def _updated(value: Expr) -> tuple[Expr, int] | None:
         return value, 0
     if value.primitive is not p.elem or value.operands[0].primitive is not p.while_:
         return None
-    loop, place = value.operands[0], value.params["index"]
+    loop, position = value.operands[0], value.params["index"]
     body = loop.params["body"]
-    end = body.outputs[place]
-    while end is not body.parameters[place]:
+    end = body.outputs[position]
+    while end is not body.parameters[position]:
         before = _updated(end)
         if before is None:
             return None
         end = before[0].operands[before[1]]
-    return loop, place
+    return loop, position
 
 
 def chains(region: Region) -> dict[Expr, Chain]:
     """The chains of versions of which only the last one is wanted outside of a region, by that one."""
-    found = {}
+    chain_of = {}
     results = region.results()
     readers = {one: [user for user in all_ if user in region.nodes] for one, all_ in region.users.items()}
     for value in results:
@@ -81,17 +81,17 @@ def chains(region: Region) -> dict[Expr, Chain]:
         if start is None:
             continue
         before, follow, others = start[0].operands[start[1]], _Follow(region), set(results) - {value}
-        known = before.primitive is p.constant
+        is_constant = before.primitive is p.constant
         try:
             # A constant is another one each time that it is used.
-            first = follow.after(*start, readers) if known else before
+            first = follow.after(*start, readers) if is_constant else before
             last = follow.to_end(first, region.order, readers, others)
         except _TangledError:
             continue
         if last is value:
-            alike = known or region.asked.get(before) == {region.form(value)}
-            found[value] = Chain(before, start, frozenset(follow.versions - {before}), alike)
-    return found
+            alike = is_constant or region.asked.get(before) == {region.form(value)}
+            chain_of[value] = Chain(before, start, frozenset(follow.versions - {before}), alike)
+    return chain_of
 
 
 class _TangledError(Exception):
@@ -121,61 +121,61 @@ class _Follow:
             later = _later(update, order)
             if any(self._reads_in(use, later, readers) for use in uses if use is not update):
                 raise _TangledError
-            place = next(k for k, operand in enumerate(update.operands) if operand is value)
-            value = self.after(update, place, readers)
+            position = next(k for k, operand in enumerate(update.operands) if operand is value)
+            value = self.after(update, position, readers)
 
-    def after(self, update: Expr, place: int, readers: Mapping[Expr, list[Expr]]) -> Expr:
+    def after(self, update: Expr, position: int, readers: Mapping[Expr, list[Expr]]) -> Expr:
         """What an update makes of an operand."""
         if update.primitive is p.put_slice:
             return update
         if update.primitive is p.while_:
             body = update.params["body"]
-            last = self._through(body, body.parameters[place])
-            if [k for k, output in enumerate(body.outputs) if output is last] != [place]:
+            last = self._through(body, body.parameters[position])
+            if [k for k, output in enumerate(body.outputs) if output is last] != [position]:
                 raise _TangledError
-            index = place
+            index = position
         else:
-            index = self._chosen(update, place)
-        found = [use for use in readers[update] if use.params["index"] == index]
-        if len(found) != 1:
+            index = self._result_index(update, position)
+        results = [use for use in readers[update] if use.params["index"] == index]
+        if len(results) != 1:
             raise _TangledError
-        return found[0]
+        return results[0]
 
-    def _chosen(self, choice: Expr, place: int) -> int:
+    def _result_index(self, branch: Expr, position: int) -> int:
         """Which result of a branch is the version after it."""
-        found = []
+        candidates = []
         for name in ("then", "otherwise"):
-            side = choice.params[name]
-            last = self._through(side, side.parameters[place - 1])
-            found.append([k for k, output in enumerate(side.outputs) if output is last])
-        if found[0] != found[1] or len(found[0]) != 1:
+            side = branch.params[name]
+            last = self._through(side, side.parameters[position - 1])
+            candidates.append([k for k, output in enumerate(side.outputs) if output is last])
+        if candidates[0] != candidates[1] or len(candidates[0]) != 1:
             raise _TangledError
-        (index,) = found[0]
-        self.versions.add((choice, index))
+        (index,) = candidates[0]
+        self.versions.add((branch, index))
         return index
 
     def _through(self, graph: Graph, value: Expr) -> Expr:
         order = post_order(graph.outputs)
-        known = users(order)
-        if value not in known:
+        readers = users(order)
+        if value not in readers:
             self.versions.add(value)
             return value
         follow = _Follow(self.region)
-        last = follow.to_end(value, order, known, set())
+        last = follow.to_end(value, order, readers, set())
         if any(version in follow.versions and version is not last for version in set(graph.outputs)):
             raise _TangledError
         self.versions |= follow.versions
         return last
 
     def _updates(self, use: Expr, value: Expr) -> bool:
-        places = [k for k, operand in enumerate(use.operands) if operand is value]
+        positions = [k for k, operand in enumerate(use.operands) if operand is value]
         if use.primitive is p.put_slice:
-            return 0 in places
+            return 0 in positions
         if use.primitive is p.while_:
-            return places[0] < use.params["state"]
-        if use.primitive is not p.cond or places == [0]:
+            return positions[0] < use.params["state"]
+        if use.primitive is not p.cond or positions == [0]:
             return False
-        sides = [(use.params[name], use.params[name].parameters[places[-1] - 1]) for name in ("then", "otherwise")]
+        sides = [(use.params[name], use.params[name].parameters[positions[-1] - 1]) for name in ("then", "otherwise")]
         return any(_Follow(self.region)._through(side, parameter) is not parameter for side, parameter in sides)
 
     def _reads_in(self, use: Expr, later: set[Expr], readers: Mapping[Expr, list[Expr]]) -> bool:
@@ -191,8 +191,8 @@ class _Follow:
 
 def _later(node: Expr, order: Sequence[Expr]) -> set[Expr]:
     """A node and what is computed from it."""
-    found = {node}
+    later = {node}
     for one in order:
-        if any(operand in found for operand in one.operands):
-            found.add(one)
-    return found
+        if any(operand in later for operand in one.operands):
+            later.add(one)
+    return later

@@ -40,7 +40,7 @@ def check(form: Form, shape: Sequence[int], extents: Sequence[int]) -> None:
         raise RefusedError("columns beyond the end of an axis")
 
 
-def is_whole(form: Form, shape: Sequence[int], extents: Sequence[int]) -> bool:
+def has_all_columns(form: Form, shape: Sequence[int], extents: Sequence[int]) -> bool:
     """Whether a value has exactly the columns of the region."""
     held = {entry[0] for entry in form if entry is not None}
     exact = all(
@@ -97,10 +97,10 @@ def _broadcast(node: Expr, form: Form, extents: Sequence[int]) -> list[Form | No
 
 
 def _transpose(node: Expr, form: Form, extents: Sequence[int]) -> list[Form | None]:
-    found: list[Entry] = [None] * len(form)
+    result: list[Entry] = [None] * len(form)
     for entry, axis in zip(form, node.params["axes"], strict=True):
-        found[axis] = entry
-    return [tuple(found)]
+        result[axis] = entry
+    return [tuple(result)]
 
 
 def starts_of(node: Expr) -> list[int | None]:
@@ -111,24 +111,24 @@ def starts_of(node: Expr) -> list[int | None]:
     lengths = node.params["lengths"] if node.primitive is p.dynamic_slice else node.operands[1].shape
     starts = node.operands[1:] if node.primitive is p.dynamic_slice else node.operands[2:]
     return [
-        0 if n == length else min(max(int(start.params["value"]), 0), n - length) if _known(start) else None
+        0 if n == length else min(max(int(start.params["value"]), 0), n - length) if _is_constant(start) else None
         for start, n, length in zip(starts, base.shape, lengths, strict=True)
     ]
 
 
-def _known(start: Expr) -> bool:
+def _is_constant(start: Expr) -> bool:
     return start.primitive is p.constant
 
 
 def _moved(form: Form, starts: Sequence[int | None], by: int, node: Expr) -> Form:
     """A form seen from an array's part, or from the array of which it is a part."""
     strides = node.params.get("strides", (1,) * len(form))
-    found: list[Entry] = []
+    moved: list[Entry] = []
     for entry, start, stride in zip(form, starts, strides, strict=True):
         if entry is not None and (start is None or stride != 1):
             raise RefusedError("columns at places that only the running program knows")
-        found.append(entry if entry is None else (entry[0], entry[1] + by * start))
-    return tuple(found)
+        moved.append(entry if entry is None else (entry[0], entry[1] + by * start))
+    return tuple(moved)
 
 
 def _slice(node: Expr, form: Form, extents: Sequence[int]) -> list[Form | None]:
@@ -182,7 +182,7 @@ _BACKWARD: dict[p.Primitive, _Backward] = {
 # From an operand to the result -----------------------------------------------------------------------------------
 
 
-def of_result(node: Expr, place: int, form: Form) -> Form | None:
+def of_result(node: Expr, position: int, form: Form) -> Form | None:
     """The form of a node, given that of one of its operands; None where that does not say it.
 
     Raises
@@ -190,7 +190,7 @@ def of_result(node: Expr, place: int, form: Form) -> Form | None:
     RefusedError
         When no form of the result goes with this one.
     """
-    primitive, operand = node.primitive, node.operands[place]
+    primitive, operand = node.primitive, node.operands[position]
     if primitive.family == "elementwise" or primitive in (p.reverse, p.concatenate):
         return form
     if primitive is p.reshape:
@@ -199,12 +199,12 @@ def of_result(node: Expr, place: int, form: Form) -> Form | None:
         return tuple(form[axis] for axis in node.params["axes"])
     if primitive is p.broadcast:
         return spread(node, form) if node.shape == operand.shape else None
-    if place == 0 and primitive in (p.slice_, p.dynamic_slice):
+    if position == 0 and primitive in (p.slice_, p.dynamic_slice):
         return _moved(form, starts_of(node), -1, node)
     if primitive is p.put_slice:
-        return form if place == 0 else _moved(form, starts_of(node), 1, node) if place == 1 else None
+        return form if position == 0 else _moved(form, starts_of(node), 1, node) if position == 1 else None
     if primitive is p.pad:
-        return form if place == 0 else None
+        return form if position == 0 else None
     if primitive.family == "reduction" and "axes" in node.params and len(node.operands) == 1:
         axes = node.params["axes"]
         if any(form[axis] is not None for axis in axes):
@@ -215,10 +215,10 @@ def of_result(node: Expr, place: int, form: Form) -> Form | None:
 
 def spread(node: Expr, form: Form) -> Form:
     """The form of a broadcast whose new axes are no columns, given that of its operand."""
-    found: list[Entry] = [None] * len(node.shape)
+    result: list[Entry] = [None] * len(node.shape)
     for entry, axis in zip(form, node.params["axes"], strict=True):
-        found[axis] = entry
-    return tuple(found)
+        result[axis] = entry
+    return tuple(result)
 
 
 # Where columns are to be seen ------------------------------------------------------------------------------------

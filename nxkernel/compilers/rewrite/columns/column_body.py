@@ -29,7 +29,7 @@ class Level:
         Which of these columns it is about.
     rows : dict
         What a value is in each of them.
-    wholes : dict
+    full_arrays : dict
         Arrays that have all columns.
     reads : dict
         What has been read of those in one column.
@@ -42,7 +42,7 @@ class Level:
     indices: list[list[Expr]]
     lane: int = 0
     rows: dict[Expr, list[Expr]] = field(default_factory=dict)
-    wholes: dict[Expr, Expr] = field(default_factory=dict)
+    full_arrays: dict[Expr, Expr] = field(default_factory=dict)
     reads: dict[tuple[Expr, Form, int], Expr] = field(default_factory=dict)
     moved: dict[tuple[int, int, int], Expr] = field(default_factory=dict)
     several: dict[Expr, tuple[Expr, list[Slot]]] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class Level:
 
     def set(self, node: Expr, values: Sequence[Expr], slot: Slot) -> None:
         """What a value is that has been handed on."""
-        if slot.whole:
-            (self.wholes[node],) = values
+        if slot.is_full_array:
+            (self.full_arrays[node],) = values
         else:
             self.rows[node] = list(values) * (len(self.lanes) // len(values))
 
@@ -66,16 +66,16 @@ class Slot:
 
     Parameters
     ----------
-    place : int
+    position : int
         Which of the old ones it was.
-    whole : bool
+    is_full_array : bool
         Whether it is an array with all columns.
     count : int
         How many it is now: one, or one for each column.
     """
 
-    place: int
-    whole: bool
+    position: int
+    is_full_array: bool
     count: int
 
 
@@ -90,7 +90,7 @@ class Body:
 
     Attributes
     ----------
-    whole : set
+    full_arrays : set
         The values that stay arrays with all columns.
     bases : dict
         Where such an array begins in the region: what an operand of a node is.
@@ -98,7 +98,7 @@ class Body:
 
     def __init__(self, region: Region, origin: dict[Expr, Expr]) -> None:
         self.region, self.origin = region, origin
-        self.whole: set[object] = set()
+        self.full_arrays: set[object] = set()
         self.bases: dict[tuple[Expr, int], Expr] = {}
 
     def loop(
@@ -111,19 +111,19 @@ class Body:
     ) -> Expr:
         """A loop, without what neither its condition nor its body needs."""
         used = set(post_order([asked[1], *turned[1]]))
-        places = [k for k in range(len(operands)) if k < count or asked[0][k] in used or turned[0][k] in used]
+        positions = [k for k in range(len(operands)) if k < count or asked[0][k] in used or turned[0][k] in used]
         params = {
-            "condition": graph_of("condition", [asked[0][k] for k in places], [asked[1]]),
-            "body": graph_of("body", [turned[0][k] for k in places], turned[1]),
+            "condition": graph_of("condition", [asked[0][k] for k in positions], [asked[1]]),
+            "body": graph_of("body", [turned[0][k] for k in positions], turned[1]),
             "state": count,
         }
-        kept = tuple(operands[k] for k in places)
+        kept = tuple(operands[k] for k in positions)
         return self.new(node, Expr(p.while_, kept, params, tuple(o.spec for o in kept[:count]), node.source))
 
-    def new(self, node: Expr, made: Expr) -> Expr:
+    def new(self, node: Expr, new_node: Expr) -> Expr:
         """A new node, and from which node it comes."""
-        self.origin.setdefault(made, self.origin.get(node, node))
-        return made
+        self.origin.setdefault(new_node, self.origin.get(node, node))
+        return new_node
 
     def element(self, node: Expr, several: Expr, index: int) -> Expr:
         """One of several results."""
@@ -146,13 +146,13 @@ class Body:
 
     def row(self, level: Level, node: Expr, form: Form) -> Expr:
         """What a value is in one column."""
-        known = self.region.value(node)
-        if known.primitive is p.constant:
+        value = self.region.value(node)
+        if value.primitive is p.constant:
             shape = left(form, node.shape)
-            return known if shape == node.shape else constant(known.params["value"], node.type, shape)
+            return value if shape == node.shape else constant(value.params["value"], node.type, shape)
         if node in level.rows:
             return level.rows[node][level.lane]
-        array = level.wholes[node]
+        array = level.full_arrays[node]
         if is_uniform(form):
             return array
         key = (node, form, level.lane)
@@ -201,22 +201,22 @@ class Body:
             if node.primitive is p.while_:
                 self._inner_loop(node, level)
             elif node.primitive is p.cond:
-                self._choice(node, level)
+                self._branch(node, level)
             elif node.primitive is p.elem:
-                made, slots = level.several[node.operands[0]]
+                results, slots = level.several[node.operands[0]]
                 slot = slots[node.params["index"]]
-                first = sum(before.count for before in slots[: slot.place])
-                parts = [self.element(node, made, first + k) for k in range(slot.count)]
+                first = sum(before.count for before in slots[: slot.position])
+                parts = [self.element(node, results, first + k) for k in range(slot.count)]
                 level.set(node, parts, slot)
-            elif node.primitive is p.put_slice and node in self.whole:
-                level.wholes[node] = self._updated(node, level)
+            elif node.primitive is p.put_slice and node in self.full_arrays:
+                level.full_arrays[node] = self._updated(node, level)
             else:
                 lanes = [0] if is_uniform(self.region.form(node)) else level.lanes
-                made = []
+                results = []
                 for lane in lanes:
                     level.lane = lane
-                    made.append(self._rewritten(node, level))
-                level.set(node, made, Slot(0, False, len(made)))
+                    results.append(self._rewritten(node, level))
+                level.set(node, results, Slot(0, False, len(results)))
 
     def _updated(self, node: Expr, level: Level) -> Expr:
         form, array = self.region.form(node), self._base(level, node, 0)
@@ -230,15 +230,17 @@ class Body:
             array = self.put(node, array, self.row(level, node.operands[1], part_form), form, starts)
         return array
 
-    def _base(self, level: Level, node: Expr, place: int) -> Expr:
+    def _base(self, level: Level, node: Expr, position: int) -> Expr:
         """The whole array that a node changes."""
-        return self.bases[node, place] if (node, place) in self.bases else level.wholes[node.operands[place]]
+        return (
+            self.bases[node, position] if (node, position) in self.bases else level.full_arrays[node.operands[position]]
+        )
 
     def _rewritten(self, node: Expr, level: Level) -> Expr:
         form, extents = self.region.form(node), self.region.extents
         operands = node.operands
         needed = forms_of.of_operands(node, form, extents)
-        if node.primitive in (p.slice_, p.dynamic_slice) and operands[0] in level.wholes and not is_uniform(form):
+        if node.primitive in (p.slice_, p.dynamic_slice) and operands[0] in level.full_arrays and not is_uniform(form):
             return self._read(node, form, needed[0], level)
         if node.primitive is p.iota:
             return self._iota(node, form, level)
@@ -254,12 +256,12 @@ class Body:
             first = 1 if node.primitive is p.dynamic_slice else 2
             rows = [*rows[:first], *left(form, rows[first:])]
         elif "axes" in params:
-            params["axes"] = _places(needed[0], params["axes"])
+            params["axes"] = _column_axes(needed[0], params["axes"])
         elif "axis" in params:
-            (params["axis"],) = _places(needed[0], [params["axis"]])
+            (params["axis"],) = _column_axes(needed[0], [params["axis"]])
         return self.new(node, Expr(node.primitive, tuple(rows), params, Spec(node.type, shape, names), node.source))
 
-    def _read(self, node: Expr, form: Form, whole: Form, level: Level) -> Expr:
+    def _read(self, node: Expr, form: Form, array_form: Form, level: Level) -> Expr:
         """A part of one column of an array that has all of them."""
         params = node.params
         if node.primitive is p.slice_:
@@ -268,17 +270,17 @@ class Body:
             starts = [self.row(level, start, uniform(start)) for start in node.operands[1:]]
         starts = [
             start if entry is None else self.index(level, entry, node)
-            for entry, start in zip(whole, starts, strict=True)
+            for entry, start in zip(array_form, starts, strict=True)
         ]
-        lengths = [n if entry is None else 1 for entry, n in zip(whole, params["lengths"], strict=True)]
-        return self._part(node, level.wholes[node.operands[0]], form, starts, lengths, params["strides"])
+        lengths = [n if entry is None else 1 for entry, n in zip(array_form, params["lengths"], strict=True)]
+        return self._part(node, level.full_arrays[node.operands[0]], form, starts, lengths, params["strides"])
 
     def _iota(self, node: Expr, form: Form, level: Level) -> Expr:
         axis, shape, names = node.params["axis"], left(form, node.shape), left(form, node.names)
         if form[axis] is None:
-            (place,) = _places(form, [axis])
-            made = make(p.iota, type=node.type, shape=shape, names=names, axis=place, source=node.source)
-            return self.new(node, made)
+            (column_axis,) = _column_axes(form, [axis])
+            iota = make(p.iota, type=node.type, shape=shape, names=names, axis=column_axis, source=node.source)
+            return self.new(node, iota)
         index = self.index(level, form[axis], node)
         if node.type is not types.s64:
             index = self.new(node, make(p.as_type, index, type=node.type, source=node.source))
@@ -289,7 +291,7 @@ class Body:
     def _viewed(self, node: Expr, form: Form, needed: Form, row: Expr) -> Expr:
         shape, names = left(form, node.shape), left(form, node.names)
         if node.primitive is p.transpose:
-            axes = _places(needed, [axis for axis in node.params["axes"] if needed[axis] is None])
+            axes = _column_axes(needed, [axis for axis in node.params["axes"] if needed[axis] is None])
             if axes == tuple(range(len(axes))):
                 return row
             return self.new(node, make(p.transpose, row, axes=axes, source=node.source))
@@ -301,7 +303,7 @@ class Body:
                 kept = tuple(n for n, a in zip(row.shape, axes, strict=True) if form[a] is None)
                 row = self._shaped(node, row, kept, unnamed(kept))
             if row.shape != shape:
-                axes = _places(form, stay)
+                axes = _column_axes(form, stay)
                 return self.new(node, make(p.broadcast, row, shape=shape, axes=axes, names=names, source=node.source))
         return self._shaped(node, row, shape, names)
 
@@ -310,15 +312,16 @@ class Body:
     def _inner_loop(self, node: Expr, level: Level) -> None:
         count, body, condition = node.params["state"], node.params["body"], node.params["condition"]
         forms = [
-            None if parameter in self.whole else self.region.form(parameter) for parameter in body.parameters[:count]
+            None if parameter in self.full_arrays else self.region.form(parameter)
+            for parameter in body.parameters[:count]
         ]
         slots = [self._slot(k, form, level) for k, form in enumerate(forms)]
         operands = []
         for slot, form in zip(slots, forms, strict=True):
             if form is None:
-                operands.append(self._base(level, node, slot.place))
+                operands.append(self._base(level, node, slot.position))
             else:
-                operands += self._rows(level, node.operands[slot.place], form, slot)
+                operands += self._rows(level, node.operands[slot.position], form, slot)
         state = len(operands)
         slots += self._captured(node, count, level, operands)
         new, levels = [], []
@@ -330,14 +333,16 @@ class Body:
         question = self.row(levels[0], condition.outputs[0], uniform(condition.outputs[0]))
         after = self._outputs(levels[1], body.outputs, slots[:count], forms)
         operands += _flat(level.indices)
-        made = self.loop(node, operands, state, (new[0], question), (new[1], after))
-        level.several[node] = made, slots[:count]
+        loop = self.loop(node, operands, state, (new[0], question), (new[1], after))
+        level.several[node] = loop, slots[:count]
 
-    def _choice(self, node: Expr, level: Level) -> None:
+    def _branch(self, node: Expr, level: Level) -> None:
         sides = [node.params["then"], node.params["otherwise"]]
         operands: list[Expr] = []
         slots = self._captured(node, 1, level, operands)
-        forms = [None if (node, k) in self.whole else self.region.result_form(node, k) for k in range(len(node.spec))]
+        forms = [
+            None if (node, k) in self.full_arrays else self.region.result_form(node, k) for k in range(len(node.spec))
+        ]
         after = [self._slot(k, form, level) for k, form in enumerate(forms)]
         new, results = [], []
         for side in sides:
@@ -354,43 +359,43 @@ class Body:
         }
         predicate = self.row(level, node.operands[0], uniform(node.operands[0]))
         spec = tuple(output.spec for output in results[0])
-        made = Expr(p.cond, (predicate, *(operands[k] for k in kept)), params, spec, node.source)
-        level.several[node] = self.new(node, made), after
+        branch = Expr(p.cond, (predicate, *(operands[k] for k in kept)), params, spec, node.source)
+        level.several[node] = self.new(node, branch), after
 
     @staticmethod
-    def _slot(place: int, form: Form | None, level: Level) -> Slot:
-        return Slot(place, form is None, 1 if form is None or is_uniform(form) else len(level.lanes))
+    def _slot(position: int, form: Form | None, level: Level) -> Slot:
+        return Slot(position, form is None, 1 if form is None or is_uniform(form) else len(level.lanes))
 
     def _rows(self, level: Level, node: Expr, form: Form, slot: Slot) -> list[Expr]:
-        found = []
+        rows = []
         for lane in range(slot.count):
             level.lane = lane
-            found.append(self.row(level, node, form))
-        return found
+            rows.append(self.row(level, node, form))
+        return rows
 
     def _outputs(
         self, level: Level, outputs: Sequence[Expr], slots: Sequence[Slot], forms: Sequence[Form | None]
     ) -> list[Expr]:
         """What a part of a loop or branch gives."""
-        found = []
+        results = []
         for output, slot, form in zip(outputs, slots, forms, strict=True):
-            found += [level.wholes[output]] if form is None else self._rows(level, output, form, slot)
-        return found
+            results += [level.full_arrays[output]] if form is None else self._rows(level, output, form, slot)
+        return results
 
     @staticmethod
     def _captured(node: Expr, first: int, level: Level, operands: list[Expr]) -> list[Slot]:
         """Adds what a loop or branch only reads to its operands; constants are known in it anyway."""
         slots = []
-        for place in range(first, len(node.operands)):
-            operand = node.operands[place]
+        for position in range(first, len(node.operands)):
+            operand = node.operands[position]
             if operand in level.rows:
                 values = list(dict.fromkeys(level.rows[operand]))
                 values = values if len(values) == 1 else level.rows[operand]
-            elif operand in level.wholes:
-                values = [level.wholes[operand]]
+            elif operand in level.full_arrays:
+                values = [level.full_arrays[operand]]
             else:
                 continue
-            slots.append(Slot(place, operand in level.wholes, len(values)))
+            slots.append(Slot(position, operand in level.full_arrays, len(values)))
             operands += values
         return slots
 
@@ -399,7 +404,7 @@ class Body:
         olds: Sequence[Expr | None], slots: Sequence[Slot], operands: Sequence[Expr], level: Level
     ) -> tuple[list[Expr], Level]:
         """New parameters of a part of a loop or branch, the last of which are the indices, and what is known in it."""
-        names = [olds[slot.place].params["name"] for slot in slots for _ in range(slot.count)]
+        names = [olds[slot.position].params["name"] for slot in slots for _ in range(slot.count)]
         indices = _flat(level.indices)
         parameters = parameters_like([*names, *["index"] * len(indices)], [*operands, *indices])
         rest = iter(parameters[len(names) :])
@@ -408,7 +413,7 @@ class Body:
         inner = Level([*around, list(rest)])
         first = 0
         for slot in slots:
-            inner.set(olds[slot.place], parameters[first : first + slot.count], slot)
+            inner.set(olds[slot.position], parameters[first : first + slot.count], slot)
             first += slot.count
         return parameters, inner
 
@@ -418,7 +423,7 @@ def _flat(indices: list[list[Expr]]) -> list[Expr]:
     return [*(index[0] for index in indices[:-1]), *indices[-1]]
 
 
-def _places(form: Form, axes: Sequence[int]) -> tuple[int, ...]:
+def _column_axes(form: Form, axes: Sequence[int]) -> tuple[int, ...]:
     """Which axes of one column some axes are that are no columns."""
     return tuple(sum(entry is None for entry in form[:axis]) for axis in axes)
 
@@ -430,6 +435,6 @@ def parameters_like(names: Sequence[str], like: Sequence[Expr]) -> list[Expr]:
 
 def graph_of(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
     """A part of a loop or branch; the parameters are numbered anew."""
-    for place, node in enumerate(parameters):
-        node.params["index"] = place
+    for index, node in enumerate(parameters):
+        node.params["index"] = index
     return Graph(name, list(parameters), list(outputs), list)

@@ -55,22 +55,22 @@ class ColumnLoops(Body):
         self.seed = region.loops[0]
 
     def _results(self) -> list[_Result]:
-        region, found = self.region, []
-        known = chains(region)
+        region, results = self.region, []
+        chain_of = chains(region)
         for value in region.results():
-            chain = known.get(value)
+            chain = chain_of.get(value)
             if chain is not None:
-                self.whole |= chain.versions
-                found.append(_Result(value, chain.root, chain))
+                self.full_arrays |= chain.versions
+                results.append(_Result(value, chain.root, chain))
                 continue
             form = region.form(value)
             start = root(value, region.nodes)
-            if start is None or forms_of.is_whole(form, value.shape, region.extents):
-                if not forms_of.is_whole(form, value.shape, region.extents):
+            if start is None or forms_of.has_all_columns(form, value.shape, region.extents):
+                if not forms_of.has_all_columns(form, value.shape, region.extents):
                     raise forms_of.RefusedError("a result has other columns besides")
                 start = constant(0, value.type, value.shape, value.names)
-            found.append(_Result(value, start, None))
-        return found
+            results.append(_Result(value, start, None))
+        return results
 
     def build(self, outside: Callable[[Expr], Expr]) -> dict[Expr, Expr]:
         """The new nodes for the results of the region.
@@ -80,26 +80,26 @@ class ColumnLoops(Body):
         outside : callable
             The new node for a value from outside.
         """
-        self.given = self.region.given()
+        self.inputs = self.region.inputs()
         starts = [r.start if r.start.primitive is p.constant else outside(r.start) for r in self.results]
-        made = self._loop(starts, [], [outside(value) for value in self.given])
-        return {result.value: value for result, value in zip(self.results, made, strict=True)}
+        arrays = self._loop(starts, [], [outside(value) for value in self.inputs])
+        return {result.value: value for result, value in zip(self.results, arrays, strict=True)}
 
     # The loops around --------------------------------------------------------------------------------------------
 
-    def _loop(self, arrays: Sequence[Expr], indices: Sequence[Expr], given: Sequence[Expr]) -> list[Expr]:
+    def _loop(self, arrays: Sequence[Expr], indices: Sequence[Expr], inputs: Sequence[Expr]) -> list[Expr]:
         """Loops along the next indices of a column; gives the arrays after them."""
         size, depth = self.region.extents[len(indices)], len(indices)
         if depth < len(self.region.extents) - 1:
-            return self._turns(0, size, 1, self._loop, arrays, indices, given)
+            return self._range_loop(0, size, 1, self._loop, arrays, indices, inputs)
         blocks = size - size % SIDE_BY_SIDE
         for first, after, step in ((0, blocks, SIDE_BY_SIDE), (blocks, size, 1)):
             if first < after:
                 work = functools.partial(self._column, lanes=step)
-                arrays = self._turns(first, after, step, work, arrays, indices, given)
+                arrays = self._range_loop(first, after, step, work, arrays, indices, inputs)
         return list(arrays)
 
-    def _turns(
+    def _range_loop(
         self,
         first: int,
         after: int,
@@ -107,37 +107,39 @@ class ColumnLoops(Body):
         work: Callable[..., list[Expr]],
         arrays: Sequence[Expr],
         indices: Sequence[Expr],
-        given: Sequence[Expr],
+        inputs: Sequence[Expr],
     ) -> list[Expr]:
         """A loop that does some work for each index in a range; gives the arrays after it."""
         seed, count, depth = self.seed, 1 + len(arrays), len(indices)
-        operands = [constant(first, types.s64), *arrays, *indices, *given]
-        names = ["index", *["array"] * len(arrays), *["index"] * depth, *["given"] * len(given)]
+        operands = [constant(first, types.s64), *arrays, *indices, *inputs]
+        names = ["index", *["array"] * len(arrays), *["index"] * depth, *["given"] * len(inputs)]
         asked, turned = parameters_like(names, operands), parameters_like(names, operands)
         # So far that all of a step's indices are plainly in the range.
         bound = constant(after - step + 1, types.s64)
         question = self.new(seed, make(p.less, asked[0], bound, source=seed.source))
         rest = turned[count:]
-        made = work(turned[1:count], [*rest[:depth], turned[0]], rest[depth:])
-        loop = self.loop(seed, operands, count, (asked, question), (turned, [self._plus(turned[0], step), *made]))
-        return [self.element(seed, loop, place) for place in range(1, count)]
+        new_arrays = work(turned[1:count], [*rest[:depth], turned[0]], rest[depth:])
+        loop = self.loop(seed, operands, count, (asked, question), (turned, [self._plus(turned[0], step), *new_arrays]))
+        return [self.element(seed, loop, position) for position in range(1, count)]
 
     def _plus(self, index: Expr, by: int) -> Expr:
         if by == 0:
             return index
         return self.new(self.seed, make(p.add, index, constant(by, types.s64), source=self.seed.source))
 
-    def _column(self, arrays: Sequence[Expr], indices: Sequence[Expr], given: Sequence[Expr], lanes: int) -> list[Expr]:
+    def _column(
+        self, arrays: Sequence[Expr], indices: Sequence[Expr], inputs: Sequence[Expr], lanes: int
+    ) -> list[Expr]:
         """All that is done in one column, or in some side by side, since each step of one waits for the one before."""
         region, level = self.region, Level([[index] * lanes for index in indices])
         level.indices[-1] = [self._plus(indices[-1], lane) for lane in range(lanes)]
-        for value, node in zip(self.given, given, strict=True):
+        for value, node in zip(self.inputs, inputs, strict=True):
             level.set(value, [node], Slot(0, not is_single(value), 1))
         for result, array in zip(self.results, arrays, strict=True):
             if result.chain is not None:
                 self.bases[result.chain.first] = array
                 if result.chain.read_alike and result.start.primitive is not p.constant:
-                    level.wholes[result.start] = array
+                    level.full_arrays[result.start] = array
         self.nodes([node for node in region.order if node in region.nodes], level)
         return [self._after(result, array, level) for result, array in zip(self.results, arrays, strict=True)]
 
@@ -145,7 +147,7 @@ class ColumnLoops(Body):
         """An array with what the columns have made of it."""
         value = result.value
         if result.chain is not None:
-            return level.wholes[value]
+            return level.full_arrays[value]
         form = self.region.form(value)
         for lane in level.lanes:
             level.lane = lane

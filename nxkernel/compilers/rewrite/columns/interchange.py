@@ -31,10 +31,10 @@ def by_columns(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
         For each new node the node of the given graph that it came from.
     """
     origin: dict[Expr, Expr] = {}
-    return _Turning(origin).graph(graph), origin
+    return _Interchange(origin).graph(graph), origin
 
 
-class _Turning:
+class _Interchange:
     """Rewrites graphs.
 
     Parameters
@@ -46,7 +46,7 @@ class _Turning:
     def __init__(self, origin: dict[Expr, Expr]) -> None:
         self.origin = origin
         self.done: set[Expr] = set()
-        self.made: set[Expr] = set()
+        self.new_loops: set[Expr] = set()
 
     def graph(self, graph: Graph) -> Graph:
         """A graph, and what is in its loops and branches, rewritten."""
@@ -94,21 +94,23 @@ class _Turning:
                 new[node] = node
         new |= columns.build(new.__getitem__)
         before = set(order)
-        made = [node for node in post_order(new.values()) if node.primitive.family == "control" and node not in before]
-        self.done.update(made)
-        self.made.update(made)
+        new_loops = [
+            node for node in post_order(new.values()) if node.primitive.family == "control" and node not in before
+        ]
+        self.done.update(new_loops)
+        self.new_loops.update(new_loops)
         for node in rest:
             new[node] = self._with(node, tuple(new[operand] for operand in node.operands), node.params)
         return [new[output] for output in outputs]
 
     def _with(self, node: Expr, operands: tuple[Expr, ...], params: dict) -> Expr:
         """A node with other operands."""
-        made = Expr(node.primitive, operands, params, node.spec, node.source)
-        self.origin[made] = self.origin.get(node, node)
-        for known in (self.done, self.made):
-            if node in known:
-                known.add(made)
-        return made
+        new = Expr(node.primitive, operands, params, node.spec, node.source)
+        self.origin[new] = self.origin.get(node, node)
+        for nodes in (self.done, self.new_loops):
+            if node in nodes:
+                nodes.add(new)
+        return new
 
     def _inside(self, outputs: Sequence[Expr]) -> list[Expr]:
         """Outputs with the graphs of their loops and branches rewritten."""
@@ -116,10 +118,10 @@ class _Turning:
         for node in post_order(outputs):
             operands = tuple(new[operand] for operand in node.operands)
             params = node.params
-            if node.primitive.family == "control" and node not in self.made:
-                found = {name: self.graph(graph) for name, graph in parts(node)}
-                if any(graph is not params[name] for name, graph in found.items()):
-                    params = params | found
+            if node.primitive.family == "control" and node not in self.new_loops:
+                graphs = {name: self.graph(graph) for name, graph in parts(node)}
+                if any(graph is not params[name] for name, graph in graphs.items()):
+                    params = params | graphs
             same = params is node.params and all(a is b for a, b in zip(operands, node.operands, strict=True))
             new[node] = node if same else self._with(node, operands, params)
         return [new[output] for output in outputs]

@@ -80,10 +80,10 @@ class Region:
         value = self.value(node)
         return uniform(value) if scalars.is_single(value) else self.forms[value]
 
-    def result_form(self, node: Expr, place: int) -> Form:
+    def result_form(self, node: Expr, index: int) -> Form:
         """The form of a result of a branch."""
-        spec = node.spec[place]
-        return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, place]
+        spec = node.spec[index]
+        return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, index]
 
     # Growing ---------------------------------------------------------------------------------------------------
 
@@ -116,9 +116,9 @@ class Region:
         asked = {one: self.asked[one] for one in group if one in self.asked}
         if any(len(forms) > 1 for forms in asked.values()):
             return []
-        given = {one: form for one, (form,) in asked.items()}
+        given_forms = {one: form for one, (form,) in asked.items()}
         try:
-            self._take(group, given, self._fits)
+            self._take(group, given_forms, self._fits)
         except RefusedError:
             return []
         return group
@@ -133,10 +133,10 @@ class Region:
         return not is_uniform(form) and (size == 1 or node in self.asked or node.primitive is p.put_slice)
 
     def _take(
-        self, group: list[Expr], given: Mapping[object, Form], fits: Callable[[Expr, Form], bool] | None = None
+        self, group: list[Expr], forms: Mapping[object, Form], fits: Callable[[Expr, Form], bool] | None = None
     ) -> None:
         trial = _Trial(self, group)
-        trial.infer(given)
+        trial.infer(forms)
         if fits is not None and group[0].primitive.family != "control" and not fits(group[0], trial.get(group[0])):
             raise RefusedError("better off where it is")
         self.forms |= trial.forms
@@ -172,10 +172,10 @@ class Region:
             and (node in self.kept or not self.nodes.issuperset(self.users[node]))
         ]
 
-    def given(self) -> list[Expr]:
+    def inputs(self) -> list[Expr]:
         """The values from outside that are read in it, but for constants."""
-        found = [operand for node in self.order if node in self.nodes for operand in node.operands]
-        return [v for v in dict.fromkeys(found) if v not in self.nodes and v.primitive is not p.constant]
+        operands = [operand for node in self.order if node in self.nodes for operand in node.operands]
+        return [v for v in dict.fromkeys(operands) if v not in self.nodes and v.primitive is not p.constant]
 
 
 def worth(region: Region) -> bool:
@@ -283,20 +283,20 @@ class _Trial:
         """Values of a loop or branch that have the same form."""
         if node.primitive is p.while_:
             body, count = node.params["body"], node.params["state"]
-            found: list[list[object]] = [
+            groups: list[list[object]] = [
                 [self._value(value) for value in (node.operands[k], body.parameters[k], body.outputs[k])]
                 for k in range(count)
             ]
         else:
             sides = [[self._value(value) for value in node.params[name].outputs] for name in ("then", "otherwise")]
-            found = [[(node, k), *values] for k, values in enumerate(zip(*sides, strict=True))]
+            groups = [[(node, k), *values] for k, values in enumerate(zip(*sides, strict=True))]
         for user in self.elements.get(node, ()):
-            found[user.params["index"]].append(user)
-        return found
+            groups[user.params["index"]].append(user)
+        return groups
 
     # Forms -----------------------------------------------------------------------------------------------------
 
-    def infer(self, given: Mapping[object, Form]) -> None:
+    def infer(self, forms: Mapping[object, Form]) -> None:
         """Find all forms, given some.
 
         Raises
@@ -304,7 +304,7 @@ class _Trial:
         RefusedError
             When there are none.
         """
-        for value, form in given.items():
+        for value, form in forms.items():
             self._set(value, form)
         self.todo.extend(node for node in self.inside if node.primitive is not p.parameter)
         self._settle()
@@ -325,8 +325,8 @@ class _Trial:
         spec = value.spec if type(value) is Expr else value[0].spec[value[1]]
         if scalars.is_single(spec):
             return (None,) * len(spec.shape)
-        known = self.forms.get(value)
-        return self.region.forms.get(value) if known is None else known
+        form = self.forms.get(value)
+        return self.region.forms.get(value) if form is None else form
 
     def _set(self, value: object, form: Form) -> None:
         if type(value) is not Expr:
@@ -339,11 +339,11 @@ class _Trial:
         if type(value) is Expr and value not in self.inside and value not in self.region.inside:
             self.asked.setdefault(value, set()).add(form)
             return
-        known = self.get(value)
-        if known is None:
+        present = self.get(value)
+        if present is None:
             self.forms[value] = form
             self.todo.extend(self.touching.get(value, ()))
-        elif known != form:
+        elif present != form:
             raise RefusedError("a value is read as other columns than its own")
         else:
             self.forms.setdefault(value, form)
@@ -363,25 +363,25 @@ class _Trial:
                 continue
             self._set(node, form)
             needed = forms_of.of_operands(node, form, self.extents)
-            for operand, found in zip(node.operands, needed, strict=True):
-                if found is not None:
-                    self._set(operand, found)
+            for operand, needed_form in zip(node.operands, needed, strict=True):
+                if needed_form is not None:
+                    self._set(operand, needed_form)
 
     def _from_operands(self, node: Expr) -> Form | None:
-        for place, operand in enumerate(node.operands):
-            known = self.get(self._value(operand))
-            if known is not None:
-                form = forms_of.of_result(node, place, known)
+        for position, operand in enumerate(node.operands):
+            operand_form = self.get(self._value(operand))
+            if operand_form is not None:
+                form = forms_of.of_result(node, position, operand_form)
                 if form is not None and not (scalars.is_single(operand) and len(form) != len(node.shape)):
                     return form
         return None
 
     def _control(self, node: Expr) -> None:
         for group in self._groups(node):
-            known = next((form for form in map(self.get, group) if form is not None), None)
-            if known is not None:
+            form_of_group = next((form for form in map(self.get, group) if form is not None), None)
+            if form_of_group is not None:
                 for value in group:
-                    self._set(value, known)
+                    self._set(value, form_of_group)
 
     # Guesses, where nothing follows from anything else ---------------------------------------------------------------
 
@@ -410,9 +410,9 @@ class _Trial:
         """A broadcast to axes that are no columns."""
         for node in self._open():
             if node.primitive is p.broadcast:
-                known = self.get(self._value(node.operands[0]))
-                if known is not None:
-                    self._set(node, forms_of.spread(node, known))
+                operand_form = self.get(self._value(node.operands[0]))
+                if operand_form is not None:
+                    self._set(node, forms_of.spread(node, operand_form))
                     return True
         return False
 
