@@ -84,7 +84,7 @@ def _buffer(number: int) -> str:
     return "abdefgh"[number] if number < 7 else f"a{number}"
 
 
-def _room(type_: types.Type) -> str:
+def _row_dtype(type_: types.Type) -> str:
     """The type of a row on the stack; half-width floats are held in single ones."""
     return f"np.{types.compute_type(type_).dtype.name}"
 
@@ -125,7 +125,7 @@ class _Renderer:
         if nest.split >= 0:
             self._loop("block_number", "blocks", not nest.outer)
         for row in range(len(nest.scratches)):
-            self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_room(nest.scratches[row])})")
+            self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_row_dtype(nest.scratches[row])})")
         for section in nest.sections:
             if section.level is SectionLevel.ROW:
                 self._section(section)
@@ -189,12 +189,12 @@ class _Renderer:
         inside = [n for op in section.code for n in op.args]
         for used in inside + fed + written + scattered:
             uses[used] += 1
-        room = dict.fromkeys(range(len(section.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
+        limit = dict.fromkeys(range(len(section.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
         texts: list[str] = []
         for number, op in enumerate(section.code):
             text = self._op(op, section.code, texts)
             plain = not uses[number] or text.isidentifier()
-            if not plain and (uses[number] > 1 or len(text) > room[number]):
+            if not plain and (uses[number] > 1 or len(text) > limit[number]):
                 name = f"t{self.temporaries}"
                 self.temporaries += 1
                 self.line(f"{name} = {text}")
@@ -203,14 +203,14 @@ class _Renderer:
         for row, number in section.scratches:
             self.line(f"row{row}[j{self._lane_axis()}] = {texts[number]}")
         for buffer, number in section.stores:
-            place = self._place(
+            index = self._index(
                 buffer, *(["block_number * step"] if section.level is SectionLevel.ROW and split else [])
             )
-            self.line(f"{_buffer(buffer)}[{place}] = {texts[number]}")
+            self.line(f"{_buffer(buffer)}[{index}] = {texts[number]}")
         for scatter in section.scatters:
             sign = "=" if scatter.mode is StoreMode.PUT else "+="
-            place = self._place(scatter.buffer, texts[scatter.offset])
-            self.line(f"{_buffer(scatter.buffer)}[{place}] {sign} {texts[scatter.value]}")
+            index = self._index(scatter.buffer, texts[scatter.offset])
+            self.line(f"{_buffer(scatter.buffer)}[{index}] {sign} {texts[scatter.value]}")
         for slot, number in section.keeps:
             self.line(f"s{slot} = {texts[number]}")
         for reduce in section.reduces:
@@ -232,7 +232,7 @@ class _Renderer:
         self.line(f"{name}_best, {name} = {value}, {texts[reduce.args[1]]}")
         self.depth -= 1
 
-    def _place(self, buffer: int, *further: str) -> str:
+    def _index(self, buffer: int, *further: str) -> str:
         parts = []
         access = self.nest.buffers[buffer]
         if access.role is BufferRole.INDEX:
@@ -251,19 +251,19 @@ class _Renderer:
         return " + ".join([*parts, *map(operation_text.term, further)]) or "0"
 
     def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:
-        given = [texts[number] for number in op.args]
+        arguments = [texts[number] for number in op.args]
         leaf: dict[str, Callable[[], str]] = {
             "const": lambda: f"complex(c{op.entry}_real, c{op.entry}_imag)" if op.type.is_complex else f"c{op.entry}",
             "slot": lambda: f"s{op.entry}",
             "carry": lambda: f"s{self.carried[op.entry]}",
             "scratch": lambda: f"row{op.entry}[j{self._lane_axis()}]",
-            "index": lambda: self._place(op.entry),
-            "gather": lambda: f"{_buffer(op.entry)}[{self._place(op.entry, *given)}]",
-            "load": lambda: f"{_buffer(op.entry)}[{self._place(op.entry, *given)}]",
+            "index": lambda: self._index(op.entry),
+            "gather": lambda: f"{_buffer(op.entry)}[{self._index(op.entry, *arguments)}]",
+            "load": lambda: f"{_buffer(op.entry)}[{self._index(op.entry, *arguments)}]",
         }
         if op.name in leaf:
             return leaf[op.name]()
-        return operation_text.phrase(op, given, [code[number] for number in op.args])
+        return operation_text.phrase(op, arguments, [code[number] for number in op.args])
 
 
 def _opposite(sign: str) -> str:

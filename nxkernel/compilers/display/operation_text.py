@@ -75,13 +75,13 @@ _TRUTH = (
 _WRAPPING = ("add", "subtract", "multiply", "pow", "negate", "left_shift", "bitwise_not")
 
 
-def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
+def phrase(op: Op, arguments: Sequence[str], operands: Sequence[Op]) -> str:
     """An element-wise instruction as an expression.
 
     Parameters
     ----------
     op : Op
-    given : sequence of str
+    arguments : sequence of str
         The texts of its operands.
     operands : sequence of Op
         Their instructions.
@@ -92,29 +92,33 @@ def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
     """
     type_ = op.attribute if isinstance(op.attribute, Type) else op.type
     if op.name in ("as_type", "bitcast"):
-        return _converted(op, given[0], type_)
-    text = _plain(op, given, operands, type_)
+        return _converted(op, arguments[0], type_)
+    text = _plain(op, arguments, operands, type_)
     if op.name in _WRAPPING and op.type.is_integer and op.type.bits < 64 and op.type is not types.bool_:
         return f"{dtype(op.type)}({text})"
     return text
 
 
-def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) -> str:
-    name, parts = op.name, [grouped(text) for text in given]
+def _plain(op: Op, arguments: Sequence[str], operands: Sequence[Op], type_: Type) -> str:
+    name, parts = op.name, [grouped(text) for text in arguments]
     if name == "njit":
-        return f"{op.attribute}({', '.join(given)})"
+        return f"{op.attribute}({', '.join(arguments)})"
     if name == "select":
-        return f"{parts[1]} if {truth(given[0], operands[0])} else {parts[2]}"
+        return f"{parts[1]} if {truth(arguments[0], operands[0])} else {parts[2]}"
     if name.startswith("logical_"):
-        facts = [truth(text, operand) for text, operand in zip(given, operands, strict=True)]
+        facts = [truth(text, operand) for text, operand in zip(arguments, operands, strict=True)]
         if name == "logical_not":
             return f"not {grouped(facts[0])}" if operands[0].name in _TRUTH else f"{parts[0]} == 0"
         return _joined(_JOINS[name], *facts)
     if name in INFIX:
-        return _joined(INFIX[name], *given)
+        return _joined(INFIX[name], *arguments)
     of_complex = type_.is_complex or op.type.is_complex
     if name in _MATH:
-        return f"np.{_COMPLEX_NAMES.get(name, name)}({given[0]})" if of_complex else f"math.{name}({', '.join(given)})"
+        return (
+            f"np.{_COMPLEX_NAMES.get(name, name)}({arguments[0]})"
+            if of_complex
+            else f"math.{name}({', '.join(arguments)})"
+        )
     forms = dict(_FORMS)
     if of_complex:
         forms |= _COMPLEX_FORMS
@@ -123,8 +127,8 @@ def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) ->
     if name in forms:
         return forms[name].format(*parts)
     if name in ELEMENTARY:
-        return ELEMENTARY[name].python.format(*given, x=parts[0])
-    return _CALLS[name].format(*given, bits=type_.bits, attribute=op.attribute)
+        return ELEMENTARY[name].python.format(*arguments, x=parts[0])
+    return _CALLS[name].format(*arguments, bits=type_.bits, attribute=op.attribute)
 
 
 def _joined(sign: str, left: str, right: str) -> str:
@@ -146,15 +150,15 @@ def _operator(text: str) -> str:
     return {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(tree.op), "")
 
 
-def _converted(op: Op, text: str, given: Type) -> str:
+def _converted(op: Op, text: str, source: Type) -> str:
     """A number, or its bits, as another type."""
     if op.name == "as_type":
-        return f"{dtype(op.type)}({f'{grouped(text)}.real' if given.is_complex and not op.type.is_complex else text})"
-    if given is types.bf16:
-        text, given = f"bfloat16_bits({text})", types.u16
+        return f"{dtype(op.type)}({f'{grouped(text)}.real' if source.is_complex and not op.type.is_complex else text})"
+    if source is types.bf16:
+        text, source = f"bfloat16_bits({text})", types.u16
     if op.type is types.bf16:
         return f"bits_bfloat16(np.uint16({text}))"
-    return text if given is op.type else f"{dtype(given)}({text}).view({dtype(op.type)})"
+    return text if source is op.type else f"{dtype(source)}({text}).view({dtype(op.type)})"
 
 
 def truth(text: str, op: Op) -> str:
@@ -165,8 +169,8 @@ def truth(text: str, op: Op) -> str:
 def grouped(text: str) -> str:
     """An expression in brackets, unless it holds together without."""
     tree = ast.parse(text, mode="eval").body
-    whole = isinstance(tree, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
-    return text if whole else f"({text})"
+    is_atom = isinstance(tree, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
+    return text if is_atom else f"({text})"
 
 
 def term(text: str) -> str:
