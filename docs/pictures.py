@@ -14,7 +14,9 @@ def main() -> int:
     """Run the tests that take pictures, with docs/ as the place for them; gives pytest's exit status."""
     tests = DOCS.parent / "tests" / "browser" / "test_pictures.py"
     environment = {**os.environ, "NXKERNEL_PICTURES": str(DOCS)}
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", tests], env=environment, check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "browser", tests], env=environment, check=False
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement, NodeView
-from nxkernel_lab.readable_text import clipped
 from nxkernel_lab.rendering.kernel_speed import pace, share
 from nxkernel_lab.rendering.scene import scene_of
 from nxkernel_lab.rendering.svg import KINDS, curve
 from nxkernel_lab.rendering.text import expression, origin, place, summary, work, work_alone
 from nxkernel_lab.rendering.viewed_nodes import all_nodes, constants_of, name_of
+from nxkernel_lab.text_escaping import clipped
 
 
 def graph(

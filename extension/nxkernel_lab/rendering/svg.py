@@ -10,10 +10,10 @@ from html import escape
 from typing import Any
 
 from nxkernel.messages.grammar import counted
-from nxkernel_lab.readable_text import visible
 from nxkernel_lab.rendering.nested_layout import Line
 from nxkernel_lab.rendering.scene import Scene, Shape, scene_of
 from nxkernel_lab.rendering.viewed_nodes import all_nodes, view_of
+from nxkernel_lab.text_escaping import visible
 
 #: The looks of kernels by kind: a name for the style sheet.
 KINDS = {

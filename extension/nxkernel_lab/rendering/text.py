@@ -10,9 +10,9 @@ from nxkernel.definitions.observe.compilation_report import CompilationView, Ker
 from nxkernel.graph.printing import column
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import amount, duration
-from nxkernel_lab.readable_text import visible
 from nxkernel_lab.rendering.kernel_speed import pace, whole
 from nxkernel_lab.rendering.viewed_nodes import constants_of, short, view_of
+from nxkernel_lab.text_escaping import visible
 
 _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import amount
-from nxkernel_lab.readable_text import clipped, visible
+from nxkernel_lab.text_escaping import clipped, visible
 from nxkernel_lab.timeline.text import event_what, told
 
 

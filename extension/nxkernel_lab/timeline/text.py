@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import ago, amount, duration
-from nxkernel_lab.readable_text import clipped, visible
+from nxkernel_lab.text_escaping import clipped, visible
 
 #: What the columns of costs are called, and where their numbers are.
 COSTS = {
