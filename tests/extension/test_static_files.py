@@ -32,11 +32,20 @@ def test_styles_stand_one_after_the_other():
     assert style("palette.css", "timeline.css").startswith((STATIC / "palette.css").read_text("utf-8"))
 
 
-def test_front_end_types_hold():
-    checker = LAB / "node_modules" / "typescript" / "bin" / "tsc"
-    if not checker.exists():
-        pytest.skip("TypeScript is not installed here: `npm ci` in extension/lab installs it")
-    checked = subprocess.run(["node", checker, "--noEmit"], cwd=LAB, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("checker", "options"),
+    [
+        ("typescript/bin/tsc", ["--noEmit", "--project", "lab"]),
+        ("eslint/bin/eslint.js", ["--config", "lab/eslint.config.mjs", "lab/src", "nxkernel_lab/static"]),
+    ],
+    ids=["types", "lint"],
+)
+def test_front_end_types_and_lint_hold(checker, options):
+    program = LAB / "node_modules" / checker
+    if not program.exists():
+        pytest.skip(f"{program.stem} is not installed here: `npm ci` in extension/lab installs it")
+    command = ["node", program, *options]
+    checked = subprocess.run(command, cwd=LAB.parent, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stdout) == (0, "")
 
 

@@ -17,8 +17,8 @@ const SILENT =
 /** One kernel. */
 export class Session {
   constructor(readonly kernel: Kernel.IKernelConnection) {
-    kernel.statusChanged.connect(this._statusChanged, this);
-    kernel.connectionStatusChanged.connect(this._connectionChanged, this);
+    kernel.statusChanged.connect((_, status) => this._statusChanged(status));
+    kernel.connectionStatusChanged.connect((_, status) => this._connectionChanged(status));
     kernel.disposed.connect(() => this._forget(), this);
     if (kernel.connectionStatus === 'connected') {
       void this.find();
@@ -119,7 +119,7 @@ export class Session {
     this._changed.emit();
   }
 
-  private _statusChanged(_: Kernel.IKernelConnection, status: Kernel.Status): void {
+  private _statusChanged(status: Kernel.Status): void {
     if (status === 'restarting' || status === 'autorestarting' || status === 'dead') {
       this._restarted = true;
       this._forget();
@@ -129,7 +129,7 @@ export class Session {
     }
   }
 
-  private _connectionChanged(_: Kernel.IKernelConnection, status: Kernel.ConnectionStatus): void {
+  private _connectionChanged(status: Kernel.ConnectionStatus): void {
     if (status !== 'connected') {
       return;
     }

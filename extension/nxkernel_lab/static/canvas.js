@@ -47,7 +47,7 @@ export class Canvas {
   into = new Map();
   /** @type {Map<number, SVGElement>} */
   paths = new Map();
-  /** @type {Map<string, Set<any>>} */
+  /** @type {Map<string, Set<string | number>>} */
   marked = new Map();
   /** @type {Set<string>} */
   hot = new Set();
@@ -105,7 +105,11 @@ export class Canvas {
     this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a group.`);
     this.forget();
     this.lines = geometry.lines.map(([tail, head, previous, d], index) => {
-      if (head) add(this.readers, tail, head), add(this.operands, head, tail), add(this.into, head, index);
+      if (head) {
+        add(this.readers, tail, head);
+        add(this.operands, head, tail);
+        add(this.into, head, index);
+      }
       add(this.from, tail, index);
       this.paths.set(index, svg("path", { d }));
       return { tail, head, previous };
@@ -307,9 +311,9 @@ export class Canvas {
     else this.element.removeAttribute("aria-activedescendant");
   }
 
-  /** Give a class to some elements, and take it from those that had it: a large graph has few of either. @template T @param {string} name @param {Set<T>} wanted @param {Map<T, SVGElement>} elements */
+  /** Give a class to some elements, and take it from those that had it: a large graph has few of either. @template {string | number} T @param {string} name @param {Set<T>} wanted @param {Map<T, SVGElement>} elements */
   among(name, wanted, elements) {
-    const before = this.marked.get(name) ?? new Set();
+    const before = /** @type {Set<T>} */ (this.marked.get(name) ?? new Set());
     for (const id of new Set([...before, ...wanted])) {
       const is = wanted.has(id), element = elements.get(id);
       if (is === before.has(id) || !element) continue;
@@ -338,7 +342,8 @@ export class Canvas {
   }
 
   listen() {
-    const node = (/** @type {any} */ event) => /** @type {SVGElement | null} */ (event.target.closest?.("[data-id]"));
+    const at = (/** @type {Event} */ event, /** @type {string} */ what) => /** @type {SVGElement | null} */ (/** @type {Element} */ (event.target).closest(what));
+    const node = (/** @type {Event} */ event) => at(event, "[data-id]");
     /** @type {{ x: number, y: number, from: { x: number, y: number } } | null} */
     let drag = null;
     let moved = false;
@@ -366,13 +371,13 @@ export class Canvas {
         if (moved) return;
         const hit = node(event);
         this.element.focus({ preventScroll: true });
-        const group = event.target.closest(".nx-fold") && hit?.dataset.group;
+        const group = at(event, ".nx-fold") && hit?.dataset.group;
         if (group) this.onToggle(group);
         else this.select(hit?.dataset.id);
       },
       ondblclick: (event) => {
         const hit = node(event);
-        if (hit?.dataset.group !== undefined && !event.target.closest(".nx-fold")) this.onToggle(hit.dataset.group);
+        if (hit?.dataset.group !== undefined && !at(event, ".nx-fold")) this.onToggle(hit.dataset.group);
       },
       onpointerover: (event) => this.onPoint(node(event)?.dataset.id ?? null),
       onpointerleave: () => this.onPoint(null),

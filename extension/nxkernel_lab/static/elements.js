@@ -1,14 +1,27 @@
 /**
  * Making elements, and following the page's theme. What a kernel says is always set as text, never read as markup.
  *
- * @typedef {Record<string, string | number | boolean | ((event: any) => void) | undefined>} Attributes
- * @typedef {object} Model - what anywidget gives
- * @property {(name: string) => any} get
- * @property {(message: object) => void} send
- * @property {(name: string, call: (message: any) => void) => void} on
- * @property {(name: string, call: (message: any) => void) => void} off
- *
+ * @typedef {(event: PointerEvent) => void} Pointing
+ * @typedef {(event: Event) => void} Listening
+ * @typedef {{
+ *   [name: string]: string | number | boolean | ((event: never) => void) | undefined,
+ *   onclick?: Pointing, ondblclick?: (event: MouseEvent) => void, onpointerdown?: Pointing, onpointermove?: Pointing,
+ *   onpointerup?: Pointing, onpointercancel?: Pointing, onpointerover?: Pointing, onpointerenter?: Pointing,
+ *   onpointerleave?: Pointing, onwheel?: (event: WheelEvent) => void, onkeydown?: (event: KeyboardEvent) => void,
+ *   onchange?: Listening, oninput?: Listening, onfocus?: Listening, onblur?: Listening,
+ * }} Attributes
  * @typedef {Node | string | null | undefined | false | 0 | ""} Child
+ */
+/**
+ * What anywidget gives: the fields that Python keeps in step, and messages.
+ *
+ * @template F - the fields by name
+ * @template M - a message from Python
+ * @typedef {object} Model
+ * @property {<K extends keyof F>(name: K) => F[K]} get
+ * @property {(message: object) => void} send
+ * @property {(name: string, call: (message: M) => void) => void} on
+ * @property {(name: string, call: (message: M) => void) => void} off
  */
 
 /**
@@ -23,7 +36,7 @@
 export function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") node.textContent = String(value ?? "");
-    else if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else if (value !== false && value !== undefined) node.setAttribute(name, value === true ? "" : String(value));
   }
   for (const child of children) if (child) node.append(child);
@@ -126,7 +139,6 @@ export class Theme {
   constructor(root) {
     this.root = root;
     this.turned = false;
-    this.set = this.set.bind(this);
     root.classList.add("nx-view");
     this.watcher = new MutationObserver(this.set);
     this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind", "class"] });
@@ -136,7 +148,7 @@ export class Theme {
     this.set();
   }
 
-  set() {
+  set = () => {
     // JupyterLab, Colab and VS Code each say it in their own way; other pages follow what the reader's system prefers.
     const { body } = document, light = body.dataset.jpThemeLight, colab = document.documentElement.getAttribute("theme");
     const code = body.dataset.vscodeThemeKind ?? body.className.match(/vscode-\S+/)?.[0];
@@ -144,7 +156,7 @@ export class Theme {
     this.root.dataset.nxTheme = dark !== this.turned ? "dark" : "light";
     // Outside of JupyterLab, what widgets bring along sets its variables to light colours on all pages.
     this.root.toggleAttribute("data-nx-turned", this.turned || !light);
-  }
+  };
 
   turn() {
     this.turned = !this.turned;

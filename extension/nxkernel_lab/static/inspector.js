@@ -6,7 +6,6 @@ import { Pane, Source } from "./pane.js";
 import { clock, counted } from "./quantities.js";
 
 /**
- * @typedef {import("./elements.js").Model} Model
  * @typedef {import("./canvas.js").Geometry} Geometry
  * @typedef {import("./canvas.js").Shape} Shape
  * @typedef {import("./canvas.js").Frame} Frame
@@ -17,6 +16,26 @@ import { clock, counted } from "./quantities.js";
  * @typedef {"SVG" | "PNG" | "DOT"} Picture
  * @typedef {{ time: number, where: string, what: string, spent: string, why: string, advice: string, notes: string }} Row
  * @typedef {{ cell?: string, line?: number, text?: string[] }} Pointed - a line in a cell, and all lines of that
+ * @typedef {{ view: string } & ({ kind: "text", kernel: number, form: string, text: string } | { kind: "export", text: string, name: string })} Message
+ *
+ * @typedef {object} Fields - what Python keeps in step: see nxkernel_lab/inspector/widget.py
+ * @property {string} name
+ * @property {string[]} choices
+ * @property {number} chosen
+ * @property {{ name: string, count: string, about: string }[]} steps
+ * @property {string} step
+ * @property {string} way
+ * @property {string[]} ways
+ * @property {Partial<Graph>} graph
+ * @property {Geometry | { shapes?: undefined }} geometry
+ * @property {SourceText[]} sources
+ * @property {{ index: number, graph?: Partial<Graph>, difference?: string[] }} beside
+ * @property {Geometry | { shapes?: undefined }} beside_geometry
+ * @property {{ text?: string, failed?: boolean }} measured
+ * @property {{ rows?: Row[], counts?: string }} feed
+ * @property {string} empty
+ *
+ * @typedef {import("./elements.js").Model<Fields, Message>} Model
  */
 
 /** @type {Side[]} */
@@ -83,14 +102,14 @@ class Inspector {
       (this.main = html("div", { class: "nx-main" }, this.panels[0], html("div", { class: "nx-beside" }, this.pane.element, this.source.element))),
       html("div", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
     const both = () => (this.top(), this.draw(0));
-    /** @type {Record<string, (message: any) => void>} */
+    /** @type {Record<string, (message: Message) => void>} */
     this.follow = {
       "change:choices": () => this.top(), "change:empty": both, "change:chosen": () => this.top(), "change:step": () => this.tabs(), "change:steps": () => this.tabs(),
       "change:graph": () => this.draw(0), "change:geometry": () => this.draw(0), "change:sources": () => this.sources(), "change:ways": () => this.top(), "change:way": () => this.top(),
       "change:beside": () => this.beside(), "change:beside_geometry": () => this.draw(1), "change:measured": () => this.times(), "change:feed": () => this.events(), "msg:custom": (message) => this.receive(message),
     };
     for (const [name, call] of Object.entries(this.follow)) model.on(name, call);
-    this.onOutside = (/** @type {Event} */ event) => this.outside(/** @type {CustomEvent} */ (event).detail ?? {});
+    this.onOutside = (/** @type {Event} */ event) => this.outside(/** @type {CustomEvent<Pointed | null>} */ (event).detail ?? {});
     document.addEventListener("nxkernel:point", this.onOutside);
     this.theme = new Theme(root);
     this.sizes = new ResizeObserver(() => this.canvases.forEach((canvas) => canvas.resized()));
@@ -110,12 +129,12 @@ class Inspector {
   /** @param {Side} side @returns {Partial<Graph>} */
   graph = (side) => (side ? this.model.get("beside").graph : this.model.get("graph")) ?? {};
   /** @param {Side} side @returns {Geometry} */
-  geometry = (side) => { const geometry = this.model.get(side ? "beside_geometry" : "geometry"); return geometry?.shapes ? geometry : NOTHING; };
+  geometry = (side) => { const geometry = this.model.get(side ? "beside_geometry" : "geometry"); return geometry.shapes ? geometry : NOTHING; };
   /** @param {Side} side @param {string | null | undefined} id @returns {Shape | Frame | undefined} */
   shapeOf = (side, id) => this.geometry(side).shapes.find((shape) => shape.id === id) ?? this.geometry(side).frames.find((frame) => frame.id === id);
 
   top() {
-    const choices = /** @type {string[]} */ (this.model.get("choices")), chosen = this.model.get("chosen");
+    const choices = this.model.get("choices"), chosen = this.model.get("chosen");
     const options = (/** @type {[string | number, string][]} */ texts) => texts.map(([value, text]) => html("option", { value, text }));
     const numbered = choices.map((text, index) => /** @type {[number, string]} */ ([index, text]));
     this.title.textContent = choices.length > 1 ? "" : (choices[0] ?? this.model.get("name"));
@@ -124,16 +143,16 @@ class Inspector {
     this.select.replaceChildren(...options(numbered));
     this.select.selectedIndex = chosen;
     this.other.replaceChildren(...options([[-1, "compare with…"], ...numbered.filter(([index]) => index !== chosen)]));
-    this.other.value = this.model.get("beside").index ?? -1;
+    this.other.value = String(this.model.get("beside").index);
     this.number.textContent = choices.length ? counted(choices.length, "compilation") : this.model.get("empty").split(":")[0].toLowerCase();
-    const ways = /** @type {string[]} */ (this.model.get("ways"));
+    const ways = this.model.get("ways");
     this.way.hidden = ways.length < 2;
     this.way.replaceChildren(...options(ways.map((way) => [way, way === "nothing" ? "no groups" : `by ${way}`])));
     this.way.value = this.model.get("way");
   }
 
   tabs() {
-    const steps = /** @type {{ name: string, count: string, about: string }[]} */ (this.model.get("steps")), now = this.model.get("step");
+    const steps = this.model.get("steps"), now = this.model.get("step");
     this.stepTabs.hidden = steps.length < 2;
     const inside = this.stepTabs.contains(document.activeElement);
     this.stepTabs.replaceChildren(...steps.map(({ name, count, about }) => html("button", {
@@ -145,17 +164,17 @@ class Inspector {
 
   /** @param {number} by */
   turn(by) {
-    const steps = /** @type {{ name: string }[]} */ (this.model.get("steps")), at = steps.findIndex(({ name }) => name === this.model.get("step")) + by;
+    const steps = this.model.get("steps"), at = steps.findIndex(({ name }) => name === this.model.get("step")) + by;
     if (steps[at]) this.send("step", { name: steps[at].name });
   }
 
   beside() {
-    const { index = -1, difference = [] } = this.model.get("beside"), two = index >= 0, choices = this.model.get("choices");
+    const { index, difference = [] } = this.model.get("beside"), two = index >= 0, choices = this.model.get("choices");
     this.difference.hidden = !two;
     if (two && !this.seconds) this.panels[0].after(this.panels[1]);
     if (!two) this.panels[1].remove();
     this.seconds = two;
-    this.difference.replaceChildren(.../** @type {string[]} */ (difference).map((text) => html("li", { text })));
+    this.difference.replaceChildren(...difference.map((text) => html("li", { text })));
     this.names.forEach((name, side) => { name.hidden = !two; name.textContent = choices[side ? index : this.model.get("chosen")] ?? ""; });
     if (!two) this.active = 0;
     this.top();
@@ -220,7 +239,7 @@ class Inspector {
     if (this.told === `${cell} ${line}`) return;
     this.told = `${cell} ${line}`;
     // Cells are run again and get other numbers: which one it is can be told by the text of the function.
-    const { first, lines } = /** @type {SourceText[]} */ (this.model.get("sources")).find((each) => each.cell === cell && line >= each.first && line < each.first + each.lines.length) ?? {};
+    const { first, lines } = this.model.get("sources").find((each) => each.cell === cell && line >= each.first && line < each.first + each.lines.length) ?? {};
     this.root.dispatchEvent(new CustomEvent("nxkernel:line", { bubbles: true, composed: true, detail: { function: this.model.get("name"), cell, line, first, lines } }));
   }
 
@@ -233,7 +252,7 @@ class Inspector {
 
   /** A line in a cell is pointed at, by whoever tells: its nodes light up, where the text is that of their function. @param {Pointed} pointed */
   outside({ cell = "", line = 0, text }) {
-    const nodes = this.graph(0).nodes ?? {}, sources = /** @type {SourceText[]} */ (this.model.get("sources"));
+    const nodes = this.graph(0).nodes ?? {}, sources = this.model.get("sources");
     const there = (/** @type {SourceText} */ { first, lines }) => line >= first && line < first + lines.length && lines.every((each, index) => each === text?.[first - 1 + index]);
     const names = text && sources.length ? sources.filter(there).map((each) => each.cell) : [cell];
     this.canvases[0].light(Object.keys(nodes).filter((id) => names.includes(nodes[id].at[0]) && nodes[id].at[1] === line));
@@ -281,7 +300,7 @@ class Inspector {
   }
 
   events() {
-    const { rows = [], counts = "" } = /** @type {{ rows?: Row[], counts?: string }} */ (this.model.get("feed"));
+    const { rows = [], counts = "" } = this.model.get("feed");
     const pinned = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 8;
     const told = (/** @type {Row} */ row, /** @type {Row | undefined} */ before) => before?.advice === row.advice && before.where === row.where;
     this.list.replaceChildren(...rows.map((row, index) => html("li", { class: row.what === "error" ? "nx-error" : undefined },
@@ -299,8 +318,11 @@ class Inspector {
     const target = /** @type {Element} */ (event.target);
     if (target === this.query) {
       if (event.key === "Enter") this.search(event.shiftKey ? -1 : 1);
-      else if (event.key === "Escape") (this.query.value = ""), this.search(), this.canvases[0].element.focus();
-      else return;
+      else if (event.key === "Escape") {
+        this.query.value = "";
+        this.search();
+        this.canvases[0].element.focus();
+      } else return;
       return event.preventDefault();
     }
     if (event.ctrlKey || event.metaKey || event.altKey || target.matches("select")) return;
@@ -329,7 +351,7 @@ class Inspector {
     this.send("export", { format: kind === "DOT" ? "dot" : "svg" });
   }
 
-  /** @param {any} message */
+  /** @param {Message} message */
   receive(message) {
     if (message.view !== this.id) return;
     if (message.kind === "text") this.pane.receive(message);

@@ -121,7 +121,7 @@ export class Pane {
   receive({ kernel, form, text }) {
     if (this.open?.kernel !== kernel || this.open?.form !== form) return;
     const shown = html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text }));
-    const copy = button("Copy", `Copy the ${form}`, async () => {
+    const write = async () => {
       try {
         await navigator.clipboard.writeText(text);
         copy.textContent = "Copied";
@@ -130,7 +130,8 @@ export class Pane {
         getSelection()?.selectAllChildren(shown);
         copy.textContent = "Selected: press Ctrl+C";
       }
-    });
+    };
+    const copy = button("Copy", `Copy the ${form}`, () => void write());
     this.kernels.get(kernel)?.text.replaceChildren(copy, shown);
   }
 }

@@ -236,7 +236,7 @@ export class Timeline {
     if (!events.length) return [empty("Nothing has been compiled yet: call a definition once, and it appears here.")];
     if (!rows.length) return [empty("Nothing fits these filters.")];
     if (!rows.some((event) => event.id === this.current)) this.current = rows[rows.length - 1].id;
-    const longest = Math.max(...rows.map((event) => event.ms.total)), seen = new Map();
+    const longest = Math.max(...rows.map((event) => event.ms.total)), seen = /** @type {Map<string, number>} */ (new Map());
     /** @type {HTMLElement[]} */
     const parts = [new Chart(rows, this.current, (id) => this.choose(id, true)).element];
     if (left) parts.push(html("p", { class: "nx-muted", text: `${counted(left, "earlier event")} not shown` }));

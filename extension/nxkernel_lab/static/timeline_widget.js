@@ -3,7 +3,16 @@
 import { PAUSE, emptyState, updated } from "./session_state.js";
 import { Timeline } from "./timeline.js";
 
-/** @param {{ model: import("./elements.js").Model, el: HTMLElement }} context */
+/**
+ * What Python keeps in step, and what it says: see nxkernel_lab/timeline/widget.py.
+ *
+ * @typedef {import("./session_state.js").News} News
+ * @typedef {import("./session_state.js").Done} Done
+ * @typedef {{ page: import("./timeline.js").Page, function: string, state: News | { events?: undefined } }} Fields
+ * @typedef {(News | Done) & { view?: string }} Message
+ */
+
+/** @param {{ model: import("./elements.js").Model<Fields, Message>, el: HTMLElement }} context */
 function render({ model, el }) {
   let state = emptyState();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -15,7 +24,7 @@ function render({ model, el }) {
     asked = undefined;
     send({ kind: "more", since: state.until });
   };
-  /** @param {any} message */
+  /** @param {Message} message */
   const receive = (message) => {
     if (message.view && message.view !== timeline.id) return;
     if (message.kind === "news") {
