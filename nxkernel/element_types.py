@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -152,6 +153,59 @@ def _meant(name: Any) -> str:
             wide = f'; the default is "{_PYTHON[_NUMBERS[name]]}"' if name in _NUMBERS else ""
             return f'Write "{found}", which is what NumPy calls {name!r}{wide}.'
     return 'Write one as "f32".'
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A binary interchange format of IEEE 754, or bfloat16.
+
+    Parameters
+    ----------
+    width : int
+        Bits of a number.
+    digits : int
+        Bits of the significand that are stored.
+    bias : int
+        What is added to an exponent to store it.
+    """
+
+    width: int
+    digits: int
+    bias: int
+
+    @property
+    def sign(self) -> int:
+        """The bits of the sign alone."""
+        return 1 << (self.width - 1)
+
+    @property
+    def infinity(self) -> int:
+        """The bits of infinity."""
+        return (2 * self.bias + 1) << self.digits
+
+    @property
+    def nan(self) -> int:
+        """The bits of a plain NaN."""
+        return self.infinity | 1 << (self.digits - 1)
+
+    @property
+    def smallest_normal(self) -> builtins.float:
+        """The smallest number of full precision."""
+        return 2.0 ** (1 - self.bias)
+
+    @property
+    def shifter(self) -> builtins.float:
+        """A number whose unit in the last place is 1: adding it rounds to an integer, half to even."""
+        return 1.5 * 2.0**self.digits
+
+
+#: The formats of floats, by the names of their types.
+FORMATS = {
+    "f16": FloatFormat(16, 10, 15),
+    "bf16": FloatFormat(16, 7, 127),
+    "f32": FloatFormat(32, 23, 127),
+    "f64": FloatFormat(64, 52, 1023),
+}
 
 
 def limits(type_: Type) -> tuple[int, int]:

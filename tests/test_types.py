@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from nxkernel import types
+from nxkernel import element_types, types
 from nxkernel.errors import NxTypeError
 
 any_type = st.sampled_from(list(types.TYPES.values()))
@@ -189,6 +189,17 @@ def test_cast_number_loses_nothing(type_, number):
     assert str(raised.value) == (
         f"{type_} does not hold numbers such as {number!r}.\n  nx.as_type(number, type) cuts to what fits."
     )
+
+
+@pytest.mark.parametrize("name", element_types.FORMATS)
+def test_formats_are_those_of_the_types(name):
+    form, dtype = element_types.FORMATS[name], types.normalize(name).dtype
+    known, bits = ml_dtypes.finfo(dtype), f"u{dtype.itemsize}"
+    assert (form.width, form.digits, form.bias) == (8 * dtype.itemsize, known.nmant, 1 - known.minexp)
+    assert form.smallest_normal == float(known.smallest_normal)
+    found = [int(np.array(value, dtype).view(bits)) for value in (-0.0, np.inf, np.nan)]
+    assert [form.sign, form.infinity, form.nan] == found
+    assert float(np.array(form.shifter + 1.5, dtype)) == form.shifter + 2
 
 
 def test_limits_and_identities():

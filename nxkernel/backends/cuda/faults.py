@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, message
+from nxkernel.messages.quantities import amount
 
 if TYPE_CHECKING:
     from nxkernel.backends.cuda.device_interface import Device
@@ -98,20 +99,6 @@ def after_fork(name: str) -> DeviceFaultError:
     )
 
 
-def amount(nbytes: int) -> str:
-    """Bytes for people.
-
-    Examples
-    --------
-    >>> amount(12), amount(3 << 20), amount(1536 << 20)
-    ('12 bytes', '3 MiB', '1.5 GiB')
-    """
-    for unit, size in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]:
-        if nbytes >= size:
-            return f"{nbytes / size:.4g} {unit}"
-    return f"{nbytes} bytes"
-
-
 def out_of_memory(device: Device, asked: int) -> DeviceMemoryError:
     """The error for an array that does not fit a device.
 
@@ -123,12 +110,12 @@ def out_of_memory(device: Device, asked: int) -> DeviceMemoryError:
     """
     memory = device.memory
     if memory.limit is None:
-        rest = f"{amount(memory.free)} of {amount(memory.total)} are free"
+        rest = f"{amount(memory.free)}B of {amount(memory.total)}B are free"
     else:
-        rest = f"the limit is {amount(memory.limit)} of {amount(memory.total)}"
+        rest = f"the limit is {amount(memory.limit)}B of {amount(memory.total)}B"
     error = DeviceMemoryError(
         message(
-            f"{device.name} has no {amount(asked)} left for an array: {amount(memory.used)} are in use, {rest}.",
+            f"{device.name} has no {amount(asked)}B left for an array: {amount(memory.used)}B are in use, {rest}.",
             "Tensors that nobody holds any more give theirs back; nx.backend_deallocate(t) does at once.",
             "Donated arguments (nx.jit(f, donate_argnums=...)) are used for results.",
         )

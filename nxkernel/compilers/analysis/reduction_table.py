@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 
@@ -54,3 +56,27 @@ REDUCTIONS = {
 ARGUMENTS = frozenset(name for name, row in REDUCTIONS.items() if row.sign)
 #: Those of truth values.
 LOGIC = frozenset(name for name, row in REDUCTIONS.items() if row.is_logic)
+#: By the primitive of a cumulative operation, what joins two running results; of truth values sums and products are
+#: "any so far" and "all so far".
+_RUNNING = {
+    p.cumulative_sum: ("add", "max"),
+    p.cumulative_product: ("multiply", "min"),
+    p.cumulative_max: ("max", "max"),
+    p.cumulative_min: ("min", "min"),
+}
+
+
+def running_join(node: Expr) -> str:
+    """The element-wise primitive that makes one of two running results.
+
+    Parameters
+    ----------
+    node : Expr
+        A cumulative sum, product, maximum or minimum.
+
+    Returns
+    -------
+    str
+        ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``.
+    """
+    return _RUNNING[node.primitive][node.operands[0].type is types.bool_]

@@ -23,14 +23,6 @@ from nxkernel.compilers.schedule.loop_nest import (
     WordKind,
 )
 
-_UPDATE = {
-    "add": "{0} += {1}",
-    "multiply": "{0} *= {1}",
-    "max": "{0} = max({0}, {1})",
-    "min": "{0} = min({0}, {1})",
-    "logical_and": "{0} = {0} and {1}",
-    "logical_or": "{0} = {0} or {1}",
-}
 #: Expressions up to this length stay inside the one that uses them.
 _INLINE = 44
 #: As much may stand in a statement that stores it.
@@ -224,7 +216,7 @@ class _Renderer:
         if not reduce.is_argument:
             if reduce.is_logic:
                 value = operation_text.grouped(operation_text.truth(value, section.code[reduce.args[0]]))
-            self.line(_UPDATE[reduce.join].format(name, value))
+            self.line(operation_text.update(reduce.join, name, value))
             return
         sign = reduce.sign + ("=" if reduce.takes_last else "")
         self.line(f"if not ({value} {_opposite(sign)} {name}_best):")

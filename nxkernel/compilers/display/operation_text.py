@@ -161,6 +161,24 @@ def _converted(op: Op, text: str, source: Type) -> str:
     return text if source is op.type else f"{dtype(source)}({text}).view({dtype(op.type)})"
 
 
+def update(join: str, name: str, value: str) -> str:
+    """The statement that joins a value to what a name holds.
+
+    Parameters
+    ----------
+    join : str
+        The element-wise primitive that a reduction joins with.
+    name, value : str
+
+    Returns
+    -------
+    str
+    """
+    if join in _JOINS:
+        return f"{name} = {name} {_JOINS[join]} {value}"
+    return f"{name} {INFIX[join]}= {value}" if join in INFIX else f"{name} = {_CALLS[join].format(name, value)}"
+
+
 def truth(text: str, op: Op) -> str:
     """What an instruction gives as a condition."""
     return text if op.name in _TRUTH else f"{grouped(text)} != 0"

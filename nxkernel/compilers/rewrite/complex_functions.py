@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.rewrite.graph_builder import NodeFormat, Number, Truth, where
+from nxkernel.compilers.rewrite.graph_builder import Number, Truth, where
+from nxkernel.element_types import FloatFormat
 from nxkernel.primitives import Primitive
 
 
@@ -73,7 +74,7 @@ def _by_size(z: Complex) -> tuple[Number, Number]:
     return where(x > y, x, y), where(x > y, y, x)
 
 
-def _power(stored: Number, form: NodeFormat) -> Number:
+def _power(stored: Number, form: FloatFormat) -> Number:
     """Two to a power, given as its exponent is stored."""
     return (stored << form.digits).floats()
 

@@ -8,46 +8,11 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.element_types import FORMATS, FloatFormat
 from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.primitives import Primitive
 from nxkernel.types import Type
 
-
-@dataclass(frozen=True)
-class NodeFormat:
-    """A binary interchange format of IEEE 754.
-
-    Parameters
-    ----------
-    integer : Type
-        The unsigned integers of equal width.
-    digits : int
-        Bits of the significand that are stored.
-    bias : int
-        What is added to an exponent to store it.
-    """
-
-    integer: Type
-    digits: int
-    bias: int
-
-    @property
-    def width(self) -> int:
-        """Bits of a number."""
-        return self.integer.bits
-
-    @property
-    def sign(self) -> int:
-        """The bits of the sign alone."""
-        return 1 << (self.width - 1)
-
-    @property
-    def smallest_normal(self) -> float:
-        """The smallest number of full precision."""
-        return 2.0 ** (1 - self.bias)
-
-
-FORMATS = {types.f32: NodeFormat(types.u32, 23, 127), types.f64: NodeFormat(types.u64, 52, 1023)}
 #: ln 2 as the sum of two numbers, of which the first has so few digits that its product with an exponent is exact.
 _LN2 = {
     types.f32: (11357 / 2**14, math.log(2) - 11357 / 2**14),
@@ -109,7 +74,7 @@ class Number:
         return self.node.type
 
     @property
-    def format(self) -> NodeFormat:
+    def format(self) -> FloatFormat:
         """The format of floats."""
         return FORMATS[self.node.type]
 
@@ -189,7 +154,7 @@ class Number:
 
     def bits(self) -> Number:
         """The bits of floats, as integers of equal width."""
-        return self.call(p.bitcast, type=self.format.integer)
+        return self.call(p.bitcast, type=types.normalize(f"u{self.type.bits}"))
 
     def floats(self) -> Number:
         """The floats that have these bits."""
@@ -225,7 +190,7 @@ class Number:
 
     def inverse_power(self) -> Number:
         """Two to the power of minus this, a whole number."""
-        return ((self.format.bias - self).to(self.format.integer) << self.format.digits).floats()
+        return ((self.format.bias - self).to(types.normalize(f"u{self.type.bits}")) << self.format.digits).floats()
 
     def at_most(self, limit: float) -> Number:
         """The smaller of this and a bound; NaN stays."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from nxkernel import shapes, types
+from nxkernel.compilers.analysis import reduction_table
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import (
     Access,
@@ -31,7 +32,7 @@ from nxkernel.types import Type
 #: Instructions that are no primitives: how many arguments they have at most.
 SPECIAL = {"load": 1, "gather": 1, "const": 0, "index": 0, "slot": 0, "scratch": 0, "carry": 0}
 #: Reductions that a section may have.
-REDUCTIONS = frozenset(["sum", "product", "reduce_max", "reduce_min", "all", "any", "argmax", "argmin", "reduce"])
+REDUCTIONS = frozenset([*reduction_table.REDUCTIONS, "reduce"])
 #: Element-wise primitives whose arguments have the type of their result.
 _SAME = frozenset(
     name for name, row in TABLE.items() if row.family == "elementwise" and row.rule.__name__ in ("_same", "_product")

@@ -8,6 +8,7 @@ from typing import Any
 
 from nxkernel.compilers import registry
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +300,7 @@ class CompilationView:
         if self.measurement:
             # What a simulator takes says nothing of a GPU.
             how = "" if self.measurement.bandwidth else ", simulated"
-            took = f", {1e3 * self.measurement.seconds:.3g} ms{how}"
+            took = f", {duration(1e3 * self.measurement.seconds)}{how}"
         return f"<compilation {self.signature}: {kernels}{took}>"
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from nxkernel import fork_safety
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.quantities import duration
 
 #: How many records are kept; older ones are forgotten.
 KEPT = 10_000
@@ -113,11 +114,11 @@ class Event:
         where = f" ({self.where})" if self.where else ""
         if self.kind == "miss":
             return (
-                f"{self.function} {self.verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
-                f"{self.native_ms:.1f} ms native{self._kernels()}"
+                f"{self.function} {self.verb}{where}: {duration(self.trace_ms)} trace, "
+                f"{duration(self.lower_ms)} lowering, {duration(self.native_ms)} native{self._kernels()}"
             )
         if self.kind == "kernel":
-            return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {self.native_ms:.1f} ms"
+            return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {duration(self.native_ms)}"
         return f"{self.function} {self.verb}{where}"
 
     @property

@@ -159,7 +159,7 @@ def test_out_of_memory_names_the_sizes(device):
         device.allocate((1 << 19,), np.float32)
     assert (caught.value.asked, caught.value.used, caught.value.total) == (2 << 20, used, used + (1 << 20))
     lines = str(caught.value).splitlines()
-    assert lines[0].startswith("cuda:0 has no 2 MiB left for an array: 256 KiB are in use, the limit is 1.25 MiB of")
+    assert lines[0].startswith("cuda:0 has no 2.1 MB left for an array: 262.1 kB are in use, the limit is 1.3 MB of")
     assert device.allocate((1 << 18,), np.float32).nbytes == 1 << 20
     assert kept.host().sum() == 0
 

@@ -5,7 +5,8 @@ import pytest
 
 from nxkernel import primitives, types
 from nxkernel.backends import MEANING
-from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
+from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS, running_join
+from nxkernel.graph.expr import Expr, parameter
 from nxkernel.primitives import Spec
 
 TYPES = [types.f32, types.normalize("s8"), types.u16, types.normalize("s64")]
@@ -35,3 +36,16 @@ def test_the_best_element_is_that_of_the_other_reduction(name):
     best = MEANING[primitives.TABLE[row.element]](Spec(types.f32, (), ()), x, axes=(0,), keep_axes=False)
     assert x[index] == best
     assert best == {">": x.max(), "<": x.min()}[row.sign]
+
+
+@pytest.mark.parametrize("type_", [*TYPES, types.bool_], ids=str)
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min"])
+def test_what_joins_running_results(name, type_):
+    cumulative, params = primitives.TABLE[name], {"axis": 0, "reverse": False}
+    operand = np.array([1, 1, 0] if name == "cumulative_product" else [0, 1, 1, 0, 1], type_.dtype)
+    spec = Spec(type_, operand.shape, (None,))
+    node = Expr(cumulative, [parameter(0, "x", spec)], params, spec)
+    join, found = MEANING[primitives.TABLE[running_join(node)]], [operand[:1]]
+    for k in range(1, len(operand)):
+        found.append(join(Spec(type_, (1,), (None,)), found[-1], operand[k : k + 1]))
+    np.testing.assert_array_equal(np.concatenate(found), MEANING[cumulative](spec, operand, **params))

@@ -116,7 +116,7 @@ def test_values_that_do_not_fit_into_memory():
     with pytest.raises(MemoryError) as caught:
         nx.jit(largest, compiler="numba_cpu")(1.0)
     lines = str(caught.value).splitlines()
-    assert re.fullmatch(r"largest needs [\d,]+ GB for values on its way, and there is no such memory.", lines[0])
+    assert re.fullmatch(r"largest needs [\d.]+ [GT]B for values on its way, and there is no such memory.", lines[0])
     assert lines[1].startswith("  The largest of them is f32[1000000][1000000], by sort (")
     assert lines[2] == "  Parts of the inputs take less: call it for some rows at a time."
 

@@ -15,6 +15,7 @@ from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.errors import message
 from nxkernel.graph.expr import Expr, Graph, at_line
+from nxkernel.messages.quantities import amount
 from nxkernel.types import Type, normalize
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class CpuExecutable(Executable):
         told = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
         return MemoryError(
             message(
-                f"{self.graph.name} needs {size / 1e9:,.0f} GB for values on its way, and there is no such memory.",
+                f"{self.graph.name} needs {amount(size)}B for values on its way, and there is no such memory.",
                 *told,
                 "Parts of the inputs take less: call it for some rows at a time.",
             )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nxkernel import compile_thread, types
 from nxkernel import primitives as p
+from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
@@ -25,15 +26,6 @@ _LINES = 16
 _ROWS = 8
 #: Vectors of columns that walk down together.
 _VECTORS = 4
-
-_NAMES = {
-    p.cumulative_sum: "add",
-    p.cumulative_product: "multiply",
-    p.cumulative_max: "max",
-    p.cumulative_min: "min",
-}
-#: Of truth values a sum is "any so far", a product "all so far".
-_OF_TRUTH = {"add": "max", "multiply": "min"}
 
 
 @dataclass(frozen=True)
@@ -75,14 +67,12 @@ class CumulativeForm:
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
 def _cumulative(node: Expr) -> NativeRoutine:
     (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
-    name, type_ = _NAMES[node.primitive], operand.type
+    name, type_ = running_join(node), operand.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
     if not outer * length * columns:
         return NativeRoutine(())
     what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
-    if type_ is types.bool_:
-        name = _OF_TRUTH.get(name, name)
     if type_.is_complex:
         # Both parts of a number are two columns.
         name, type_, columns = "complex_multiply" if name == "multiply" else name, types.to_real(type_), 2 * columns

@@ -7,15 +7,13 @@ comes what all blocks before give. So a result is the same number whether one th
 
 from __future__ import annotations
 
-import math
-
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.routines.cumulative_plan import CumulativeForm
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
-from nxkernel.types import Type, bool_, f32, limits
+from nxkernel.types import Type, f32, greatest, least
 
 
 def lower(scan: CumulativeForm, kernel: str) -> str:
@@ -38,10 +36,7 @@ def _identity(name: str, type_: Type) -> list[float | int]:
         return [1, 0]
     if name in ("add", "multiply"):
         return [1 if name == "multiply" else -0.0 if type_.is_float else 0]
-    if type_.is_float:
-        return [-math.inf if name == "max" else math.inf]
-    low, high = (0, 1) if type_ is bool_ else limits(type_)
-    return [low if name == "max" else high]
+    return [least(type_) if name == "max" else greatest(type_)]
 
 
 class _ScanWriter:

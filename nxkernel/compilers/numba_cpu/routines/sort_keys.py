@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue, RangeLoop
+from nxkernel.element_types import FORMATS
 from nxkernel.types import Type
-
-#: The bits of infinity and of a plain NaN, by type.
-_INFINITY = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F80_0000, "f64": 0x7FF0_0000_0000_0000}
-_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8_0000_0000_0000}
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Keys:
             key = b.integer("xor", bits, b.integer("or", filled, sign))
             size = b.integer("and", bits, b.constant(kind, (1 << (width - 1)) - 1, lanes))
             zero = b.icmp("eq", size, b.constant(kind, 0, lanes))
-            nan = b.icmp("ugt", size, b.constant(kind, _INFINITY[self.type], lanes))
+            nan = b.icmp("ugt", size, b.constant(kind, FORMATS[self.type].infinity, lanes))
             key = b.select(zero, sign, b.select(nan, b.integer("xor", self._nan(b, lanes), sign), key))
         elif self.type.kind == "s":
             key = b.integer("xor", bits, sign)
@@ -67,7 +64,7 @@ class Keys:
         return b.icmp("ne", self.bits(b, key), bits)
 
     def _nan(self, b: FunctionBuilder, lanes: int) -> IRValue:
-        return b.constant(self.element, _NAN[self.type], lanes)
+        return b.constant(self.element, FORMATS[self.type].nan, lanes)
 
     def _directed(self, b: FunctionBuilder, key: IRValue) -> IRValue:
         if not self.descending:

@@ -11,13 +11,11 @@ from nxkernel import types
 from nxkernel.compilers.numba_cuda.kernels.pass_text import got, parts, put, room, variable
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
-from nxkernel.compilers.numba_cuda.language.elementwise import converted, emit, truth
+from nxkernel.compilers.numba_cuda.language.elementwise import LOGIC, converted, emit, truth
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
 from nxkernel.types import Type
 
-#: How truth values are joined.
-_LOGIC = {"logical_and": "&", "logical_or": "|"}
 #: A step of the exchange between the lanes of a warp hands over numbers of these types.
 _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32", "u32": "s32", "u64": "s64"}
 
@@ -74,7 +72,7 @@ class TextAccumulator:
         code, fed = self.section.code, values[self.reduce.args[0]]
         if self.reduce.is_logic:
             fact = truth(self.w, fed, code[self.reduce.args[0]].type)
-            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.join]} ({fact})")
+            self.w.line(f"{self.value} = {self.value} {LOGIC[self.reduce.join]} ({fact})")
             return
         if self.is_argument:
             self._better(str(fed), str(values[self.reduce.args[1]]))
@@ -86,7 +84,7 @@ class TextAccumulator:
         if self.is_argument:
             self._better(*others)
         elif self.reduce.is_logic:
-            self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.join]} {others[0]}")
+            self.w.line(f"{self.value} = {self.value} {LOGIC[self.reduce.join]} {others[0]}")
         else:
             self._set(self._joined(ComplexText(*others) if self.type.is_complex else others[0]))
 

@@ -18,8 +18,10 @@ from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.errors import CompilationError, message
 from nxkernel.types import Type
 
-__all__ = ["SourceWriter", "converted", "emit", "lowered", "number", "truth"]
+__all__ = ["LOGIC", "SourceWriter", "converted", "emit", "lowered", "number", "truth"]
 
+#: By the name of each operation of truth values its sign: kernels compute both sides, where words of Python choose one.
+LOGIC = {f"logical_{word}": INFIX[f"bitwise_{word}"] for word in ("and", "or", "xor")}
 Lower = Callable[[SourceWriter, Op, Sequence[Value], Sequence[Op]], Value]
 _TABLE: dict[str, Lower] = {}
 _COMPLEX: dict[str, Lower] = {}
@@ -242,7 +244,7 @@ def _logic(name: str, sign: str) -> None:
     _TABLE[name] = _COMPLEX[name] = lower
 
 
-for _name, _sign in (("logical_and", "&"), ("logical_or", "|"), ("logical_xor", "^")):
+for _name, _sign in LOGIC.items():
     _logic(_name, _sign)
 
 

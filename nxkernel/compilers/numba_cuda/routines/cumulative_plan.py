@@ -9,6 +9,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
 from nxkernel.compilers.numba_cuda.routines import scan_kernels
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
@@ -26,25 +27,14 @@ MOST_ROW_PARTS, MOST_COLUMN_PARTS = 1024, 64
 #: The most blocks of a grid; beyond, each takes several tasks.
 MOST_BLOCKS = 1 << 20
 
-_NAMES = {
-    p.cumulative_sum: "add",
-    p.cumulative_product: "multiply",
-    p.cumulative_max: "max",
-    p.cumulative_min: "min",
-}
-#: Of truth values a sum is "any so far", a product "all so far".
-_OF_TRUTH = {"add": "max", "multiply": "min"}
-
 
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
 def _cumulative(node: Expr) -> DeviceRoutine:
     (operand,), axis = node.operands, node.params["axis"]
-    name, type_ = _NAMES[node.primitive], operand.type
+    name, type_ = running_join(node), operand.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
     title = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
-    if type_ is types.bool_:
-        name = _OF_TRUTH.get(name, name)
     if type_.is_complex and name == "add":
         # Both parts of a number are two columns.
         type_, columns = types.to_real(type_), 2 * columns

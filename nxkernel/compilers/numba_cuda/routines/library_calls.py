@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel.backends.cuda import faults
 from nxkernel.errors import CudaUnavailableError, DeviceMemoryError, message
+from nxkernel.messages.quantities import amount
 
 
 def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
@@ -67,11 +68,11 @@ def _too_little(device: Any, library: str, error: Exception) -> DeviceMemoryErro
     if asked:
         return faults.out_of_memory(device, asked)
     memory = device.memory
-    free, total, used = map(faults.amount, (memory.free, memory.total, memory.used))
+    free, total, used = map(amount, (memory.free, memory.total, memory.used))
     found = DeviceMemoryError(
         message(
-            f"{library} finds too little memory to work with on {device.name}: {free} of {total} are free.",
-            f"Arrays that are in use hold {used}; nx.backend_deallocate(t) gives a tensor's memory back at once.",
+            f"{library} finds too little memory to work with on {device.name}: {free}B of {total}B are free.",
+            f"Arrays that are in use hold {used}B; nx.backend_deallocate(t) gives a tensor's memory back at once.",
         )
     )
     found.used, found.total = memory.used, memory.total

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from nxkernel import types
+from nxkernel.compilers.display.operation_text import INFIX
 from nxkernel.compilers.numba_cuda.language.element_types import (
     ComplexText,
     Value,
@@ -58,7 +59,7 @@ class ScanForm:
             return ComplexText(f"{kind}({re})", f"{kind}({left.re} * {right.im} + {left.im} * {right.re})")
         if self.name in ("max", "min"):
             return f"{self.name}imum({left}, {right})"
-        return f"{kind}({left} {'+' if self.name == 'add' else '*'} {right})"
+        return f"{kind}({left} {INFIX[self.name]} {right})"
 
     @property
     def place(self) -> str:

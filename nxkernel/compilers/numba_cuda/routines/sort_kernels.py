@@ -15,6 +15,7 @@ from textwrap import indent
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language.element_types import literal
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
+from nxkernel.element_types import FORMATS
 from nxkernel.types import Type
 
 #: Elements that a network sorts in one block.
@@ -27,9 +28,6 @@ DIGIT, DIGITS = 4, 16
 _ROOM, _COUNTS = THREADS * (ITEMS + 1), THREADS * (DIGITS + 1)
 #: Where the element `at` of a tile is in shared memory.
 _GAP = "at + (at >> 3)"
-
-#: Of floats the bits of infinity.
-_INFINITY = {types.f16: 0x7C00, types.bf16: 0x7F80, types.f32: 0x7F800000, types.f64: 0x7FF0000000000000}
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class DeviceOrder:
         if self.type.is_float:
             # A zero of either sign becomes the key of both, and so does every NaN.
             lines = [
-                f"if {size} > {self.number(_INFINITY[self.type])}:",
+                f"if {size} > {self.number(FORMATS[self.type].infinity)}:",
                 f"    {name} = {every}",
                 f"elif {name} > {top}:",
                 f"    {name} = {self.key}({name} ^ {every})",

@@ -14,6 +14,7 @@ from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
 from nxkernel.compilers.numba_cuda.program import kernel_clocks
 from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock, machine
 from nxkernel.errors import NxValueError
+from nxkernel.messages.quantities import duration
 from nxkernel.transforms.simplify import simplify
 
 X = np.ones(3, np.float32)
@@ -55,7 +56,7 @@ def test_the_kernels_of_a_call_are_timed(device):
     assert found.seconds > 0
     assert found.inputs == "your call"
     assert found.how.endswith("on the inputs of your call, in Numba's simulator, whose times say nothing of a GPU")
-    assert repr(view).endswith(": 1 kernel, " + f"{1e3 * found.seconds:.3g} ms, simulated>")
+    assert repr(view).endswith(": 1 kernel, " + f"{duration(1e3 * found.seconds)}, simulated>")
 
 
 def test_a_simulated_device_reaches_nothing(device):

@@ -10,50 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from nxkernel import element_types
 from nxkernel.compilers.numba_cpu.codegen.fused_multiply_add import fused
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, RangeLoop
+from nxkernel.element_types import FloatFormat
 
-
-@dataclass(frozen=True)
-class FloatFormat:
-    """A binary interchange format of IEEE 754, and what C calls its functions."""
-
-    #: LLVM's name of the integer of equal width.
-    integer: str
-    #: Bits of the significand that are stored.
-    digits: int
-    #: What is added to an exponent to store it.
-    bias: int
-    #: What the C library appends to a function's name.
-    suffix: str
-
-    @property
-    def width(self) -> int:
-        """Bits of an element."""
-        return 32 if self.integer == "i32" else 64
-
-    @property
-    def sign(self) -> int:
-        """The bits of the sign alone."""
-        return 1 << (self.width - 1)
-
-    @property
-    def infinity(self) -> int:
-        """The bits of infinity."""
-        return (2 * self.bias + 1) << self.digits
-
-    @property
-    def smallest_normal(self) -> float:
-        """The smallest number of full precision."""
-        return 2.0 ** (1 - self.bias)
-
-    @property
-    def shifter(self) -> float:
-        """A number whose unit in the last place is 1: adding it rounds to an integer, half to even."""
-        return 1.5 * 2.0**self.digits
-
-
-FORMATS = {"float": FloatFormat("i32", 23, 127, "f"), "double": FloatFormat("i64", 52, 1023, "")}
+#: By LLVM's names of their types.
+FORMATS = {"float": element_types.FORMATS["f32"], "double": element_types.FORMATS["f64"]}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -171,7 +134,7 @@ class Lanes:
 
     def bits(self) -> Lanes:
         """The bits of floats, as integers of equal width."""
-        return self.made(self.b.bitcast(self.value, self.format.integer))
+        return self.made(self.b.bitcast(self.value, f"i{self.format.width}"))
 
     def floats(self) -> Lanes:
         """The floats that have these bits."""

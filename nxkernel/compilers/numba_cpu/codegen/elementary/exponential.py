@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
-    FloatFormat,
     Lanes,
     fast_two_sum,
     fma,
     polynomial,
     where,
 )
+from nxkernel.element_types import FloatFormat
 
 __all__ = ["cosh", "exp", "exp2", "expm1", "sigmoid", "sinh", "tanh"]
 

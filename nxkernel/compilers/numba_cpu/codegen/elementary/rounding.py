@@ -46,4 +46,4 @@ def fmod(x: Lanes, y: Lanes) -> Lanes:
     rest = where(rest < 0.0, rest + divisor, rest)
     rest = where(dividend < divisor, dividend, rest)
     great = (quotient >= 2.0**x.format.digits) & (dividend < math.inf) & (divisor > 0.0)
-    return by_lane("fmod" + x.format.suffix, great, rest.copysign(x), x, y)
+    return by_lane("fmodf" if x.format.width == 32 else "fmod", great, rest.copysign(x), x, y)

@@ -41,7 +41,7 @@ _GREAT = {"float": 2.0**17, "double": 2.0**45}
 
 def _great(name: str, otherwise: Lanes, x: Lanes, great: Lanes) -> Lanes:
     """`otherwise`, but for great angles."""
-    function = partial(great_angles.define, name=name) if x.element == "double" else name + x.format.suffix
+    function = partial(great_angles.define, name=name) if x.element == "double" else f"{name}f"
     return by_lane(function, great, otherwise, x)
 
 
