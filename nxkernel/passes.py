@@ -68,6 +68,7 @@ def imported(path: str) -> Callable[..., Any]:
 
 _GRAPH, _OUTPUTS = "graph.verify:verify", "graph.verify:verify_outputs"
 _PLAN, _NESTS = "compilers.plan.verify:verify", "compilers.plan.verify:verify_steps"
+_LAUNCHES = "compilers.plan.verify:verify_launches"
 _CPU, _CUDA = "compilers.numba_cpu.", "compilers.numba_cuda."
 _COMPILATION = _CPU + "program.compilation:Compilation."
 _PLANNER = "compilers.plan.planner:PlanDraft."
@@ -143,7 +144,8 @@ LEGALITY = {
     ),
 }  # fmt: skip
 
-#: From the plan (of the evaluator: from the graph) to what runs; each is given the compilation at hand and adds to it.
+#: From the plan (of the evaluator: from the graph) to what runs; of numba_cpu, each is given the compilation at
+#: hand and adds to it; of numba_cuda, the first two again where a loop turns out to be too much for one block.
 ON_PROGRAMS = {
     "evaluator": (
         Pass("walk", "compilers.evaluator:walk", "a graph", "each node is computed by its meaning in NumPy"),
@@ -157,9 +159,11 @@ ON_PROGRAMS = {
              "the program's native code is loaded"),
     ),
     "numba_cuda": (
-        Pass("program steps", _CUDA + "program.executable:Ready.write_steps", "a plan, and the host's numbers",
-             "launches and what the host does between them; loops of one thread, one block, or driven by the host"),
-        Pass("kernels", _CUDA + "program.executable:Ready.load_kernels", "launches, with their sources",
+        Pass("launch modes", _CUDA + "program.launch_modes:decided", "a plan, and which inputs the host knows",
+             "each loop and branch says what runs it, and why: one thread, many, one block, or the host", _LAUNCHES),
+        Pass("program steps", _CUDA + "program.graph_compilation:written", "a plan with launch modes",
+             "launches, with their sources, and what the host does between them"),
+        Pass("kernels", _CUDA + "program.executable:Ready.load_kernels", "a program written for a device",
              "cubins, from memory, from disk, or by NVVM and the assembler, are loaded on the device"),
     ),
 }  # fmt: skip

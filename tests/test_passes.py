@@ -43,7 +43,8 @@ ORDER = {
     "numba_cpu": [line.partition(":")[0] for line in CPU.splitlines()],
     "numba_cuda": [
         "simplify", "legality", "loop nest rewrites", "complex parts", "integer ranges", "bodies", "updates in place",
-        "fusion", "loop nests", "step order", "buffer assignment", "plan", "program steps", "kernels",
+        "fusion", "loop nests", "step order", "buffer assignment", "plan", "launch modes",
+        "program steps", "kernels",
     ],
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from nxkernel.compilers.analysis import integer_ranges
@@ -15,6 +16,7 @@ from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.intervals import iteration_step
+from nxkernel.primitives import while_
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,44 @@ class ElementStore:
     node: Expr
 
 
+class LaunchMode(Enum):
+    """What runs a loop or a branch of a program for GPUs."""
+
+    #: A kernel of one thread.
+    ONE_THREAD = "one thread"
+    #: A kernel of many threads, each of which does some of the iterations of a loop.
+    MANY_THREADS = "threads that share its iterations"
+    #: A kernel of one block, whose threads wait for each other after each step of a loop.
+    ONE_BLOCK = "one block"
+    #: The host, which launches kernels in each iteration, or those of one side of a branch.
+    HOST = "the host"
+
+
+@dataclass(frozen=True)
+class LaunchDecision:
+    """How a loop or a branch runs on a GPU, and why.
+
+    Parameters
+    ----------
+    mode : LaunchMode
+    reason : str
+        Why, for people who read the plan.
+    known_inputs : frozenset of int
+        The inputs of the condition and the body (of the two sides) that are numbers which the host knows: in every
+        iteration.
+    known_results : frozenset of int
+        The results that are numbers which the host knows afterwards.
+    reads_back : bool
+        Whether the host waits for the device to learn if there is another iteration, or which side runs.
+    """
+
+    mode: LaunchMode
+    reason: str
+    known_inputs: frozenset[int] = frozenset()
+    known_results: frozenset[int] = frozenset()
+    reads_back: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Control:
     """The step of a loop or a branch.
@@ -80,6 +120,8 @@ class Control:
         Memory that only it uses.
     independence : Independence or None
         Of a loop whose turns are independent, what makes them so.
+    launch : LaunchDecision or None
+        How it runs on a GPU; None before that is decided, and in programs for processors.
     """
 
     node: Expr
@@ -88,6 +130,12 @@ class Control:
     shared: tuple[int | None, ...]
     scratch: Expr | None
     independence: Independence | None
+    launch: LaunchDecision | None = None
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a loop, and no branch."""
+        return self.node.primitive is while_
 
     @property
     def turns(self) -> int | None:

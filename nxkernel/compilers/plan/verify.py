@@ -12,10 +12,19 @@ from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step
+from nxkernel.compilers.plan.program_plan import (
+    Control,
+    ElementStore,
+    LaunchMode,
+    OpaqueStep,
+    ProgramPlan,
+    ScalarStep,
+    Step,
+)
 from nxkernel.compilers.schedule import verify as nests
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.errors import VerificationError
@@ -51,6 +60,13 @@ def verify_steps(draft: PlanDraft, after: str) -> None:
     for step in draft.steps:
         if isinstance(step.work, BoundNest):
             nests.verify(step.work, after)
+
+
+def verify_launches(plan: ProgramPlan, after: str) -> None:
+    """Check a plan for a GPU as :func:`verify` does, and what runs its loops and branches."""
+    verify(plan, after)
+    for subject, expected, found in _launches(plan):
+        raise VerificationError(after, subject, expected, found)
 
 
 def problems(plan: ProgramPlan) -> Iterator[Problem]:
@@ -140,6 +156,50 @@ def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
         elif plan.place.get(result) != plan.place.get(node.operands[operand]):
             where = f"{plan.place.get(result)} and {plan.place.get(node.operands[operand])}"
             yield f"result {number} of {named(node)}", f"the place of operand {operand}", where
+
+
+#: What may run the loops and branches inside of one that is run so.
+_INSIDE = {
+    LaunchMode.ONE_THREAD: {LaunchMode.ONE_THREAD},
+    LaunchMode.MANY_THREADS: {LaunchMode.ONE_THREAD},
+    LaunchMode.ONE_BLOCK: {LaunchMode.ONE_THREAD, LaunchMode.MANY_THREADS, LaunchMode.ONE_BLOCK},
+    LaunchMode.HOST: set(LaunchMode),
+}
+#: Steps that are part of the kernel of such a loop or branch.
+_STEPS = {
+    LaunchMode.ONE_THREAD: (ScalarStep, ElementStore, Control),
+    LaunchMode.MANY_THREADS: (ScalarStep, ElementStore, Control),
+    LaunchMode.ONE_BLOCK: (ScalarStep, ElementStore, Control, BoundNest),
+    LaunchMode.HOST: (ScalarStep, ElementStore, Control, BoundNest, Product, OpaqueStep),
+}
+
+
+def _launches(plan: ProgramPlan) -> Iterator[Problem]:
+    """Every loop and branch says what runs it, and that can."""
+    for control in plan.controls.values():
+        launch, subject = control.launch, named(control.node)
+        if launch is None:
+            yield subject, "what runs it", "none"
+            continue
+        if launch.mode is LaunchMode.MANY_THREADS and control.independence is None:
+            yield subject, "iterations that are independent", f"that it is run by {launch.mode.value}"
+        if launch.mode is LaunchMode.ONE_BLOCK and not control.is_loop:
+            yield subject, "one thread or the host for a branch", launch.mode.value
+        if launch.mode is not LaunchMode.HOST and (launch.known_results or launch.reads_back):
+            yield subject, "that the host learns nothing of it", f"that it is run by {launch.mode.value}"
+        inputs = control.node.operands if control.is_loop else control.node.operands[1:]
+        for number in sorted(launch.known_inputs):
+            if not scalars.is_single(inputs[number]):
+                yield f"input {number} of {subject}", "a number, since the host knows it", str(inputs[number].spec)
+        for part in control.parts:
+            for step in part.steps:
+                if not isinstance(step.work, _STEPS[launch.mode]):
+                    yield step_name(part, step), "no step that only the host runs", f"it in {launch.mode.value}"
+            for inner in part.controls.values():
+                if inner.launch is not None and inner.launch.mode not in _INSIDE[launch.mode]:
+                    found = f"{inner.launch.mode.value} in {launch.mode.value}"
+                    yield named(inner.node), "what a part of a kernel can be run by", found
+            yield from _launches(part)
 
 
 @dataclass(frozen=True)

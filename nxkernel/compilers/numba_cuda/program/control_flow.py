@@ -9,16 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
-from nxkernel.compilers.numba_cuda.program.host_numbers import (
-    is_alone,
-    is_in_one_block,
-    is_known,
-    known_operands,
-    known_results,
-    known_state,
-)
+from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     Copied,
     DeviceStep,
@@ -33,7 +25,7 @@ from nxkernel.compilers.numba_cuda.program.single_block_loops import SingleBlock
 from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import Buffer, loop_buffers_of, swaps_of
-from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
+from nxkernel.compilers.plan.program_plan import Control, LaunchMode, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
@@ -156,10 +148,10 @@ def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
 
 def write_control(scope: DeviceScope, control: Control) -> None:
     """Write a loop or a branch."""
-    if is_alone(control, scope.plan, scope.values):
+    if control.launch.mode in (LaunchMode.ONE_THREAD, LaunchMode.MANY_THREADS):
         write_alone(scope, control)
     else:
-        (_DeviceLoop if control.node.primitive is p.while_ else _DeviceBranch)(scope, control).write()
+        (_DeviceLoop if control.is_loop else _DeviceBranch)(scope, control).write()
 
 
 @dataclass(eq=False)
@@ -218,10 +210,9 @@ class _DeviceLoop(_BranchParts):
         scope, writer = self.scope, self.writer
         condition, body = self.control.parts
         count, operands = self.node.params["state"], self.node.operands
-        within = is_in_one_block(self.control, scope.plan, scope.values)
-        known = set() if within else known_state(self.control, scope.plan, scope.values)
-        around = {k for k in known_operands(operands, scope.plan, scope.values) if k >= count}
-        values = {k: writer.value() for k in sorted(known | around)}
+        launch = self.control.launch
+        within, known = launch.mode is LaunchMode.ONE_BLOCK, launch.known_results
+        values = {k: writer.value() for k in sorted(launch.known_inputs)}
         first = [(values[k], known_value(scope, operands[k])) for k in values]
         arrays = [k for k in range(count) if not scalars.is_single(operands[k])]
         singles = [k for k in range(count) if k not in arrays and k not in known]
@@ -276,8 +267,7 @@ class _DeviceLoop(_BranchParts):
             # The body first: what it needs of numbers is not what the condition needs, but both ask for operands.
             inside, ask = turned.finished(), asked.finished()
             loop = Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)
-            found = self._in_one_block(loop, after, type_) if within else None
-            return found or [loop, *after]
+            return self._in_one_block(loop, after, type_) if within else [loop, *after]
 
         after = self._bring_home(body, count, registers, homes, singles)
         scope.add(_Draft(steps))
@@ -337,16 +327,14 @@ class _DeviceLoop(_BranchParts):
     def _copied(self, target: Where, source: Where, size: int) -> Copied:
         return Copied("state of a loop", target, source, size, nodes=[self.node])
 
-    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[HostStep] | None:
-        """The loop as one launch, where that can be."""
+    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[HostStep]:
+        """The loop as one launch."""
         writer, title = self.writer, f"{loop_title(self.control)}, by one block"
         steps = in_one_block(loop, after, answer, writer.device, title)
-        if steps is not None:
-            launched = steps[-1]
-            record = writer.records.alone(launched.launch, self.node, True)
-            launched.nodes, launched.record = record.nodes, writer.records.number(record)
-            steps[:0] = [HostNumbers(loop.first)] if loop.first else []
-        return steps
+        launched = steps[-1]
+        record = writer.records.alone(launched.launch, self.node, True)
+        launched.nodes, launched.record = record.nodes, writer.records.number(record)
+        return [HostNumbers(loop.first), *steps] if loop.first else steps
 
 
 def exchanged(
@@ -395,20 +383,19 @@ class _DeviceBranch(_BranchParts):
         scope, writer = self.scope, self.writer
         predicate, *operands = self.node.operands
         asked = self._asked(predicate)
-        known = known_results(self.control, scope.plan, scope.values)
-        given = known_operands(operands, scope.plan, scope.values)
-        values = {k: writer.value() for k in sorted(given)}
+        known = self.control.launch.known_results
+        values = {k: writer.value() for k in sorted(self.control.launch.known_inputs)}
         first = [(values[k], known_value(scope, operands[k])) for k in values]
         homes: list[Where] = []
         for index, spec in enumerate(self.node.spec):
             if not scalars.is_single(spec):
                 place = self.shared[index]
                 homes.append(self.home(index, None if place is None else self.node.operands[place]))
-            elif known[index] or self.results[index] is None:
+            elif index in known or self.results[index] is None:
                 homes.append(writer.number())
             else:
                 homes.append(scope.where(self.results[index]))
-        results = {index: writer.value() for index, one in enumerate(known) if one}
+        results = {index: writer.value() for index in sorted(known)}
         sides = [self._side(plan, operands, values, homes, results) for plan in self.control.parts]
         self.forget_results()
 
@@ -421,7 +408,7 @@ class _DeviceBranch(_BranchParts):
         self.keep_results(results)
 
     def _asked(self, predicate: Expr) -> Answer:
-        if known_operands([predicate], self.scope.plan, self.scope.values):
+        if not self.control.launch.reads_back:
             value = known_value(self.scope, predicate)
             if type(value) is not int:
                 register = self.writer.value()

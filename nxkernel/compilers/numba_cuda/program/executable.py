@@ -22,7 +22,6 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
     ProgramRun,
     do_all,
 )
-from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
 from nxkernel.compilers.plan import nested_plans
 from nxkernel.compilers.plan.buffer_assignment import aligned
@@ -63,7 +62,8 @@ class CudaExecutable(Executable):
         #: The single inputs, where it matters whether the host knows them.
         self._singles = tuple(numbers)
         #: The program as it is written for that device.
-        self.program: HostProgram = self._made(device, numbers).program
+        first = self._made(device, numbers)
+        self.plan, self.program = first.plan, first.program
         self.kernels: list[KernelRecord] = self.program.records
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
@@ -128,20 +128,19 @@ class CudaExecutable(Executable):
 
         with self._lock:
             if (device, numbers) not in self._ready:
+                begin = time.perf_counter()
                 ready = Ready(self.graph, self.plan, device, numbers)
-                times = [time.perf_counter()]
-                for each in passes.ON_PROGRAMS["numba_cuda"]:
-                    each(ready)
-                    times.append(time.perf_counter())
+                written = time.perf_counter()
+                passes.ON_PROGRAMS["numba_cuda"][-1](ready)
                 self._ready[device, numbers] = ready
                 if len(self._ready) == 1:
-                    self.lower_ms += 1e3 * (times[1] - times[0])
-                    self.native_ms = 1e3 * (times[-1] - times[1])
+                    self.lower_ms += 1e3 * (written - begin)
+                    self.native_ms = 1e3 * (time.perf_counter() - written)
             return self._ready[device, numbers]
 
 
 class Ready:
-    """A program whose kernels are on a device.
+    """A program as it is written for a device, and run there once its kernels are loaded.
 
     Parameters
     ----------
@@ -153,13 +152,14 @@ class Ready:
 
     Attributes
     ----------
+    plan : ProgramPlan
+        With its launch modes.
     program : HostProgram
     """
 
-    program: HostProgram
-
     def __init__(self, graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> None:
-        self.graph, self.plan, self.device, self._numbers = graph, plan, device, numbers
+        self.graph, self.device = graph, device
+        self.plan, self.program = graph_compilation.program_of(graph, plan, device, numbers)
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._lock = fork_safety.rlock()
         changed = {number: place for place, number in graph.updates}
@@ -167,10 +167,6 @@ class Ready:
             (where, node.shape, number in changed)
             for number, (where, node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
         ]
-
-    def write_steps(self) -> None:
-        """Write what the host does, and the sources of kernels."""
-        self.program = graph_compilation.written(self.graph, self.plan, self.device, self._numbers)
 
     def load_kernels(self) -> None:
         """Bring the kernels onto the device."""

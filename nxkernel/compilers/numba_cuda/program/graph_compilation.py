@@ -11,8 +11,9 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.compilers.numba_cuda.program import host_numbers
+from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
+from nxkernel.compilers.numba_cuda.program.single_block_loops import OneBlockError
 from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.compilers.plan.planner import Planner
@@ -67,7 +68,31 @@ def legal(graph: Graph) -> None:
 def guessed(graph: Graph, plan: ProgramPlan) -> frozenset[int]:
     """The inputs that a program had best know as numbers of the host: single ones, where loops go by them."""
     singles = frozenset(k for k, node in enumerate(graph.parameters) if is_single(node))
-    return singles if host_numbers.waits(plan, ()) else frozenset()
+    return singles if singles and launch_modes.reads_back(launch_modes.decided(plan, ())) else frozenset()
+
+
+def program_of(
+    graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]
+) -> tuple[ProgramPlan, HostProgram]:
+    """The plan of a graph with its launch modes, and its program for a device.
+
+    Parameters
+    ----------
+    graph : Graph
+    plan : ProgramPlan
+    device : Device
+    numbers : frozenset of int
+        The inputs that are numbers of the host.
+    """
+    decide, write, _ = passes.ON_PROGRAMS["numba_cuda"]
+    refused: dict[Expr, str] = {}
+    while True:
+        decided = decide(plan, numbers, refused)
+        try:
+            return decided, write(graph, decided, device, numbers)
+        except OneBlockError as error:
+            # How much a kernel takes is known when it is written: the host runs this loop.
+            refused[error.node] = error.reason
 
 
 def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> HostProgram:
@@ -77,6 +102,7 @@ def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int
     ----------
     graph : Graph
     plan : ProgramPlan
+        With its launch modes.
     device : Device
     numbers : frozenset of int
         The inputs that are numbers of the host.
@@ -88,7 +114,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
     """The kernels that compiling a graph would need; their origin is where their code would come from."""
     legal(graph)
     plan, on = plan_of(graph), devices.device()
-    program = written(graph, plan, on, guessed(graph, plan))
+    _, program = program_of(graph, plan, on, guessed(graph, plan))
     met: set[str] = set()
     for launched in program.launched:
         source = launched.launch.source

@@ -13,23 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel import primitives as p
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, HostNumbers, HostStep, Launched, Reckoned, Where
-from nxkernel.compilers.numba_cuda.program.scalar_loops import runs_on_one_thread
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
-from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program.control_flow import Looped
 
-#: Elements of all nests of an iteration up to which one block is as fast as launching them; and where a condition would
-#: have to be read back in each iteration.
-COUNTING, WAITING = 1 << 12, 1 << 16
 #: Threads of the block, of a GPU and in the simulator.
 THREADS, SIMULATED = 256, 32
 #: Bytes of shared arrays, and arguments, that a kernel has at most.
@@ -37,6 +31,21 @@ SHARED, ARGUMENTS = 40 << 10, 400
 
 
 _SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
+
+
+class OneBlockError(Exception):
+    """The kernel of a loop is too much for one block; its launch mode is to be decided again.
+
+    Parameters
+    ----------
+    node : Expr
+        The loop.
+    reason : str
+    """
+
+    def __init__(self, node: Expr, reason: str) -> None:
+        super().__init__(reason)
+        self.node, self.reason = node, reason
 
 
 class SingleBlock:
@@ -54,42 +63,8 @@ class SingleBlock:
         self.shared_limit = device.shared_limit
 
 
-def elements_of(control: Control) -> int | None:
-    """The elements of the nests of an iteration, those of loops inside counted once; None where there is something
-    else.
-
-    Parameters
-    ----------
-    control : Control
-        A loop.
-    """
-    total = 0
-    for part in control.parts:
-        found = _elements(part)
-        if found is None:
-            return None
-        total += found
-    return total
-
-
-def _elements(plan: ProgramPlan) -> int | None:
-    total = 0
-    for step in plan.steps:
-        work = step.work
-        if isinstance(work, BoundNest) and not work.in_order:
-            total += work.elements
-        elif isinstance(work, Control) and (runs_on_one_thread(work) or work.node.primitive is p.while_):
-            found = 0 if runs_on_one_thread(work) else elements_of(work)
-            if found is None:
-                return None
-            total += found
-        elif not isinstance(work, ScalarStep | ElementStore):
-            return None
-    return total
-
-
-def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[HostStep] | None:
-    """The steps of a loop as one launch; None where that cannot be.
+def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[HostStep]:
+    """The steps of a loop whose launch mode is one block: what the host sets before, and one launch.
 
     Parameters
     ----------
@@ -102,27 +77,21 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
     device : Device
     title : str
         What it does, for people.
+
+    Raises
+    ------
+    OneBlockError
+        If the kernel needs more than a block of the device has.
     """
     inside = [*loop.condition, *loop.body, *loop.copies, *after]
-    if loop.passed or loop.answer.where is None:
-        return None
     reckoned = [step for step in inside if isinstance(step, Reckoned | HostNumbers)]
     asked, turned, ended = (
         [step for step in steps if not isinstance(step, Reckoned | HostNumbers)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
-    if not all(map(_is_plain, [*asked, *turned])):
-        return None
     made = _Together(loop, SingleBlock(device), title)
-    if not made.write(asked, turned, ended, answer):
-        return None
+    made.write(asked, turned, ended, answer)
     return [*reckoned, made.launched()]
-
-
-def _is_plain(step: HostStep) -> bool:
-    if isinstance(step, Copied):
-        return True
-    return isinstance(step, Launched) and not step.launch.scratch and step.launch.fill is None
 
 
 class _Together:
@@ -143,16 +112,17 @@ class _Together:
 
     def write(
         self, asked: Sequence[HostStep], turned: Sequence[HostStep], ended: Sequence[HostStep], answer: Type
-    ) -> bool:
-        """Write all of it; whether it is a kernel that can be."""
+    ) -> None:
+        """Write all of it."""
+        if not all(isinstance(step, Copied | Launched) for step in (*asked, *turned)):
+            raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         for step in (*asked, *turned, *ended):
             for where, kind in _pointers(step):
                 self._pointer(where, kind)
         flag = self._pointer(self.loop.answer.where, element_types.memory_type(answer))
         body = self.kernel.w = self.w = type(self.w)(2)
         for step in asked:
-            if not self._step(step):
-                return False
+            self._step(step)
         value = element_types.from_memory(f"{flag}[{FIRST}]", answer)
         holds = body.let(truth(body, body.let(value), answer))
         # Nobody changes the answer before all have it.
@@ -160,8 +130,7 @@ class _Together:
         body.line(f"if not {holds}:")
         body.line("    break")
         for step in turned:
-            if not self._step(step):
-                return False
+            self._step(step)
         after = {key: (self.sources.get(key[0], key[0]), *key[1:]) for key in self.variables}
         moved = [(self.variables[key], self.variables[other]) for key, other in after.items() if key != other]
         for place, (_, other) in enumerate(moved):
@@ -181,8 +150,10 @@ class _Together:
         start.line("while True:")
         self.kernel.w = type(body)(1)
         self.kernel.w.lines = [*start.lines, *body.lines, *end.lines]
-        fits = self.bytes <= SHARED and self.bytes + self.shared <= self.limit
-        return fits and self.kernel.arguments <= ARGUMENTS
+        if self.bytes > SHARED or self.bytes + self.shared > self.limit:
+            raise OneBlockError(self.loop.node, f"it takes {self.bytes + self.shared:,} bytes of shared memory")
+        if self.kernel.arguments > ARGUMENTS:
+            raise OneBlockError(self.loop.node, f"its kernel has {self.kernel.arguments:,} arguments")
 
     def launched(self) -> Launched:
         """The launch."""
@@ -204,29 +175,29 @@ class _Together:
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def _step(self, step: HostStep) -> bool:
+    def _step(self, step: Copied | Launched) -> None:
         if isinstance(step, Copied):
             self._copy(step)
-            return True
-        block = self._block(step.launch)
-        if block is None:
-            return False
-        self._take_in(step, block)
+            return
+        self._take_in(step, self._block(step.launch))
         self.w.line("cuda.syncthreads()")
-        return True
 
-    def _block(self, launch: KernelLaunch) -> tuple[int, int] | None:
+    def _block(self, launch: KernelLaunch) -> tuple[int, int]:
         """The threads of a kernel in two directions, as many as there are; one thread does single numbers."""
+        if launch.scratch:
+            raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         if _is_single(launch):
             return 1, 1
         wide, high, deep = (*launch.block, 1, 1)[:3]
         room = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
         if launch.source.name == "columns" and any(count < self.threads for count in room):
             # Each thread leaves something there.
-            return None
+            raise OneBlockError(self.loop.node, f"a kernel has no room for {self.threads} threads")
         if high == deep == 1:
             return self.threads, 1
-        return (wide, self.threads // wide) if deep == 1 and self.threads % wide == 0 else None
+        if deep != 1 or self.threads % wide:
+            raise OneBlockError(self.loop.node, f"a kernel has blocks of {' x '.join(map(str, launch.block))} threads")
+        return wide, self.threads // wide
 
     def _copy(self, step: Copied) -> None:
         kind, size = _copied_as(step)

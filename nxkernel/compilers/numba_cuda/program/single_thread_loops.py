@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language import element_types
@@ -18,11 +17,10 @@ from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.program.host_numbers import Place, is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched, Where
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
-from nxkernel.compilers.numba_cuda.program.scalar_loops import spreads
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
-from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep
+from nxkernel.compilers.plan.program_plan import Control, LaunchMode, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.loop_nest import StoreMode
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
@@ -43,7 +41,7 @@ def loop_title(control: Control) -> str:
 
 
 def write_alone(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or branch that `fits` as one launch."""
+    """Write a loop or branch that threads run each by itself, as one launch."""
     _Outermost(scope, control).write()
 
 
@@ -104,7 +102,7 @@ class _Inside(Arithmetic):
         operands = control.node.operands
         values = {k: self.taken(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         arrays = {k: self.array(one) for k, one in enumerate(operands) if k not in values}
-        write = self.loop if control.node.primitive is p.while_ else self.choice
+        write = self.loop if control.is_loop else self.choice
         for result, value, place in zip(control.results, write(control, values, arrays), control.shared, strict=True):
             if result is None:
                 continue
@@ -187,8 +185,7 @@ class _Outermost:
 
     def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.control, self.node = scope, control, control.node
-        self.is_loop = self.node.primitive is p.while_
-        self.shared = self.is_loop and spreads(control)
+        self.is_loop, self.shared = control.is_loop, control.launch.mode is LaunchMode.MANY_THREADS
         self.kernel = ScalarKernel("loop" if self.is_loop else "choice", self._title())
         self.w = self.kernel.w
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda.program import scalar_loops, single_block_loops
+from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped, exchanged
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Reckoned
 from nxkernel.ops.programs import control_flow
@@ -17,16 +17,16 @@ X = np.arange(12.0).reshape(3, 4)
 def way(request, monkeypatch):
     """Whether kernels go through whole loops and choices where they can."""
     if request.param == "by the host":
-        monkeypatch.setattr(scalar_loops, "MOST", -1)
-        monkeypatch.setattr(single_block_loops, "WAITING", -1)
+        monkeypatch.setattr(launch_modes, "MOST_STEPS", -1)
+        monkeypatch.setattr(launch_modes, "WAITING", -1)
     return request.param
 
 
 @pytest.fixture
 def by_the_host(monkeypatch):
     """Have the host go through all loops and choices."""
-    monkeypatch.setattr(scalar_loops, "MOST", -1)
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "MOST_STEPS", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
 
 def counted(turns, body, state):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda.program import cuda_graphs, single_block_loops
+from nxkernel.compilers.numba_cuda.program import cuda_graphs, launch_modes
 from nxkernel.ops.programs import control_flow
 from on_device import compiled
 
@@ -14,7 +14,7 @@ X = np.arange(12.0).reshape(3, 4)
 @pytest.fixture(autouse=True)
 def by_the_host(monkeypatch):
     """Have the host go through all loops."""
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
-from nxkernel.compilers.numba_cuda.program import single_block_loops
-from nxkernel.compilers.numba_cuda.program.graph_compilation import guessed, written
+from nxkernel.compilers.numba_cuda.program import launch_modes
+from nxkernel.compilers.numba_cuda.program.graph_compilation import guessed, program_of
 from nxkernel.compilers.plan.program_plan import OpaqueStep
 from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
@@ -43,7 +43,7 @@ def test_whole_operations_have_routines():
 
 
 def test_numbers_that_loops_go_by_are_kept_on_the_host(device, monkeypatch):
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
     def looping(x, n, k):
         state = control_flow.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], "ix")
@@ -53,6 +53,8 @@ def test_numbers_that_loops_go_by_are_kept_on_the_host(device, monkeypatch):
     graph = simplify(graph_of(looping, *specs))
     plan = plan_of(looping, *specs)
     assert guessed(graph, plan) == frozenset([1, 2])
-    assert sorted(written(graph, plan, device, frozenset([1, 2])).used) == [0, 2]
+    made, program = program_of(graph, plan, device, frozenset([1, 2]))
+    assert sorted(program.used) == [0, 2]
+    assert [control.launch.reads_back for control in made.controls.values()] == [False]
     plain = simplify(graph_of(lambda x, n: x * n, *specs[::2]))
     assert guessed(plain, plan_of(lambda x, n: x * n, *specs[::2])) == frozenset()

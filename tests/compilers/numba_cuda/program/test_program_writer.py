@@ -4,9 +4,9 @@ import numpy as np
 
 import nxkernel as nx
 from compiling import graph_of
-from nxkernel.compilers.numba_cuda.program import single_block_loops
+from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.control_flow import Looped
-from nxkernel.compilers.numba_cuda.program.graph_compilation import written
+from nxkernel.compilers.numba_cuda.program.graph_compilation import program_of as plan_and_program
 from nxkernel.compilers.numba_cuda.program.host_steps import NUMBERS, WORK, Called, Filled, Launched, Multiplied
 from nxkernel.compilers.numba_cuda.program.program_writer import NUMBER, further
 from nxkernel.ops.programs import control_flow
@@ -18,7 +18,7 @@ X = np.arange(900.0).reshape(30, 30) / 900
 
 def program_of(function, device, *arrays, numbers=()):
     graph = simplify(graph_of(function, *arrays))
-    return written(graph, plan_of(function, *arrays), device, frozenset(numbers))
+    return plan_and_program(graph, plan_of(function, *arrays), device, frozenset(numbers))[1]
 
 
 def test_a_chain_is_one_launch_without_memory(device):
@@ -68,7 +68,7 @@ def test_memory_of_one_step_is_filled_before_it(device):
 
 
 def test_loops_have_memory_that_changes_places(device, monkeypatch):
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
     def function(x):
         return control_flow.run_while([0, x], lambda s: nx.less(s[0], 3), lambda s: [s[0] + 1, s[1] * 2], "ix")[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda.program import scalar_loops, single_block_loops
+from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.host_steps import Launched, Reckoned
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.ops.programs import control_flow
@@ -16,8 +16,8 @@ X = np.arange(12.0).reshape(3, 4)
 @pytest.fixture(autouse=True)
 def by_the_host(monkeypatch):
     """Have the host go through all loops and choices."""
-    monkeypatch.setattr(scalar_loops, "MOST", -1)
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "MOST_STEPS", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
 
 def counted(turns, body, state):

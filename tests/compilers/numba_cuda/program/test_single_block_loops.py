@@ -5,9 +5,10 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.kernels import group_reductions
-from nxkernel.compilers.numba_cuda.program import single_block_loops
+from nxkernel.compilers.numba_cuda.program import launch_modes, single_block_loops
 from nxkernel.compilers.numba_cuda.program.host_steps import Launched
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
+from nxkernel.compilers.plan.program_plan import LaunchMode
 from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
@@ -120,18 +121,46 @@ def test_a_number_that_is_an_argument(device):
 
 
 def test_loops_over_more_are_launched_turn_by_turn(device, monkeypatch):
-    monkeypatch.setattr(single_block_loops, "COUNTING", 8)
+    monkeypatch.setattr(launch_modes, "COUNTING", 8)
     executable = agree(lambda x: turns(3, lambda i, s: [s[0] * 2], x), X)
     assert [kernel.kind for kernel in executable.kernels] == ["map"]
-    monkeypatch.setattr(single_block_loops, "WAITING", 8)
+    monkeypatch.setattr(launch_modes, "WAITING", 8)
     executable = agree(relaxed, np.linspace(0, 8.0, 12) ** 2, rtol=1e-12)
     assert "loop" not in [kernel.kind for kernel in executable.kernels]
 
 
 def test_what_does_not_fit_a_block_is_launched(device, monkeypatch):
+    def refused(name, value):
+        """Why the host runs the loop where one block has less."""
+        with monkeypatch.context() as patch:
+            patch.setattr(single_block_loops, name, value)
+            executable = agree(relaxed, np.array([0.0, 0, 0, 0, 0, 8.0]), rtol=1e-12, times=3)
+        assert "loop" not in [kernel.kind for kernel in executable.kernels]
+        (loop,) = executable.plan.controls.values()
+        assert loop.launch.mode is LaunchMode.HOST
+        assert loop.launch.reads_back
+        return loop.launch.reason
+
+    assert refused("ARGUMENTS", 3) == "its kernel has 29 arguments"
+    assert refused("SHARED", 128) == "it takes 256 bytes of shared memory"
+
+
+def test_the_host_counts_where_a_block_does_not_fit(device, monkeypatch):
     monkeypatch.setattr(single_block_loops, "ARGUMENTS", 3)
-    executable = agree(relaxed, np.array([0.0, 0, 0, 0, 0, 8.0]), rtol=1e-12, times=3)
-    assert "loop" not in [kernel.kind for kernel in executable.kernels]
+    executable = agree(lambda x: turns(3, lambda i, s: [s[0] * 2 + nx.as_type(i, "f64")], x), X)
+    (loop,) = executable.plan.controls.values()
+    assert (loop.launch.known_results, loop.launch.reads_back) == ({0}, False)
+    monkeypatch.setattr(device, "read", None)
+    executable.run([X])
+
+
+def test_a_loop_around_one_that_does_not_fit_is_launched(device, monkeypatch):
+    monkeypatch.setattr(single_block_loops, "ARGUMENTS", 3)
+    executable = agree(lambda x: turns(2, INSIDE["a loop"], x), X, rtol=1e-12)
+    (outer,) = executable.plan.controls.values()
+    (inner,) = outer.parts[1].controls.values()
+    assert outer.launch.reason == "the host runs a loop inside"
+    assert inner.launch.reason.endswith("arguments")
 
 
 def test_columns_without_room_for_all_threads_are_launched(device, monkeypatch):
@@ -139,6 +168,8 @@ def test_columns_without_room_for_all_threads_are_launched(device, monkeypatch):
     monkeypatch.setattr(single_block_loops, "SIMULATED", 64)
     executable = agree(lambda x: turns(2, *BODIES["columns"][:1], x), np.ones((40, 4)), rtol=1e-12)
     assert "loop" not in [kernel.kind for kernel in executable.kernels]
+    (loop,) = executable.plan.controls.values()
+    assert loop.launch.reason == "a kernel has no room for 64 threads"
 
 
 def test_a_loop_with_a_product_is_launched(device):

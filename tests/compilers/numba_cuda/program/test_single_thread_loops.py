@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda.program import single_block_loops, single_thread_loops
+from nxkernel.compilers.numba_cuda.program import launch_modes, single_thread_loops
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.ops.programs import control_flow
@@ -150,7 +150,7 @@ def test_a_choice_by_a_number_of_the_device(device):
 
 
 def test_what_does_not_fit(device, monkeypatch):
-    monkeypatch.setattr(single_block_loops, "WAITING", -1)
+    monkeypatch.setattr(launch_modes, "WAITING", -1)
 
     def function(x):
         return counted(3, lambda i, s: [s[0] * nx.sum(s[0][i])], [x])[1]
