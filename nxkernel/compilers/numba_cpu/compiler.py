@@ -41,22 +41,22 @@ class NumbaCpu(Compiler):
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
         name = saved_programs.name_of(graph)
-        found = None if name is None else _found(graph, name, begin)
-        if found is not None:
-            return found
+        saved = None if name is None else _saved_program(graph, name, begin)
+        if saved is not None:
+            return saved
         compilation, graph_compilation = _planning()
         graph_compilation.legal(graph)
-        made = compilation.Compilation(graph, graph_compilation.plan_of(graph), _needs)
+        compilation_ = compilation.Compilation(graph, graph_compilation.plan_of(graph), _needs)
         for each in passes.ON_PROGRAMS[self.name]:
-            each(made)
-        plan, text = made.plan, made.text
+            each(compilation_)
+        plan, text = compilation_.plan, compilation_.text
         arrays = [(node.shape, str(node.type)) for node in plan.arrays]
         layout = Layout(arrays, plan.workspace, plan.outputs)
         if name is not None:
-            saved_programs.write(name, text, layout, made.kernels)
+            saved_programs.write(name, text, layout, compilation_.kernels)
         done = time.perf_counter()
-        spent = 1e3 * (made.lowered - begin), 1e3 * (done - made.lowered)
-        return CpuExecutable(graph, text, layout, made.code, made.kernels, *spent, lambda: plan)
+        spent = 1e3 * (compilation_.lowered - begin), 1e3 * (done - compilation_.lowered)
+        return CpuExecutable(graph, text, layout, compilation_.code, compilation_.kernels, *spent, lambda: plan)
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
         """Its kernels, and at the end its loops and branches, where it has some."""
@@ -97,10 +97,10 @@ def _kind(name: str) -> str:
     return "kernel" if disk_cache.is_kernel(name) else "program" if disk_cache.is_program(name) else "shared"
 
 
-def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
+def _saved_program(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
     """The program of a graph as it is on disk."""
-    found = saved_programs.read(name)
-    if found is None:
+    saved = saved_programs.read(name)
+    if saved is None:
         return None
     read = time.perf_counter()
 
@@ -110,19 +110,19 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
 
     @functools.cache
     def records():
-        return _planning()[1].records(plan(), found.text.symbol)[0]
+        return _planning()[1].records(plan(), saved.text.symbol)[0]
 
-    loaded = found.kernels(lambda number: records()[number])
+    loaded = saved.kernels(lambda number: records()[number])
     if loaded is None:
         return None
     kernels, uses = loaded
     begun = time.perf_counter()
-    kept = code_store.kept(found.text.symbol, lambda: _needs(found.text), found.text.named(uses))
+    kept = code_store.kept(saved.text.symbol, lambda: _needs(saved.text), saved.text.named(uses))
     if kept is None:
         return None
     code = Native(*kept, 1e3 * (time.perf_counter() - begun), uses)
     spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
-    return CpuExecutable(graph, found.text, found.layout, code, kernels, *spent, plan)
+    return CpuExecutable(graph, saved.text, saved.layout, code, kernels, *spent, plan)
 
 
 def _needs(text: NativeProgram) -> None:

@@ -76,20 +76,20 @@ class BufferAccess:
         return self.b.load(element, address, invariant=True)
 
     def _read_table(self) -> None:
-        self.pointers = {number: self.word(place, "ptr") for place, number in enumerate(self.nest.memory)}
+        self.pointers = {number: self.word(word_index, "ptr") for word_index, number in enumerate(self.nest.memory)}
         self.sizes: list[IRValue] = []
         self.words: dict[NestWord, IRValue] = {}
         self.constant_words: dict[int, int] = {}
-        for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
+        for word_index, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
             if kind is WordKind.CONSTANT:
                 # Constants are read where they are used: as memory operands they take no register.
-                self.constant_words.setdefault(number, place)
+                self.constant_words.setdefault(number, word_index)
             elif kind is WordKind.SIZE:
-                self.sizes.append(self.word(place))
+                self.sizes.append(self.word(word_index))
             elif kind is WordKind.FAILURE:
-                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(place))
+                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(word_index))
             else:
-                self.words[kind, number, axis] = self.word(place)
+                self.words[kind, number, axis] = self.word(word_index)
 
     def ranges(self) -> list[tuple[str, IRValue]]:
         """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
@@ -111,10 +111,10 @@ class BufferAccess:
         """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
         self.go_to(self.split(position, self.ranges()))
 
-    def go_to(self, found: dict[str, IRValue]) -> None:
+    def go_to(self, indices: dict[str, IRValue]) -> None:
         """From outer indices, block and tile, by name, to addresses."""
-        self.block, self.tile = found.get("block"), found.get("tile")
-        outer = {axis: found[f"axis{axis}"] for axis in self._serial_outer()}
+        self.block, self.tile = indices.get("block"), indices.get("tile")
+        outer = {axis: indices[f"axis{axis}"] for axis in self._serial_outer()}
         self.bases = self._moved_by(outer)
         self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
 
@@ -124,26 +124,26 @@ class BufferAccess:
         return self.bases, self._outer
 
     @located.setter
-    def located(self, found: tuple[dict[int, IRValue], dict[int, IRValue | None]]) -> None:
-        self.bases, self._outer = found
+    def located(self, location: tuple[dict[int, IRValue], dict[int, IRValue | None]]) -> None:
+        self.bases, self._outer = location
 
     def split(self, position: IRValue, parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
         """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
-        b, found, rest = self.b, {}, position
-        for place, (name, size) in reversed(list(enumerate(parts))):
-            if place == 0:
-                found[name] = rest
+        b, indices, rest = self.b, {}, position
+        for number, (name, size) in reversed(list(enumerate(parts))):
+            if number == 0:
+                indices[name] = rest
             else:
-                found[name] = b.integer("urem", rest, size)
+                indices[name] = b.integer("urem", rest, size)
                 rest = b.integer("udiv", rest, size)
-        return found
+        return indices
 
-    def after(self, found: dict[str, IRValue], parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
+    def after(self, indices: dict[str, IRValue], parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
         """The indices of the next step, by counting: a division takes longer than many a row."""
         b, carry, following = self.b, self.integer(1), {}
-        for place, (name, size) in reversed(list(enumerate(parts))):
-            further = b.integer("add", found[name], carry)
-            if place == 0:
+        for number, (name, size) in reversed(list(enumerate(parts))):
+            further = b.integer("add", indices[name], carry)
+            if number == 0:
                 following[name] = further
             else:
                 over = b.icmp("eq", further, size)
@@ -176,25 +176,25 @@ class BufferAccess:
         """How far a buffer moves to the indices of axes, in elements; None where it stays."""
         strides = self.nest.buffers[number].strides
         moving = [(axis, index) for axis, index in indices.items() if strides[axis] is not Stride.NONE]
-        place = (self.b.block, self.nest.mover(number), *moving)
-        if place not in self._offsets:
+        key = (self.b.block, self.nest.mover(number), *moving)
+        if key not in self._offsets:
             offset = None
             for axis, index in moving:
                 offset = self._plus(offset, self._moved(number, axis, index))
-            self._offsets[place] = offset
-        return self._offsets[place]
+            self._offsets[key] = offset
+        return self._offsets[key]
 
-    def _along(self, number: int, base: IRValue, place: CodePosition) -> IRValue:
+    def _along(self, number: int, base: IRValue, position: CodePosition) -> IRValue:
         """Where the lanes of a place are in a buffer that moves by one element from lane to lane.
 
         All buffers of the same strides are as far from their beginnings, which stay in registers from row to row.
         """
         element, outer = MEMORY[self.nest.buffers[number].type], self._outer.get(number)
         if outer is None or base is not self.bases[number]:
-            return self.b.offset(base, element, place.lane)
-        key = (self.b.block, outer, place.lane)
+            return self.b.offset(base, element, position.lane)
+        key = (self.b.block, outer, position.lane)
         if key not in self._offsets:
-            self._offsets[key] = self.b.integer("add", outer, place.lane)
+            self._offsets[key] = self.b.integer("add", outer, position.lane)
         return self.b.offset(self.pointers[number], element, self._offsets[key])
 
     def _plus(self, left: IRValue | None, right: IRValue) -> IRValue:
@@ -213,236 +213,236 @@ class BufferAccess:
         step = self.integer(2) if stride is Stride.DOUBLE else self._stride(number, axis)
         return self.b.integer("mul", index, step)
 
-    def spread(self, place: CodePosition) -> CodePosition:
+    def spread(self, position: CodePosition) -> CodePosition:
         """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
         if not self.nest.flat:
-            return place
-        b, lanes, width = self.b, place.lanes, self.sizes[-1]
-        row = b.integer("sdiv", place.lane, width)
-        first = b.integer("sub", place.lane, b.integer("mul", row, width))
+            return position
+        b, lanes, width = self.b, position.lanes, self.sizes[-1]
+        row = b.integer("sdiv", position.lane, width)
+        first = b.integer("sub", position.lane, b.integer("mul", row, width))
         narrow = b.convert("trunc", width, "i32")
         far = b.integer("add", b.splat(b.convert("trunc", first, "i32"), lanes), b.steps("i32", lanes))
         inverse = b.fdiv(b.constant("float", 1), b.convert("sitofp", narrow, "float"))
         middle = b.fadd(b.convert("sitofp", far, "float"), b.constant("float", 0.5, lanes))
         more = b.convert("fptosi", b.fmul(middle, b.splat(inverse, lanes)), "i32")
         column = b.integer("sub", far, b.integer("mul", more, b.splat(narrow, lanes)))
-        return dataclasses.replace(place, rows=(row, more), columns=column)
+        return dataclasses.replace(position, rows=(row, more), columns=column)
 
     def lane_axis(self) -> int:
         """The number of the axis that lanes run along."""
         nest = self.nest
         return nest.outer - 1 if nest.lanes is not LaneAxis.INNER else nest.outer + nest.inner - 1
 
-    def _at(self, number: int, place: CodePosition) -> IRValue:
+    def _at(self, number: int, position: CodePosition) -> IRValue:
         """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
-        return self._further(number, self.bases[number], place.serial)
+        return self._further(number, self.bases[number], position.serial)
 
-    def _far(self, number: int, place: CodePosition) -> IRValue:
+    def _far(self, number: int, position: CodePosition) -> IRValue:
         """How far each lane has moved along the lane axis, in elements."""
         b, axis = self.b, self.lane_axis()
         if self.nest.flat:
-            return self._far_flat(number, place)
-        index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+            return self._far_flat(number, position)
+        index = b.integer("add", b.splat(position.lane, position.lanes), b.steps("i64", position.lanes))
         if self.nest.buffers[number].strides[axis] is Stride.DOUBLE:
-            return b.integer("mul", index, b.constant("i64", 2, place.lanes))
-        return b.integer("mul", index, b.splat(self._stride(number, axis), place.lanes))
+            return b.integer("mul", index, b.constant("i64", 2, position.lanes))
+        return b.integer("mul", index, b.splat(self._stride(number, axis), position.lanes))
 
-    def _far_flat(self, number: int, place: CodePosition) -> IRValue:
+    def _far_flat(self, number: int, position: CodePosition) -> IRValue:
         b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
         # Only a position in a tile of rows comes here.
-        axis, (row, more) = self.lane_axis(), place.rows  # pyright: ignore[reportGeneralTypeIssues]
+        axis, (row, more) = self.lane_axis(), position.rows  # pyright: ignore[reportGeneralTypeIssues]
         if (across, along) == (Stride.NONE, Stride.UNIT):
-            return place.columns
-        moved = b.constant("i64", 0, place.lanes)
+            return position.columns
+        moved = b.constant("i64", 0, position.lanes)
         if along is not Stride.NONE:
-            moved = b.convert("sext", place.columns, "i64")
+            moved = b.convert("sext", position.columns, "i64")
         if along is Stride.DYNAMIC:
-            moved = b.integer("mul", moved, b.splat(self._stride(number, axis), place.lanes))
+            moved = b.integer("mul", moved, b.splat(self._stride(number, axis), position.lanes))
         if across is Stride.DYNAMIC:
             step = self._stride(number, axis - 1)
-            rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
-            moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
+            rows = b.integer("add", b.splat(row, position.lanes), b.convert("sext", more, "i64"))
+            moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, position.lanes)))
         return moved
 
-    def _moves(self, number: int, place: CodePosition) -> Stride:
+    def _moves(self, number: int, position: CodePosition) -> Stride:
         """How a buffer moves along the lanes of a place."""
         strides = self.nest.buffers[number].strides
-        if place.lane is None:
+        if position.lane is None:
             return Stride.NONE
         if self.nest.flat and strides[-2:] not in _AS_ONE:
             return Stride.DYNAMIC
         return strides[self.lane_axis()]
 
-    def load(self, op: Op, values: list[Register], place: CodePosition) -> Register:
+    def load(self, op: Op, values: list[Register], position: CodePosition) -> Register:
         """What a load instruction gives."""
         b, number = self.b, op.entry
         element = MEMORY[op.type]
-        base = self._at(number, place)
-        moves = self._moves(number, place)
-        if op.name == "gather" and place.lanes > 1:
-            value = self._gathered(op, base, self.added(values[op.args[0]], number, place), place)
+        base = self._at(number, position)
+        moves = self._moves(number, position)
+        if op.name == "gather" and position.lanes > 1:
+            value = self._gathered(op, base, self.added(values[op.args[0]], number, position), position)
             return self.e.from_memory(value, op.type)
         if op.args:
             base = b.offset(base, element, b.extract(values[op.args[0]], 0))
         if moves is Stride.NONE:
             one = register_pairs.load_one(b, op.type, base) if op.type.is_complex else b.load(element, base)
-            return self.e.splat(self.e.from_memory(one, op.type), place.lanes)
+            return self.e.splat(self.e.from_memory(one, op.type), position.lanes)
         if moves is Stride.UNIT:
-            at = b.offset(base, element, place.lane) if op.args else self._along(number, base, place)
-            value = self._run(op.type, at, place)
+            at = b.offset(base, element, position.lane) if op.args else self._along(number, base, position)
+            value = self._run(op.type, at, position)
         elif moves is Stride.REVERSED:
-            value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
+            value = self._turned(self._run(op.type, self._last(base, element, position), self._backwards(position)))
         elif moves is Stride.DOUBLE and not op.type.is_complex:
-            value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
-        elif self._by_lanes(op.type, place):
-            value = IRValue(element, place.lanes, "poison")
-            for lane, address in enumerate(self._lane_addresses(number, element, base, place)):
+            value = self._every_second(element, b.offset(base, element, self._twice(position.lane)), position)
+        elif self._by_lanes(op.type, position):
+            value = IRValue(element, position.lanes, "poison")
+            for lane, address in enumerate(self._lane_addresses(number, element, base, position)):
                 value = b.insert(value, b.load(element, address), lane)
         else:
-            value = self._gathered(op, base, self._far(number, place), place)
+            value = self._gathered(op, base, self._far(number, position), position)
         return self.e.from_memory(value, op.type)
 
-    def _by_lanes(self, type_: Type, place: CodePosition) -> bool:
+    def _by_lanes(self, type_: Type, position: CodePosition) -> bool:
         """Whether lanes that are some elements apart are read and written one by one: faster than by one instruction.
 
         Measured on Zen 4, where a gather takes two to three times as long as its loads, and a scatter more.
         """
-        return place.mask is None and place.lanes > 1 and not type_.is_complex and not self.nest.flat
+        return position.mask is None and position.lanes > 1 and not type_.is_complex and not self.nest.flat
 
-    def _lane_addresses(self, number: int, element: str, base: IRValue, place: CodePosition) -> list[IRValue]:
+    def _lane_addresses(self, number: int, element: str, base: IRValue, position: CodePosition) -> list[IRValue]:
         """Where each lane is in a buffer that moves by a stride along the lanes."""
         b, axis = self.b, self.lane_axis()
         doubled = self.nest.buffers[number].strides[axis] is Stride.DOUBLE
         step = self.integer(2) if doubled else self._stride(number, axis)
-        found = [b.offset(base, element, b.integer("mul", place.lane, step))]
-        while len(found) < place.lanes:
-            found.append(b.offset(found[-1], element, step))
-        return found
+        addresses = [b.offset(base, element, b.integer("mul", position.lane, step))]
+        while len(addresses) < position.lanes:
+            addresses.append(b.offset(addresses[-1], element, step))
+        return addresses
 
     def _twice(self, index: IRValue) -> IRValue:
         return self.b.integer("add", index, index)
 
-    def _every_second(self, element: str, address: IRValue, place: CodePosition) -> IRValue:
+    def _every_second(self, element: str, address: IRValue, position: CodePosition) -> IRValue:
         """Every second element; what lies between them is read along, but nothing after the last one."""
-        b, lanes = self.b, place.lanes
+        b, lanes = self.b, position.lanes
         if lanes == 1:
             return b.load(element, address)
-        if place.mask is None:
+        if position.mask is None:
             mask = IRValue("i1", 2 * lanes, "<" + ", ".join(["i1 true"] * (2 * lanes - 1) + ["i1 false"]) + ">")
         else:
-            mask = self.seconds[place.mask]
+            mask = self.seconds[position.mask]
         return b.shuffle(b.masked_load(element, address, mask), list(range(0, 2 * lanes, 2)))
 
-    def _gathered(self, op: Op, base: IRValue, index: IRValue, place: CodePosition) -> Register:
+    def _gathered(self, op: Op, base: IRValue, index: IRValue, position: CodePosition) -> Register:
         """Elements at an index for each lane."""
         if op.type.is_complex:
-            return register_pairs.gather(self.b, op.type, base, index, self._some(place))
-        return self.b.gather(MEMORY[op.type], base, index, self._some(place))
+            return register_pairs.gather(self.b, op.type, base, index, self._some(position))
+        return self.b.gather(MEMORY[op.type], base, index, self._some(position))
 
-    def added(self, index: IRValue, number: int, place: CodePosition) -> IRValue:
+    def added(self, index: IRValue, number: int, position: CodePosition) -> IRValue:
         """A computed index for each lane, and what a buffer moves along the lanes besides."""
-        b, moves = self.b, self._moves(number, place)
+        b, moves = self.b, self._moves(number, position)
         if moves is Stride.NONE:
             return index
         if moves in "s2":
-            return b.integer("add", index, b.convert("sext", self._far(number, place), "i64"))
-        lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+            return b.integer("add", index, b.convert("sext", self._far(number, position), "i64"))
+        lane = b.integer("add", b.splat(position.lane, position.lanes), b.steps("i64", position.lanes))
         return b.integer("add" if moves is Stride.UNIT else "sub", index, lane)
 
-    def _run(self, type_: Type, address: IRValue, place: CodePosition) -> Register:
+    def _run(self, type_: Type, address: IRValue, position: CodePosition) -> Register:
         """Consecutive elements of a type."""
         if type_.is_complex:
-            return register_pairs.load(self.b, type_, address, place.lanes, place.mask)
-        return self.consecutive(MEMORY[type_], address, place)
+            return register_pairs.load(self.b, type_, address, position.lanes, position.mask)
+        return self.consecutive(MEMORY[type_], address, position)
 
-    def consecutive(self, element: str, address: IRValue, place: CodePosition) -> IRValue:
+    def consecutive(self, element: str, address: IRValue, position: CodePosition) -> IRValue:
         """Consecutive elements, as many as there are lanes."""
-        if place.mask is None:
-            return self.b.load(element, address, lanes=place.lanes)
-        return self.b.masked_load(element, address, place.mask)
+        if position.mask is None:
+            return self.b.load(element, address, lanes=position.lanes)
+        return self.b.masked_load(element, address, position.mask)
 
     def _turned(self, value: Register) -> Register:
         """The lanes in the opposite order."""
         return register_pairs.each(lambda part: self.b.shuffle(part, list(range(part.lanes - 1, -1, -1))), value)
 
-    def _backwards(self, place: CodePosition) -> CodePosition:
+    def _backwards(self, position: CodePosition) -> CodePosition:
         """A place whose mask is for lanes in the opposite order."""
-        return place if place.mask is None else dataclasses.replace(place, mask=self._turned(place.mask))
+        return position if position.mask is None else dataclasses.replace(position, mask=self._turned(position.mask))
 
-    def _last(self, base: IRValue, element: str, place: CodePosition) -> IRValue:
+    def _last(self, base: IRValue, element: str, position: CodePosition) -> IRValue:
         """The address of the last lane of a buffer that is walked backwards."""
-        far = self.b.integer("add", place.lane, self.integer(place.lanes - 1))
+        far = self.b.integer("add", position.lane, self.integer(position.lanes - 1))
         return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
 
-    def _some(self, place: CodePosition) -> IRValue:
+    def _some(self, position: CodePosition) -> IRValue:
         """The mask of a place; all lanes where it has none."""
-        return place.mask if place.mask is not None else self.b.constant("i1", 1, place.lanes)
+        return position.mask if position.mask is not None else self.b.constant("i1", 1, position.lanes)
 
-    def index(self, op: Op, place: CodePosition) -> IRValue:
+    def index(self, op: Op, position: CodePosition) -> IRValue:
         """What an index instruction gives: where each lane is along an axis."""
-        b, lanes, number = self.b, place.lanes, op.entry
-        value = self._at(number, place)
-        moves = self._moves(number, place)
+        b, lanes, number = self.b, position.lanes, op.entry
+        value = self._at(number, position)
+        moves = self._moves(number, position)
         if moves is Stride.DYNAMIC:
-            far = b.convert("sext", self._far(number, place), "i64")
+            far = b.convert("sext", self._far(number, position), "i64")
             return b.convert("trunc", b.integer("add", b.splat(value, lanes), far), REGISTER[op.type])
         if moves in "1-":
-            value = b.integer("add" if moves is Stride.UNIT else "sub", value, place.lane)
+            value = b.integer("add" if moves is Stride.UNIT else "sub", value, position.lane)
         value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
         if moves is Stride.NONE:
             return value
         return b.integer("add" if moves is Stride.UNIT else "sub", value, b.steps(value.element, lanes))
 
-    def stores(self, section: Section, values: list[Register], place: CodePosition) -> None:
+    def stores(self, section: Section, values: list[Register], position: CodePosition) -> None:
         """Write what a section stores."""
         b, nest = self.b, self.nest
         for number, source in section.stores:
             access = nest.buffers[number]
             element = MEMORY[access.type]
             value = self.e.to_memory(values[source], access.type)
-            base = self._at(number, place)
+            base = self._at(number, position)
             if section.level is SectionLevel.ROW and nest.split >= 0:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words[WordKind.STEP, 0, 0]))
-            self._store(value, number, base, place)
+            self._store(value, number, base, position)
         for scatter in section.scatters:
-            self._scatter(scatter, values, place)
+            self._scatter(scatter, values, position)
 
-    def _store(self, value: Register, number: int, base: IRValue, place: CodePosition) -> None:
+    def _store(self, value: Register, number: int, base: IRValue, position: CodePosition) -> None:
         """Write a value from where a buffer is at the serial indices of a place."""
-        b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, place)
+        b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, position)
         if moves is Stride.NONE:
             self._write(register_pairs.each(lambda part: b.extract(part, 0), value), base, None)
         elif moves is Stride.UNIT:
-            self._write(value, self._along(number, base, place), place.mask)
+            self._write(value, self._along(number, base, position), position.mask)
         elif moves is Stride.REVERSED:
-            self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
-        elif self._by_lanes(type_, place):
-            for lane, address in enumerate(self._lane_addresses(number, MEMORY[type_], base, place)):
+            self._write(self._turned(value), self._last(base, MEMORY[type_], position), self._backwards(position).mask)
+        elif self._by_lanes(type_, position):
+            for lane, address in enumerate(self._lane_addresses(number, MEMORY[type_], base, position)):
                 b.store(b.extract(value, lane), address)
         else:
-            self._spread(value, type_, base, self._far(number, place), place)
+            self._spread(value, type_, base, self._far(number, position), position)
 
-    def _spread(self, value: Register, type_: Type, base: IRValue, index: IRValue, place: CodePosition) -> None:
+    def _spread(self, value: Register, type_: Type, base: IRValue, index: IRValue, position: CodePosition) -> None:
         """Write each lane to an index of its own; the last one wins."""
         if isinstance(value, ComplexRegisters):
-            register_pairs.scatter(self.b, type_, value, base, index, self._some(place))
+            register_pairs.scatter(self.b, type_, value, base, index, self._some(position))
         else:
-            self.b.scatter(value, base, index, self._some(place))
+            self.b.scatter(value, base, index, self._some(position))
 
-    def _scatter(self, scatter: Scatter, values: list[Register], place: CodePosition) -> None:
+    def _scatter(self, scatter: Scatter, values: list[Register], position: CodePosition) -> None:
         """Write at a computed place; what is added to is read first."""
         b, number = self.b, scatter.buffer
         type_, value = self.nest.buffers[number].type, values[scatter.value]
         if scatter.mode is StoreMode.ADD:
-            there = self.load(Op("load", type_, (scatter.offset,), number), values, place)
+            there = self.load(Op("load", type_, (scatter.offset,), number), values, position)
             value = self.e.apply("add", type_, [there, value], None)
         value = self.e.to_memory(value, type_)
-        base = self._at(number, place)
-        if scatter.lanes and place.lanes > 1:
-            self._spread(value, type_, base, self.added(values[scatter.offset], number, place), place)
+        base = self._at(number, position)
+        if scatter.lanes and position.lanes > 1:
+            self._spread(value, type_, base, self.added(values[scatter.offset], number, position), position)
         else:
             offset = b.extract(values[scatter.offset], 0)
-            self._store(value, number, b.offset(base, MEMORY[type_], offset), place)
+            self._store(value, number, b.offset(base, MEMORY[type_], offset), position)
 
     def _write(self, value: Register, address: IRValue, mask: IRValue | None) -> None:
         """Write consecutive elements."""

@@ -119,10 +119,10 @@ class Emitter:
 
     def threefry(self, *values: IRValue) -> tuple[IRValue, IRValue]:
         """Both words of a Threefry block, which those that want one each share where they stand in one basic block."""
-        place = (self.b.block, *(value.text for value in values))
-        if place not in self._blocks:
-            self._blocks[place] = threefry.block(self.b, *values)
-        return self._blocks[place]
+        key = (self.b.block, *(value.text for value in values))
+        if key not in self._blocks:
+            self._blocks[key] = threefry.block(self.b, *values)
+        return self._blocks[key]
 
     # Dispatch --------------------------------------------------------------------------------------------------
 
@@ -210,15 +210,15 @@ def _divide(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IR
 def _remainder(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     if type_.is_float:
         return e.elementary("fmod", *values)
-    return _whole_division(e, type_, values, "rem")
+    return _integer_division(e, type_, values, "rem")
 
 
 @_row("quotient")
 def _quotient(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
-    return _whole_division(e, type_, values, "div")
+    return _integer_division(e, type_, values, "div")
 
 
-def _whole_division(e: Emitter, type_: Type, values: list[IRValue], which: str) -> IRValue:
+def _integer_division(e: Emitter, type_: Type, values: list[IRValue], which: str) -> IRValue:
     left, right = (e.number(value, type_) for value in values)
     return integer_arithmetic.division(e.b, left, right, which, signed=type_.kind == "s")
 
@@ -230,13 +230,13 @@ def _power(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRV
     return integer_arithmetic.power(e.b, *(e.number(value, type_) for value in values), signed=type_.kind == "s")
 
 
-def _extreme(name: str, predicate: str, whole: str) -> None:
+def _extreme(name: str, predicate: str, for_integers: str) -> None:
     def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         left, right = (e.number(value, type_) for value in values)
         if type_.is_float:
             chosen = e.b.select(e.b.fcmp(predicate, left, right), left, right)
             return e.b.select(e.b.fcmp("uno", left, left), left, chosen)
-        return e.b.intrinsic(("s" if type_.kind == "s" else "u") + whole, left, right)
+        return e.b.intrinsic(("s" if type_.kind == "s" else "u") + for_integers, left, right)
 
     _TABLE[name] = lower
 
@@ -365,8 +365,8 @@ def _sign(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRVa
     b, value = e.b, e.number(values[0], type_)
     zero, one, minus = (b.constant(value.element, n, value.lanes) for n in (0, 1, -1))
     if type_.is_float:
-        whole = b.select(b.fcmp("ogt", value, zero), one, b.select(b.fcmp("olt", value, zero), minus, zero))
-        return b.select(b.fcmp("uno", value, value), value, whole)
+        sign = b.select(b.fcmp("ogt", value, zero), one, b.select(b.fcmp("olt", value, zero), minus, zero))
+        return b.select(b.fcmp("uno", value, value), value, sign)
     if type_.kind != "s":
         return b.select(b.icmp("ne", value, zero), one, zero)
     return b.select(b.icmp("sgt", value, zero), one, b.select(b.icmp("slt", value, zero), minus, zero))

@@ -32,8 +32,8 @@ def widened(b: FunctionBuilder, value: IRValue) -> IRValue:
     quiet = b.integer("or", special, number(0x400000))
     special = b.select(b.icmp("ugt", special, number(_INFINITY)), quiet, special)
     size_or = b.select(b.icmp("ult", size, number(0x400 << 13)), small, normal)
-    whole = b.select(b.icmp("uge", size, number(0x7C00 << 13)), special, size_or)
-    return b.bitcast(b.integer("or", whole, sign), "float")
+    magnitude = b.select(b.icmp("uge", size, number(0x7C00 << 13)), special, size_or)
+    return b.bitcast(b.integer("or", magnitude, sign), "float")
 
 
 def narrowed(b: FunctionBuilder, value: IRValue) -> IRValue:
@@ -58,5 +58,5 @@ def narrowed(b: FunctionBuilder, value: IRValue) -> IRValue:
     nan = b.integer("or", b.integer("and", cut, number(0x3FF)), number(0x7E00))
     great = b.select(b.icmp("ugt", size, number(_INFINITY)), nan, number(0x7C00))
     finite = b.select(b.icmp("ult", size, number(_NORMAL)), small, normal)
-    whole = b.select(b.icmp("uge", size, number(_TOO_GREAT)), great, finite)
-    return b.bitcast(b.convert("trunc", b.integer("or", whole, sign), "i16"), "half")
+    magnitude = b.select(b.icmp("uge", size, number(_TOO_GREAT)), great, finite)
+    return b.bitcast(b.convert("trunc", b.integer("or", magnitude, sign), "i16"), "half")

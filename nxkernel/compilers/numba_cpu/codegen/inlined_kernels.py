@@ -63,9 +63,9 @@ class _Small(large.Lowering):
     ) -> list[list[IRValue]]:
         """Run over whole vectors of so many lanes; what is held then."""
         loop = RangeLoop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
-        place = CodePosition(lanes, None, loop.index, {})
-        values = self._code(section, place)
-        self.m.stores(section, values, place)
+        position = CodePosition(lanes, None, loop.index, {})
+        values = self._code(section, position)
+        self.m.stores(section, values, position)
         following, rest = [], loop.values
         for accumulator in accumulators:
             mine, rest = rest[: accumulator.width], rest[accumulator.width :]

@@ -114,8 +114,8 @@ class IRModule:
         metadata = ["!0 = !{}"]
         if any(_AS_IT_IS in function for function in self.functions):
             metadata.append(_LEFT)
-        for number, places in enumerate(self.taken.values()):
-            metadata.append(f"attributes #{number} = {{ {'alwaysinline' if places <= _PLACES else 'noinline'} }}")
+        for number, call_sites in enumerate(self.taken.values()):
+            metadata.append(f"attributes #{number} = {{ {'alwaysinline' if call_sites <= _PLACES else 'noinline'} }}")
         return "\n".join([*self.functions, *self.declarations.values(), *metadata, ""])
 
 
@@ -136,7 +136,7 @@ class FunctionBuilder:
         signature = ", ".join(f"{kind} %{parameter}" for parameter, kind in parameters)
         self._head = f"define {linkage + ' ' if linkage else ''}{result} @{name}({signature}) {attributes}".rstrip()
         self._lines: list[str] = []
-        self._rooms: list[str] = []
+        self._stack_slots: list[str] = []
         self._count = 0
         self.block = "entry"
 
@@ -173,7 +173,7 @@ class FunctionBuilder:
 
     def finish(self) -> None:
         """Close the function and hand its text to the module."""
-        self.module.functions.append("\n".join([self._head + " {", "entry:", *self._rooms, *self._lines, "}"]))
+        self.module.functions.append("\n".join([self._head + " {", "entry:", *self._stack_slots, *self._lines, "}"]))
         self.module.defined.add(self.name)
 
     # Constants and lanes ---------------------------------------------------------------------------------------
@@ -201,13 +201,13 @@ class FunctionBuilder:
 
     def extract(self, value: IRValue, lane: int | IRValue) -> IRValue:
         """One lane as a scalar."""
-        place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
-        return value if value.lanes == 1 else self.emit(f"extractelement {value}, {place}", value.element, 1)
+        index = f"i64 {lane}" if isinstance(lane, int) else str(lane)
+        return value if value.lanes == 1 else self.emit(f"extractelement {value}, {index}", value.element, 1)
 
     def insert(self, value: IRValue, scalar: IRValue, lane: int | IRValue) -> IRValue:
         """The vector with one lane replaced."""
-        place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
-        return self.emit(f"insertelement {value}, {scalar}, {place}", value.element, value.lanes)
+        index = f"i64 {lane}" if isinstance(lane, int) else str(lane)
+        return self.emit(f"insertelement {value}, {scalar}, {index}", value.element, value.lanes)
 
     def shuffle(self, value: IRValue, lanes: list[int]) -> IRValue:
         """The lanes of a vector in another order or number."""
@@ -334,13 +334,13 @@ class FunctionBuilder:
         count = count if isinstance(count, IRValue) else self.constant("i64", count)
         return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
 
-    def room(self, element: str, count: int, *, zero: bool = False) -> IRValue:
+    def stack_slot(self, element: str, count: int, *, zero: bool = False) -> IRValue:
         """Room on the stack as `alloca` gives it, taken once when the function begins, wherever it is asked for."""
         self._count += 1
         name = f"%v{self._count}"
-        self._rooms.append(f"  {name} = alloca {element}, i64 {count}, align 64")
+        self._stack_slots.append(f"  {name} = alloca {element}, i64 {count}, align 64")
         if zero:
-            self._rooms.append(f"  store {element} 0, ptr {name}")
+            self._stack_slots.append(f"  store {element} 0, ptr {name}")
         return IRValue("ptr", 1, name)
 
     def masked_load(self, element: str, address: IRValue, mask: IRValue) -> IRValue:
@@ -373,9 +373,11 @@ class FunctionBuilder:
             return self.load(element, self.offset(base, unit or element, index))
         kind, name = vector(element, lanes), f"llvm.masked.gather.{suffix(element, lanes)}.v{lanes}p0"
         self.module.declare(name, kind, [f"<{lanes} x ptr>", "i32", mask.type, kind])
-        places = self.emit(f"getelementptr {unit or element}, {base}, {index}", "ptr", lanes)
+        addresses = self.emit(f"getelementptr {unit or element}, {base}, {index}", "ptr", lanes)
         size = align or WIDTH[element] // 8
-        return self.emit(f"call {kind} @{name}({places}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
+        return self.emit(
+            f"call {kind} @{name}({addresses}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes
+        )
 
     def scatter(
         self, value: IRValue, base: IRValue, index: IRValue, mask: IRValue, unit: str = "", align: int = 0
@@ -387,16 +389,16 @@ class FunctionBuilder:
         lanes = value.lanes
         name = f"llvm.masked.scatter.{suffix(value.element, lanes)}.v{lanes}p0"
         self.module.declare(name, "void", [value.type, f"<{lanes} x ptr>", "i32", mask.type])
-        places = self.emit(f"getelementptr {unit}, {base}, {index}", "ptr", lanes)
-        return self.do(f"call void @{name}({value}, {places}, i32 {align or WIDTH[value.element] // 8}, {mask})")
+        addresses = self.emit(f"getelementptr {unit}, {base}, {index}", "ptr", lanes)
+        return self.do(f"call void @{name}({value}, {addresses}, i32 {align or WIDTH[value.element] // 8}, {mask})")
 
     # Loops -----------------------------------------------------------------------------------------------------
 
     def phi(self, element: str, lanes: int = 1) -> Phi:
         """A value that depends on the block that control came from; give its sources with ``add``."""
         value = self.emit("", element, lanes)
-        place = len(self._lines) - 1
-        return Phi(self, place, value)
+        line = len(self._lines) - 1
+        return Phi(self, line, value)
 
 
 @dataclass
@@ -404,14 +406,14 @@ class Phi:
     """A phi under construction."""
 
     builder: FunctionBuilder
-    place: int
+    line: int
     value: IRValue
     sources: list[str] = field(default_factory=list)
 
     def add(self, value: IRValue, block: str) -> None:
         """Say which value comes from a block."""
         self.sources.append(f"[ {value.text}, %{block} ]")
-        self.builder._lines[self.place] = f"  {self.value.text} = phi {self.value.type} {', '.join(self.sources)}"
+        self.builder._lines[self.line] = f"  {self.value.text} = phi {self.value.type} {', '.join(self.sources)}"
 
 
 class RangeLoop:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from nxkernel import compile_thread
 from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, CodePosition
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, from_parts, parts
 from nxkernel.compilers.numba_cpu.codegen.elementwise import ELEMENTARY, Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder, IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
@@ -93,8 +93,8 @@ class Lowering:
         sizes = [(name, b.intrinsic("umax", size, self.integer(1))) for name, size in parts]
         names, first = [name for name, _ in parts], self.m.split(begin, sizes)
         loop = RangeLoop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
-        found = dict(zip(names, loop.values, strict=True))
-        self.m.go_to(found)
+        indices = dict(zip(names, loop.values, strict=True))
+        self.m.go_to(indices)
         for section in self.nest.sections:
             if section.level is SectionLevel.ROW:
                 self._row_section(section)
@@ -102,7 +102,7 @@ class Lowering:
                 self._full_inner(section)
             else:
                 self._full_outer(section)
-        following = self.m.after(found, parts)
+        following = self.m.after(indices, parts)
         loop.end(*[following[name] for name in names])
         b.do("ret void")
         b.finish()
@@ -138,12 +138,12 @@ class Lowering:
     def _is_short(self, section: Section) -> bool:
         """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
         axis = self.m.lane_axis()
-        apart = any(
+        is_strided = any(
             access.strides[axis] is Stride.DYNAMIC
             for access in self.nest.buffers
             if access.role is not BufferRole.INDEX
         )
-        return len(section.code) <= (TWICE_APART if apart else TWICE)
+        return len(section.code) <= (TWICE_APART if is_strided else TWICE)
 
     def _mask(self, lane: IRValue, stop: IRValue, lanes: int) -> IRValue:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
@@ -164,37 +164,37 @@ class Lowering:
             return
         lanes = self._lanes(section, wide=False)
 
-        def body(place: CodePosition) -> None:
-            values = self._code(section, place)
+        def body(position: CodePosition) -> None:
+            values = self._code(section, position)
             for slot, number in section.keeps:
                 value = self.e.number(values[number], self.nest.slots[slot])
-                self._store_slot(slot, value, place)
-            self.m.stores(section, values, place)
+                self._store_slot(slot, value, position)
+            self.m.stores(section, values, position)
 
-        self._over_columns(lanes, {}, body, whole=False)
+        self._over_columns(lanes, {}, body, with_full_vectors=False)
 
     def _over_columns(
-        self, lanes: int, serial: dict[int, IRValue], body: Callable[[CodePosition], None], *, whole: bool
+        self, lanes: int, serial: dict[int, IRValue], body: Callable[[CodePosition], None], *, with_full_vectors: bool
     ) -> None:
-        """Run code for every vector of this step's columns; with `whole`, only the last one has a mask."""
+        """Run code for every vector of this step's columns; with `with_full_vectors`, only the last one has a mask."""
         b = self.b
         first = b.integer("mul", self.m.tile, self.integer(loop_nest.COLUMNS))
         end = b.integer("add", first, self.integer(loop_nest.COLUMNS))
         stop = b.intrinsic("smin", end, self.m.sizes[self.nest.outer - 1])
         self._first_column = first
 
-        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+        def iteration(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
             body(CodePosition(lanes, mask, lane, serial))
             return held
 
-        self._vectors(first, stop, lanes, [], turn, whole=whole)
+        self._vectors(first, stop, lanes, [], iteration, with_full_vectors=with_full_vectors)
 
-    def _slot_addresses(self, slot: int, place: CodePosition) -> list[IRValue]:
-        column = self.b.integer("sub", place.lane, self._first_column)
+    def _slot_addresses(self, slot: int, position: CodePosition) -> list[IRValue]:
+        column = self.b.integer("sub", position.lane, self._first_column)
         return [self.b.offset(row, REGISTER[self.nest.slots[slot]], column) for row in self.slot_rows[slot]]
 
-    def _store_slot(self, slot: int, value: Register, place: CodePosition) -> None:
-        for part, address in zip(parts(value), self._slot_addresses(slot, place), strict=True):
+    def _store_slot(self, slot: int, value: Register, position: CodePosition) -> None:
+        for part, address in zip(parts(value), self._slot_addresses(slot, position), strict=True):
             self.b.store(part, address)
 
     def _bounds(self, axis: int) -> tuple[IRValue, IRValue]:
@@ -232,10 +232,10 @@ class Lowering:
             open_loops.append(loop)
             serial[nest.outer + axis] = loop.index
 
-        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
-            place = self.m.spread(CodePosition(lanes, mask, lane, serial))
-            values = self._code(section, place)
-            self.m.stores(section, values, place)
+        def iteration(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+            position = self.m.spread(CodePosition(lanes, mask, lane, serial))
+            values = self._code(section, position)
+            self.m.stores(section, values, position)
             for row, number in section.scratches:
                 type_ = nest.scratches[row]
                 for part, own in zip(parts(self.e.number(values[number], type_)), self.scratches[row], strict=True):
@@ -247,10 +247,10 @@ class Lowering:
                 following += accumulator.step(mine, fed, mask)
             return following
 
-        whole, (first, stop) = self._is_short(section), bounds[-1]
-        if whole and self._is_aligned(section, lanes):
-            first = self._to_aligned(section, first, lanes, turn)
-        following = self._vectors(first, stop, lanes, carried, turn, whole=whole)
+        with_full_vectors, (first, stop) = self._is_short(section), bounds[-1]
+        if with_full_vectors and self._is_aligned(section, lanes):
+            first = self._to_aligned(section, first, lanes, iteration)
+        following = self._vectors(first, stop, lanes, carried, iteration, with_full_vectors=with_full_vectors)
         for loop in reversed(open_loops):
             following = loop.end(*following)
         for accumulator in accumulators:
@@ -268,8 +268,8 @@ class Lowering:
         access = nest.buffers[section.stores[0][0]]
         return access.strides[-1] is Stride.UNIT and not access.type.is_complex
 
-    def _to_aligned(self, section: Section, first: IRValue, lanes: int, turn) -> IRValue:
-        """Run `turn` for what lies before the first aligned vector of a row; where that vector begins.
+    def _to_aligned(self, section: Section, first: IRValue, lanes: int, iteration) -> IRValue:
+        """Run `iteration` for what lies before the first aligned vector of a row; where that vector begins.
 
         Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
         """
@@ -285,7 +285,7 @@ class Lowering:
         head, ready, before = b.label("head"), b.label("ready"), b.block
         b.branch_if(b.integer("and", wanted, b.icmp("ne", ahead, self.integer(0))), head, ready)
         b.start(head)
-        turn(first, self._mask(first, begin, lanes), [])
+        iteration(first, self._mask(first, begin, lanes), [])
         after = b.block
         b.branch(ready)
         b.start(ready)
@@ -295,19 +295,19 @@ class Lowering:
         return chosen.value
 
     def _vectors(
-        self, first: IRValue, stop: IRValue, lanes: int, carried: list[IRValue], turn, *, whole: bool
+        self, first: IRValue, stop: IRValue, lanes: int, carried: list[IRValue], iteration, *, with_full_vectors: bool
     ) -> list[IRValue]:
-        """Run `turn` for every vector from `first` to `stop`; with `whole`, without a mask but for the last one."""
+        """Run `iteration` for each vector from `first` to `stop`; `with_full_vectors`: only the last has a mask."""
         b = self.b
-        if whole:
+        if with_full_vectors:
             count = b.integer("sdiv", b.integer("sub", stop, first), self.integer(lanes))
             edge = b.integer("add", first, b.integer("mul", count, self.integer(lanes)))
             loop = RangeLoop(b, first, edge, self.integer(lanes), carried)
-            carried = loop.end(*turn(loop.index, None, loop.values))
+            carried = loop.end(*iteration(loop.index, None, loop.values))
             # An empty range would put the edge before the beginning.
             first = b.intrinsic("smax", first, edge)
         loop = RangeLoop(b, first, stop, self.integer(lanes), carried)
-        return loop.end(*turn(loop.index, self._mask(loop.index, stop, lanes), loop.values))
+        return loop.end(*iteration(loop.index, self._mask(loop.index, stop, lanes), loop.values))
 
     def _full_outer(self, section: Section) -> None:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
@@ -318,58 +318,58 @@ class Lowering:
         ]
         rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
 
-        def address(row: IRValue, element: str, place: CodePosition) -> IRValue:
-            return b.offset(row, element, b.integer("sub", place.lane, self._first_column))
+        def address(row: IRValue, element: str, position: CodePosition) -> IRValue:
+            return b.offset(row, element, b.integer("sub", position.lane, self._first_column))
 
-        def begin(place: CodePosition) -> None:
+        def begin(position: CodePosition) -> None:
             for accumulator, own in zip(accumulators, rows, strict=True):
                 for row, value in zip(own, accumulator.start(), strict=True):
-                    b.store(value, address(row, value.element, place))
+                    b.store(value, address(row, value.element, position))
 
-        def step(place: CodePosition) -> None:
-            values = self._code(section, place)
-            self.m.stores(section, values, place)
+        def step(position: CodePosition) -> None:
+            values = self._code(section, position)
+            self.m.stores(section, values, position)
             for accumulator, own in zip(accumulators, rows, strict=True):
-                places = [address(row, e, place) for row, e in zip(own, accumulator.elements, strict=True)]
-                held = [b.load(e, at, lanes=lanes) for e, at in zip(accumulator.elements, places, strict=True)]
+                addresses = [address(row, e, position) for row, e in zip(own, accumulator.elements, strict=True)]
+                held = [b.load(e, at, lanes=lanes) for e, at in zip(accumulator.elements, addresses, strict=True)]
                 fed = [values[number] for number in accumulator.reduce.args]
-                for value, at in zip(accumulator.step(held, fed, None), places, strict=True):
+                for value, at in zip(accumulator.step(held, fed, None), addresses, strict=True):
                     b.store(value, at)
 
-        def finish(place: CodePosition) -> None:
+        def finish(position: CodePosition) -> None:
             for accumulator, own in zip(accumulators, rows, strict=True):
                 held = [
-                    b.load(e, address(row, e, place), lanes=lanes)
+                    b.load(e, address(row, e, position), lanes=lanes)
                     for row, e in zip(own, accumulator.elements, strict=True)
                 ]
                 slot = accumulator.reduce.slot
                 value = self.e.number(accumulator.lanewise(held, self._bounds(0)[0]), nest.slots[slot])
-                self._store_slot(slot, value, place)
+                self._store_slot(slot, value, position)
 
         if accumulators:
-            self._over_columns(lanes, {}, begin, whole=False)
+            self._over_columns(lanes, {}, begin, with_full_vectors=False)
         open_loops, serial = [], {}
         for axis in range(nest.inner):
             open_loops.append(RangeLoop(b, *self._bounds(axis), self.integer(1)))
             serial[nest.outer + axis] = open_loops[-1].index
-        self._over_columns(lanes, serial, step, whole=self._is_short(section))
+        self._over_columns(lanes, serial, step, with_full_vectors=self._is_short(section))
         for loop in reversed(open_loops):
             loop.end()
         if accumulators:
-            self._over_columns(lanes, {}, finish, whole=False)
+            self._over_columns(lanes, {}, finish, with_full_vectors=False)
 
     # Instructions ----------------------------------------------------------------------------------------------
 
-    def _code(self, section: Section, place: CodePosition) -> list[Register]:
+    def _code(self, section: Section, position: CodePosition) -> list[Register]:
         values: list[Register] = []
         for op in section.code:
-            values.append(self._op(op, values, place))
+            values.append(self._op(op, values, position))
         return values
 
     def _constant(self, op: Op, lanes: int) -> Register:
         first = self.m.constant_words[op.entry]
         words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
-        return self.e.splat(whole(words), lanes)
+        return self.e.splat(from_parts(words), lanes)
 
     def _hold_constants(self, section: Section, lanes: int) -> None:
         """Read the constants of a section before its loops, where it has few of them and many loads."""
@@ -377,25 +377,25 @@ class Lowering:
         if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
             self.held |= {(op.entry, lanes): self._constant(op, lanes) for op in constants}
 
-    def _op(self, op: Op, values: list[Register], place: CodePosition) -> Register:
-        b, lanes = self.b, place.lanes
+    def _op(self, op: Op, values: list[Register], position: CodePosition) -> Register:
+        b, lanes = self.b, position.lanes
         if op.name == "const":
             held = self.held.get((op.entry, lanes))
             return self._constant(op, lanes) if held is None else held
         if op.name in ("load", "gather"):
-            return self.m.load(op, values, place)
+            return self.m.load(op, values, position)
         if op.name == "index":
-            return self.m.index(op, place)
+            return self.m.index(op, position)
         if op.name == "slot":
             if self.nest.lanes is LaneAxis.INNER:
                 return self.e.splat(self.slots[op.entry], lanes)
-            held = self._slot_addresses(op.entry, place)
-            return whole([b.load(REGISTER[op.type], address, lanes=lanes) for address in held])
+            held = self._slot_addresses(op.entry, position)
+            return from_parts([b.load(REGISTER[op.type], address, lanes=lanes) for address in held])
         if op.name == "scratch":
             element = REGISTER[op.type]
-            held = [b.offset(row, element, place.lane) for row in self.scratches[op.entry]]
-            return whole([self.m.consecutive(element, address, place) for address in held])
-        self.e.mask = place.mask
+            held = [b.offset(row, element, position.lane) for row in self.scratches[op.entry]]
+            return from_parts([self.m.consecutive(element, address, position) for address in held])
+        self.e.mask = position.mask
         return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.attribute)
 
 

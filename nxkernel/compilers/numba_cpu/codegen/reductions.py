@@ -6,7 +6,7 @@ The order of every reassociation is fixed by the shape alone: results are the sa
 from __future__ import annotations
 
 from nxkernel.compilers.analysis.reduction_table import ARGUMENTS, LOGIC, REDUCTIONS
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, from_parts, parts
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter, lowered
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
@@ -72,7 +72,7 @@ class RegisterAccumulator:
             return self._better(left, right)
         if self.logic:
             return [e.b.integer(self.reduce.join.removeprefix("logical_"), left[0], right[0])]
-        joined = parts(e.apply(self.reduce.join, type_, [whole(left), whole(right)], None))
+        joined = parts(e.apply(self.reduce.join, type_, [from_parts(left), from_parts(right)], None))
         if name == "product" and type_.is_complex:
             # The formula makes NaN of 1 times an infinity, and lanes without elements hold 1.
             for one, other in ((left, right), (right, left)):
@@ -86,7 +86,7 @@ class RegisterAccumulator:
             for part, number in zip(value, (1, 0), strict=True)
         ]
         one = b.integer("and", *tests)
-        return [b.select(one, kept, made) for kept, made in zip(other, product, strict=True)]
+        return [b.select(one, kept, multiplied) for kept, multiplied in zip(other, product, strict=True)]
 
     def _later(self, held: list[IRValue], fed: list[IRValue]) -> list[IRValue]:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
@@ -141,7 +141,7 @@ class RegisterAccumulator:
     def lanewise(self, held: list[IRValue], first: IRValue) -> Register:
         """The result of each lane by itself."""
         if not self.arg:
-            return whole(held)
+            return from_parts(held)
         b, index = self.e.b, held[1]
         # Where every element is the identity none was better than the beginning: the first one is it.
         none = b.icmp("eq", index, self.start(index.lanes)[1])

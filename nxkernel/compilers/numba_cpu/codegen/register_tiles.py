@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 
 from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, CodePosition
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, from_parts, parts
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
@@ -35,16 +35,16 @@ class TileMemory(BufferAccess):
         if rows > 1:
             ranges.append(("row", self._ceil(self.sizes[nest.outer - 2], rows)))
         ranges.append(("lane", self._ceil(self.sizes[nest.outer - 1], vectors * lanes)))
-        found = self.split(position, ranges)
-        self.first_lane = b.integer("mul", found["lane"], self.integer(vectors * lanes))
-        self.bases = self._moved_by({axis: found[f"axis{axis}"] for axis in serial})
+        indices = self.split(position, ranges)
+        self.first_lane = b.integer("mul", indices["lane"], self.integer(vectors * lanes))
+        self.bases = self._moved_by({axis: indices[f"axis{axis}"] for axis in serial})
         level = {}
         for row in range(rows):
             at = {}
             if rows > 1:
                 # Rows beyond the last are the last one again, which gives and writes the same.
                 last = b.integer("sub", self.sizes[nest.outer - 2], self.integer(1))
-                number = b.integer("add", b.integer("mul", found["row"], self.integer(rows)), self.integer(row))
+                number = b.integer("add", b.integer("mul", indices["row"], self.integer(rows)), self.integer(row))
                 at = {nest.outer - 2: b.intrinsic("smin", number, last)}
             for buffer, base in self.bases.items():
                 level[buffer, row] = self._further(buffer, base, at)
@@ -74,8 +74,8 @@ class TileMemory(BufferAccess):
         """Go back to before the innermost axis that was entered."""
         self._levels.pop()
 
-    def _at(self, number: int, place: CodePosition) -> IRValue:
-        return self._levels[-1][number, place.row]
+    def _at(self, number: int, position: CodePosition) -> IRValue:
+        return self._levels[-1][number, position.row]
 
 
 class TiledLowering(Lowering):
@@ -106,11 +106,11 @@ class TiledLowering(Lowering):
     def _tile(self, masked: bool) -> None:
         b, nest = self.b, self.nest
         self._held: dict[tuple[int, int, int], Register] = {}
-        self._places = []
+        self._positions = []
         for vector in range(self._vectors_):
             lane = b.integer("add", self.m.first_lane, self.integer(vector * self._lanes_))
             mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
-            self._places.append(CodePosition(self._lanes_, mask, lane, {}))
+            self._positions.append(CodePosition(self._lanes_, mask, lane, {}))
         for section in nest.sections:
             if section.level is SectionLevel.ROW:
                 self._finish(section, self._evaluate(section, {}))
@@ -120,11 +120,11 @@ class TiledLowering(Lowering):
     def _finish(self, section: Section, values: Callable[[int, int], list[Register]]) -> None:
         """Keep and store what a section gives, for every row and vector."""
         for row in range(self._rows):
-            for vector, place in enumerate(self._places):
-                found = values(row, vector)
+            for vector, position in enumerate(self._positions):
+                results = values(row, vector)
                 for slot, number in section.keeps:
-                    self._held[slot, row, vector] = self.e.number(found[number], self.nest.slots[slot])
-                self.m.stores(section, found, dataclasses.replace(place, row=row))
+                    self._held[slot, row, vector] = self.e.number(results[number], self.nest.slots[slot])
+                self.m.stores(section, results, dataclasses.replace(position, row=row))
 
     def _full(self, section: Section) -> None:
         nest, b = self.nest, self.b
@@ -146,9 +146,9 @@ class TiledLowering(Lowering):
         values = self._evaluate(section, held)
         following: list[IRValue] = []
         for cell in cells:
-            found = values(*cell)
+            results = values(*cell)
             for accumulator, mine in zip(accumulators, held[cell], strict=True):
-                fed = [found[number] for number in accumulator.reduce.args]
+                fed = [results[number] for number in accumulator.reduce.args]
                 following += accumulator.step(mine, fed, None)
         self._finish(section, values)
         for loop in reversed(opened):
@@ -157,7 +157,7 @@ class TiledLowering(Lowering):
         for cell, ends in self._by_cell(cells, accumulators, following).items():
             for accumulator, mine in zip(accumulators, ends, strict=True):
                 slot = accumulator.reduce.slot
-                value = whole([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
+                value = from_parts([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
                 self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
 
     def _start(self, section: Section, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
@@ -165,58 +165,58 @@ class TiledLowering(Lowering):
             return accumulator.start()
         first = section.code[accumulator.reduce.args[1]]
         row, vector = cell
-        place = dataclasses.replace(self._places[vector], row=row)
-        return parts(self.e.number(self._one(first, [], place, vector, []), first.type))
+        position = dataclasses.replace(self._positions[vector], row=row)
+        return parts(self.e.number(self._one(first, [], position, vector, []), first.type))
 
     @staticmethod
     def _by_cell(
         cells: list[tuple[int, int]], accumulators: list[RegisterAccumulator], values: list[IRValue]
     ) -> dict[tuple[int, int], list[list[IRValue]]]:
         """Carried values for each cell and accumulator."""
-        rest, found = iter(values), {}
+        rest, by_cell = iter(values), {}
         for cell in cells:
-            found[cell] = [[next(rest) for _ in range(accumulator.width)] for accumulator in accumulators]
-        return found
+            by_cell[cell] = [[next(rest) for _ in range(accumulator.width)] for accumulator in accumulators]
+        return by_cell
 
     def _evaluate(
         self, section: Section, held: dict[tuple[int, int], list[list[IRValue]]]
     ) -> Callable[[int, int], list[Register]]:
         """A function that gives the values of a section's instructions at a row and vector, computing each once."""
-        known: dict[tuple[int, int, int], Register] = {}
+        computed: dict[tuple[int, int, int], Register] = {}
         depends = self._depends(section)
 
         def at(row: int, vector: int) -> list[Register]:
             values: list[Register] = []
-            place = dataclasses.replace(self._places[vector], row=row)
+            position = dataclasses.replace(self._positions[vector], row=row)
             for number, op in enumerate(section.code):
                 by_row, by_vector = depends[number]
                 key = (number, row if by_row else 0, vector if by_vector else 0)
-                if key not in known:
-                    known[key] = self._one(op, values, place, vector, held.get((row, vector), []))
-                values.append(known[key])
+                if key not in computed:
+                    computed[key] = self._one(op, values, position, vector, held.get((row, vector), []))
+                values.append(computed[key])
             return values
 
         return at
 
     def _depends(self, section: Section) -> list[tuple[bool, bool]]:
         """Whether each instruction differs between the rows, and between the vectors, of a tile."""
-        nest, found = self.nest, []
+        nest, depends = self.nest, []
         for op in section.code:
             by_row = by_vector = op.name in ("slot", "carry")
             if op.name in ("load", "gather", "index"):
                 strides = nest.buffers[op.entry].strides
                 by_vector = strides[nest.outer - 1] is not Stride.NONE
                 by_row = self._rows > 1 and strides[nest.outer - 2] is not Stride.NONE
-            by_row |= any(found[number][0] for number in op.args)
-            by_vector |= any(found[number][1] for number in op.args)
-            found.append((by_row, by_vector))
-        return found
+            by_row |= any(depends[number][0] for number in op.args)
+            by_vector |= any(depends[number][1] for number in op.args)
+            depends.append((by_row, by_vector))
+        return depends
 
     def _one(
-        self, op: Op, values: list[Register], place: CodePosition, vector: int, held: list[list[IRValue]]
+        self, op: Op, values: list[Register], position: CodePosition, vector: int, held: list[list[IRValue]]
     ) -> Register:
         if op.name == "slot":
-            return self._held[op.entry, place.row, vector]
+            return self._held[op.entry, position.row, vector]
         if op.name == "carry":
-            return whole(held[op.entry])
-        return self._op(op, values, place)
+            return from_parts(held[op.entry])
+        return self._op(op, values, position)

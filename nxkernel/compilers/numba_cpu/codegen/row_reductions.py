@@ -51,33 +51,33 @@ class RowsLowering(Lowering):
         return self.module
 
     def _group(self, position: IRValue, rows: int) -> None:
-        places = []
+        locations = []
         for row in range(rows):
             self.m.locate(self.b.integer("add", position, self.integer(row)))
-            places.append(self.m.located)
+            locations.append(self.m.located)
         kept: list[dict] = [{} for _ in range(rows)]
         for section in self.nest.sections:
             if section.level is SectionLevel.FULL:
-                self._reduce(section, places, kept)
+                self._reduce(section, locations, kept)
                 continue
-            for located, slots in zip(places, kept, strict=True):
+            for located, slots in zip(locations, kept, strict=True):
                 self.m.located, self.slots = located, slots
                 self._row_section(section)
 
-    def _reduce(self, section: Section, places: list, kept: list[dict]) -> None:
+    def _reduce(self, section: Section, locations: list, kept: list[dict]) -> None:
         """One section of several rows, each with accumulators of its own."""
         lanes = self._lanes(section, wide=True)
         accumulators = [
             RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
         ]
-        start = [value for _ in places for accumulator in accumulators for value in accumulator.start()]
+        start = [value for _ in locations for accumulator in accumulators for value in accumulator.start()]
         first, stop = self._bounds(0)
         self.held.clear()
         self._hold_constants(section, lanes)
 
-        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+        def iteration(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
             following: list[IRValue] = []
-            for located, slots in zip(places, kept, strict=True):
+            for located, slots in zip(locations, kept, strict=True):
                 self.m.located, self.slots = located, slots
                 values = self._code(section, CodePosition(lanes, mask, lane, {}))
                 for accumulator in accumulators:
@@ -86,7 +86,7 @@ class RowsLowering(Lowering):
                     following += accumulator.step(mine, fed, mask)
             return following
 
-        ends = self._vectors(first, stop, lanes, start, turn, whole=self._is_short(section))
+        ends = self._vectors(first, stop, lanes, start, iteration, with_full_vectors=self._is_short(section))
         for slots in kept:
             for accumulator in accumulators:
                 held, ends = ends[: accumulator.width], ends[accumulator.width :]

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, from_parts, parts
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, vector
 from nxkernel.compilers.numba_cpu.runtime import host_calls
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
@@ -50,21 +50,21 @@ def call(
     """
     _functions[function.key] = function
     lanes = values[0].lanes
-    given = [part for value in values for part in parts(value)]
+    values_of_parts = [part for value in values for part in parts(value)]
     active = b.constant("i1", 1)
     if mask is not None and lanes > 1:
         active = b.extract(mask, 0)
-        given = [b.select(mask, value, b.splat(b.extract(value, 0), lanes)) for value in given]
+        values_of_parts = [b.select(mask, value, b.splat(b.extract(value, 0), lanes)) for value in values_of_parts]
     results = [vector(element, lanes) for element in elements(function.result)]
     result = results[0] if len(results) == 1 else f"{{ {', '.join(results)} }}"
     symbol = f"{_PREFIX}{function.key}.{lanes}"
-    arguments = [*given, failure, active]
+    arguments = [*values_of_parts, failure, active]
     b.module.declare(symbol, result, [value.type for value in arguments])
     element = REGISTER[function.result]
-    made = b.emit(f"call {result} @{symbol}({', '.join(map(str, arguments))})", element, lanes)
+    returned = b.emit(f"call {result} @{symbol}({', '.join(map(str, arguments))})", element, lanes)
     if len(results) == 1:
-        return made
-    return whole([b.emit(f"extractvalue {result} {made.text}, {place}", element, lanes) for place in (0, 1)])
+        return returned
+    return from_parts([b.emit(f"extractvalue {result} {returned.text}, {index}", element, lanes) for index in (0, 1)])
 
 
 def wrappers(text: str) -> list[Any]:
@@ -106,20 +106,20 @@ class _Wrapper:
             return kind if lanes == 1 else ir.VectorType(kind, lanes)
 
         returned = [several(kind) for kind in result]
-        given = [several(kind) for kinds in own for kind in kinds]
-        whole_result = returned[0] if len(returned) == 1 else ir.LiteralStructType(returned)
-        made = ir.Function(module, ir.FunctionType(whole_result, [*given, pointer, bit]), symbol)
-        made.attributes.add("alwaysinline")
-        *arguments, failure, active = made.args
-        b = ir.IRBuilder(made.append_basic_block("entry"))
-        rooms = [b.alloca(argument.type) for argument in arguments]
+        parameter_types = [several(kind) for kinds in own for kind in kinds]
+        result_type = returned[0] if len(returned) == 1 else ir.LiteralStructType(returned)
+        wrapper = ir.Function(module, ir.FunctionType(result_type, [*parameter_types, pointer, bit]), symbol)
+        wrapper.attributes.add("alwaysinline")
+        *arguments, failure, active = wrapper.args
+        b = ir.IRBuilder(wrapper.append_basic_block("entry"))
+        slots = [b.alloca(argument.type) for argument in arguments]
         outs = [b.alloca(kind) for kind in returned]
-        for argument, room in zip(arguments, rooms, strict=True):
-            b.store(argument, room)
+        for argument, slot in zip(arguments, slots, strict=True):
+            b.store(argument, slot)
         for kind, out in zip(returned, outs, strict=True):
             b.store(ir.Constant(kind, None), out)
         entry = b.block
-        lane, failed, fine, done = [made.append_basic_block(name) for name in ("lane", "failed", "fine", "done")]
+        lane, failed, fine, done = [wrapper.append_basic_block(name) for name in ("lane", "failed", "fine", "done")]
         b.cbranch(active, lane, done)
         b.position_at_end(lane)
         zero, one = ir.Constant(wide, 0), ir.Constant(wide, 1)
@@ -127,17 +127,19 @@ class _Wrapper:
         index.add_incoming(zero, entry)
         worst.add_incoming(zero, entry)
 
-        def at(room: Any, kind: Any) -> Any:
-            return b.gep(b.bitcast(room, kind.as_pointer()), [index], inbounds=True)
+        def at(slot: Any, kind: Any) -> Any:
+            return b.gep(b.bitcast(slot, kind.as_pointer()), [index], inbounds=True)
 
-        kinds = iter([*zip(rooms, [kind for kinds in own for kind in kinds], strict=True)])
+        kinds = iter([*zip(slots, [kind for kinds in own for kind in kinds], strict=True)])
         numbers = []
         for numba_type, count in zip(signature.args, map(len, own), strict=True):
             loaded = [b.load(at(*next(kinds))) for _ in range(count)]
             numbers.append(_number(context, b, numba_type, loaded))
         callee = context.declare_function(module, compiled.fndesc)
         status, value = context.call_conv.call_function(b, callee, signature.return_type, signature.args, numbers)
-        for kind, out, part in zip(result, outs, _taken_apart(context, b, signature.return_type, value), strict=True):
+        for kind, out, part in zip(
+            result, outs, _parts_of_number(context, b, signature.return_type, value), strict=True
+        ):
             b.store(part, at(out, kind))
         # The greatest of addresses stands for any: reductions of that kind become vectors.
         error = b.select(status.is_error, b.ptrtoint(status.excinfoptr, wide), zero)
@@ -148,7 +150,7 @@ class _Wrapper:
         worst.add_incoming(following, b.block)
         b.cbranch(b.icmp_unsigned("<", after, ir.Constant(wide, lanes)), lane, failed)
         b.position_at_end(failed)
-        store = made.append_basic_block("store")
+        store = wrapper.append_basic_block("store")
         b.cbranch(b.icmp_unsigned("!=", following, zero), store, fine)
         b.position_at_end(store)
         b.store_atomic(following, failure, "monotonic", 8)
@@ -156,13 +158,13 @@ class _Wrapper:
         b.position_at_end(fine)
         b.branch(done)
         b.position_at_end(done)
-        found = [b.load(out) for out in outs]
-        if len(found) == 1:
-            b.ret(found[0])
+        returned_parts = [b.load(out) for out in outs]
+        if len(returned_parts) == 1:
+            b.ret(returned_parts[0])
         else:
-            both = ir.Constant(whole_result, ir.Undefined)
-            for place, part in enumerate(found):
-                both = b.insert_value(both, part, place)
+            both = ir.Constant(result_type, ir.Undefined)
+            for part_index, part in enumerate(returned_parts):
+                both = b.insert_value(both, part, part_index)
             b.ret(both)
         # Kernels have vectors of 512 bits, which narrower processors split; so do wrappers.
         return str(module).replace(" alwaysinline", ' alwaysinline "prefer-vector-width"="512"')
@@ -186,23 +188,23 @@ def _number(context: Any, b: Any, numba_type: Any, loaded: list[Any]) -> Any:
     from numba.core import types
 
     if isinstance(numba_type, types.Complex):
-        made = context.make_complex(b, numba_type)
-        made.real, made.imag = loaded
-        return made._getvalue()
+        number = context.make_complex(b, numba_type)
+        number.real, number.imag = loaded
+        return number._getvalue()
     (value,) = loaded
     if isinstance(numba_type, types.Boolean):
         return b.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
     return value
 
 
-def _taken_apart(context: Any, b: Any, numba_type: Any, value: Any) -> list[Any]:
+def _parts_of_number(context: Any, b: Any, numba_type: Any, value: Any) -> list[Any]:
     """The parts of Numba's value."""
     from llvmlite import ir
     from numba.core import types
 
     if isinstance(numba_type, types.Complex):
-        made = context.make_complex(b, numba_type, value)
-        return [made.real, made.imag]
+        number = context.make_complex(b, numba_type, value)
+        return [number.real, number.imag]
     return [b.zext(value, ir.IntType(8))] if isinstance(types.unliteral(numba_type), types.Boolean) else [value]
 
 
@@ -247,16 +249,16 @@ class _Description(ctypes.Structure):
 
 
 def _error(address: int) -> BaseException:
-    found = _Description.from_address(address)
-    if found.make or found.dynamic > 0:
+    description = _Description.from_address(address)
+    if description.make or description.dynamic > 0:
         return CompilationError(
             message(
                 "a function compiled by Numba raised an error whose text it computes.",
                 "Call it on single elements to see the error, or raise one with a constant text.",
             )
         )
-    made = pickle.loads(ctypes.string_at(found.data, found.size))
-    kind, arguments = made[0], made[1]
+    reduced = pickle.loads(ctypes.string_at(description.data, description.size))
+    kind, arguments = reduced[0], reduced[1]
     return kind(*(arguments or ()))
 
 

@@ -59,7 +59,7 @@ class Compilation:
         """Get the native code of the program, with the addresses of the kernels."""
         text, begun = self.text, time.perf_counter()
         linked = text.named(self.uses)
-        made = code_store.native(
+        code = code_store.native(
             text.symbol, lambda: text.text, lambda: self._needs(text), loops=text.loops, uses=linked
         )
-        self.code = Native(*made, 1e3 * (time.perf_counter() - begun), self.uses)
+        self.code = Native(*code, 1e3 * (time.perf_counter() - begun), self.uses)

@@ -33,13 +33,13 @@ class _ControlParts:
     def work(self) -> IRValue:
         return self.scratch(self.loop_buffers.work)
 
-    def given(self, operand: Expr) -> Address:
+    def operand_address(self, operand: Expr) -> Address:
         """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
         if scalars.is_single(operand):
-            room = self.b.room("i8", 16)
+            slot = self.b.stack_slot("i8", 16)
             inline = Inline(self.scope)
-            inline.keep(inline.value(operand), operand.type, room)
-            return lambda: room
+            inline.keep(inline.value(operand), operand.type, slot)
+            return lambda: slot
         address = self.scope.address(operand)
         return lambda: address
 
@@ -76,13 +76,13 @@ class LoopParts(_ControlParts):
         """How many parts its state has."""
         return self.node.params["state"]
 
-    def settled(self, place: int) -> Address:
+    def settled(self, index: int) -> Address:
         """Where a part of the state comes to be, with what it is at first."""
-        operand = self.node.operands[place]
+        operand = self.node.operands[index]
         if scalars.is_single(operand):
-            return self.given(operand)
-        home = self.home(place, operand)
-        if self.shared[place] is None:
+            return self.operand_address(operand)
+        home = self.home(index, operand)
+        if self.shared[index] is None:
             self.w.copy(home, self.scope.address(operand), bytes_of(operand))
         return lambda: home
 
@@ -90,8 +90,8 @@ class LoopParts(_ControlParts):
         """Whose memory state and captured values are in."""
         operands = self.node.operands
         state = [
-            None if scalars.is_single(operand) else self.home_tag(place, operand)
-            for place, operand in enumerate(operands[: self.count])
+            None if scalars.is_single(operand) else self.home_tag(index, operand)
+            for index, operand in enumerate(operands[: self.count])
         ]
         return state + [self.tag(operand) for operand in operands[self.count :]]
 
@@ -116,9 +116,9 @@ class NativeLoop(LoopParts):
                 homes[index] = settled()
                 settled = self._variable(pointers, ("input", index), homes[index])
             inputs.append(settled)
-        inputs += [self.given(operand) for operand in captured]
-        moved = [("input", place) in changes.moves for place in range(len(inputs))]
-        tags = [None if away else tag for away, tag in zip(moved, self.tags(), strict=True)]
+        inputs += [self.operand_address(operand) for operand in captured]
+        moved = [("input", position) in changes.moves for position in range(len(inputs))]
+        tags = [None if is_moved else tag for is_moved, tag in zip(moved, self.tags(), strict=True)]
         outputs: list[Address] = []
         for number in range(len(body.arrays)):
             if number in self.loop_buffers.fresh:
@@ -126,9 +126,9 @@ class NativeLoop(LoopParts):
                     self._variable(pointers, ("output", number), self.scratch(self.loop_buffers.fresh[number]))
                 )
             else:
-                room = b.room("i8", 16)
-                outputs.append(lambda room=room: room)
-        answer = b.room("i8", 16)
+                slot = b.stack_slot("i8", 16)
+                outputs.append(lambda slot=slot: slot)
+        answer = b.stack_slot("i8", 16)
         asked = NativeScope(w, condition, inputs, [lambda: answer], self.work, tags)
         turned = NativeScope(w, body, inputs, outputs, self.work, tags)
         head, inside, done = b.label("while"), b.label("turn"), b.label("after")
@@ -151,15 +151,15 @@ class NativeLoop(LoopParts):
             if index in changes.tangled:
                 self.w.copy(homes[index], self.scratch(self.loop_buffers.spare[index]), bytes_of(operand))
             elif index in homes and ("input", index) in changes.moves:
-                self._bring_home(inputs[index](), homes[index], bytes_of(operand))
+                self._copy_back(inputs[index](), homes[index], bytes_of(operand))
             elif index not in homes and self.results[index] is not None:
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
     def _variable(self, pointers: dict[tuple[str, int], IRValue], buffer: tuple[str, int], address: IRValue) -> Address:
         """A place that may be another one after each iteration."""
-        room = pointers[buffer] = self.b.room("ptr", 1)
-        self.b.store(address, room)
-        return lambda: self.b.load("ptr", room)
+        slot = pointers[buffer] = self.b.stack_slot("ptr", 1)
+        self.b.store(address, slot)
+        return lambda: self.b.load("ptr", slot)
 
     def _next(self, turned: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
         """Make what an iteration gave the state of the next one."""
@@ -180,15 +180,15 @@ class NativeLoop(LoopParts):
         kind, number = buffer
         return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
 
-    def _bring_home(self, address: IRValue, home: IRValue, size: int) -> None:
+    def _copy_back(self, address: IRValue, home: IRValue, size: int) -> None:
         """Copy an array that the last iteration left in another buffer."""
         b = self.b
-        away, there = b.label("away"), b.label("home")
-        b.branch_if(b.icmp("ne", address, home), away, there)
-        b.start(away)
+        moved, done = b.label("away"), b.label("home")
+        b.branch_if(b.icmp("ne", address, home), moved, done)
+        b.start(moved)
         self.w.copy(home, address, size)
-        b.branch(there)
-        b.start(there)
+        b.branch(done)
+        b.start(done)
 
 
 class NativeBranch(_ControlParts):
@@ -199,33 +199,33 @@ class NativeBranch(_ControlParts):
         b = self.b
         self.w.loops = True
         predicate, *operands = self.node.operands
-        given = [self.given(operand) for operand in operands]
+        addresses = [self.operand_address(operand) for operand in operands]
         homes: list[IRValue] = []
         for index, spec in enumerate(self.node.spec):
             if scalars.is_single(spec):
-                homes.append(b.room("i8", 16))
+                homes.append(b.stack_slot("i8", 16))
             else:
-                place = self.shared[index]
-                homes.append(self.home(index, None if place is None else self.node.operands[place]))
+                position = self.shared[index]
+                homes.append(self.home(index, None if position is None else self.node.operands[position]))
         inline = Inline(self.scope)
         truth = inline.e.truth(inline.value(predicate))
         sides, done = [b.label("then"), b.label("otherwise")], b.label("chosen")
         b.branch_if(truth, *sides)
         for label, plan in zip(sides, self.control.parts, strict=True):
             b.start(label)
-            self._side(plan, operands, given, homes)
+            self._side(plan, operands, addresses, homes)
             b.branch(done)
         b.start(done)
         for result, home, spec in zip(self.results, homes, self.node.spec, strict=True):
             if result is not None and scalars.is_single(spec):
                 self.copy_one(self.scope.address(result), home, spec)
 
-    def _side(self, plan: ProgramPlan, operands: list[Expr], given: list[Address], homes: list[IRValue]) -> None:
-        inputs, tags = list(given), [self.tag(operand) for operand in operands]
-        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
-            copy = self.scratch(self.loop_buffers.copies[place])
-            self.w.copy(copy, given[place](), bytes_of(operands[place]))
-            inputs[place], tags[place] = lambda copy=copy: copy, None
+    def _side(self, plan: ProgramPlan, operands: list[Expr], addresses: list[Address], homes: list[IRValue]) -> None:
+        inputs, tags = list(addresses), [self.tag(operand) for operand in operands]
+        for position in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[position])
+            self.w.copy(copy, addresses[position](), bytes_of(operands[position]))
+            inputs[position], tags[position] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
         outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
         side = NativeScope(self.w, plan, inputs, outputs, self.work, tags)

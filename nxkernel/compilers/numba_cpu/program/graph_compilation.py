@@ -58,10 +58,10 @@ def foresee(graph: Graph) -> list[KernelRecord]:
         met.add(symbol)
         return where
 
-    found = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
+    foreseen = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
     text = program_writer.write(laid, len(graph.parameters), graph.updates)
     own = own_code(text, whereabouts(text.symbol))
-    return found if own is None else [*found, own]
+    return foreseen if own is None else [*foreseen, own]
 
 
 def plan_of(graph: Graph) -> ProgramPlan:
@@ -93,12 +93,12 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
 
 def spread_loops(plan: ProgramPlan) -> list[Control]:
     """The loops whose turns run on all threads."""
-    found = []
+    loops = []
     for step in plan.steps:
         if isinstance(step.work, Control):
             inner = [loop for part in step.work.parts for loop in spread_loops(part)]
-            found += [step.work] if spreads(step.work) else inner
-    return found
+            loops += [step.work] if spreads(step.work) else inner
+    return loops
 
 
 def _routine(node: Expr) -> tuple[NativeRoutine, int]:
@@ -156,7 +156,7 @@ def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
     if isinstance(step.work, ScalarStep | ElementStore | Control):
         return []
     if isinstance(step.work, OpaqueStep):
-        return [_whole_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
+        return [_opaque_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
     return [_nest_record(step, plan.origin, program_writer.is_inlined(plan, step.work), get)]
 
 
@@ -167,12 +167,12 @@ def _named(nodes: Sequence[Expr]) -> Iterator[None]:
         yield
     except MissingFunctionsError as error:
         # Those that are computed with last are what the kernel is about.
-        told = [node for node in nodes if node.primitive.family != "leaf"][-1:] or nodes[-1:]
-        what = "".join(f"{node.primitive.name} of {node.spec}{at_line(node.source)}" for node in told)
+        subject = [node for node in nodes if node.primitive.family != "leaf"][-1:] or nodes[-1:]
+        what = "".join(f"{node.primitive.name} of {node.spec}{at_line(node.source)}" for node in subject)
         raise MissingFunctionsError(what or "a kernel", error.names) from None
 
 
-def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr], get: _Get) -> KernelRecord:
+def _opaque_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr], get: _Get) -> KernelRecord:
     node = step.work.node
     shown = origin.get(node, node)
     moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
@@ -216,8 +216,8 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
 
 
 def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
-    turns = counted(loop.turns, "turn") if loop.turns is not None else "turns"
-    title = f"loop of {turns} that do not depend on each other, on all threads"
+    iterations = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    title = f"loop of {iterations} that do not depend on each other, on all threads"
     return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
 
 

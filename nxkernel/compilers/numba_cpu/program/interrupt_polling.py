@@ -40,13 +40,13 @@ class Poll:
         """Look, and leave the program when it is to stop."""
         b, go_on, cost = self.b, self.b.label("later"), self.cost
         if cost < TURNS:
-            look, room = b.label("look"), self.w.function.left
+            look, counter = b.label("look"), self.w.function.left
             # What a kernel costs depends on its size, which is no part of the text.
-            left = b.integer("sub", b.load("i64", room), self.w.integer(1) if cost == 1 else self.w.word(cost))
-            b.store(left, room)
+            left = b.integer("sub", b.load("i64", counter), self.w.integer(1) if cost == 1 else self.w.word(cost))
+            b.store(left, counter)
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)
-            b.store(self.w.integer(TURNS), room)
+            b.store(self.w.integer(TURNS), counter)
         self.w.leave_if(b.call(_define(self.w.module), "i1", 1, self.w.function.seen))
         if self.w.function.stop is not None:
             stopped = b.emit(f"load atomic i64, {self.w.function.stop} monotonic, align 8", "i64", 1)
@@ -109,7 +109,7 @@ def clock(module: IRModule, b: FunctionBuilder) -> IRValue:
         module.declare("llvm.readcyclecounter", "i64", [])
         return b.call("llvm.readcyclecounter", "i64", 1)
     module.declare("clock_gettime", "i32", ["i32", "ptr"])
-    time = b.room("i64", 2)
+    time = b.stack_slot("i64", 2)
     b.call("clock_gettime", "i32", 1, b.constant("i32", 1), time)
     seconds, rest = b.load("i64", time), b.load("i64", b.offset(time, "i64", b.constant("i64", 1)))
     return b.integer("add", b.integer("mul", seconds, b.constant("i64", 1_000_000_000)), rest)

@@ -46,7 +46,7 @@ class NativeClock(Clock):
         code, _ = code_store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
         self._launch = text.function(code, uses)
         self._calls = text.calls
-        self._made = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
+        self._outputs = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
 
     def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -72,7 +72,7 @@ class NativeClock(Clock):
         self._words[:] = 0
         memory = [workspace.take(self._workspace)] if self._workspace else []
         begin = time.perf_counter()
-        self._launch(*arrays, *self._made, *memory)
+        self._launch(*arrays, *self._outputs, *memory)
         seconds = time.perf_counter() - begin
         for each in memory:
             workspace.give_back(each)
@@ -85,13 +85,13 @@ class NativeClock(Clock):
 
 def _kernels(plan: ProgramPlan) -> list[object]:
     """What each kernel of a program is in its plan, in the order of the program's records."""
-    found: list[object] = []
+    kernels: list[object] = []
     for step in [step for part in all_plans(plan) for step in part.steps]:
         if isinstance(step.work, OpaqueStep):
-            found += step.work.routine.launches
+            kernels += step.work.routine.launches
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
-            found.append(step.work)
-    return [*found, *graph_compilation.spread_loops(plan)]
+            kernels.append(step.work)
+    return [*kernels, *graph_compilation.spread_loops(plan)]
 
 
 def _needs(text: program_writer.NativeProgram) -> None:
@@ -105,13 +105,13 @@ def _needs(text: program_writer.NativeProgram) -> None:
 class _TimedWriter(ProgramWriter):
     def __init__(self, words: np.ndarray, kernels: list[object]) -> None:
         super().__init__()
-        self._clock, self._places = words, {id(kernel): number for number, kernel in enumerate(kernels)}
+        self._clock, self._numbers = words, {id(kernel): number for number, kernel in enumerate(kernels)}
 
     @contextmanager
     def around(self, what: object) -> Iterator[None]:
-        place = self._places.get(id(what))
+        number_of_kernel = self._numbers.get(id(what))
         # What several threads run at once is timed as a whole, by the one that waits for it.
-        if place is None or self.function.stop is not None:
+        if number_of_kernel is None or self.function.stop is not None:
             yield
             return
         begin = clock(self.module, self.b)
@@ -119,5 +119,5 @@ class _TimedWriter(ProgramWriter):
         spent = self.b.integer("sub", clock(self.module, self.b), begin)
         for number, more in enumerate((spent, self.integer(1))):
             # Not a word that may be read once for all, as those of the program are.
-            address = self.word(self._clock.ctypes.data + 8 * (2 * place + number), "ptr")
+            address = self.word(self._clock.ctypes.data + 8 * (2 * number_of_kernel + number), "ptr")
             self.b.store(self.b.integer("add", self.b.load("i64", address), more), address)

@@ -31,8 +31,8 @@ def spreads(control: Control) -> bool:
     """Whether a loop can be given to several threads, and is worth them."""
     if not may_spread(control):
         return False
-    turns = control.turns
-    return turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH)
+    iterations = control.turns
+    return iterations is None or (iterations >= FEW and iterations * _work(control.parts[1]) >= WORTH)
 
 
 def written(scope: NativeScope, control: Control) -> None:
@@ -50,14 +50,14 @@ def may_spread(control: Control) -> bool:
 
     Kernels that share their own work among the threads are better at it than the loop around them.
     """
-    found = control.independence
-    if found is None:
+    independence = control.independence
+    if independence is None:
         return False
     _, body = control.parts
-    for place in range(control.node.params["state"]):
-        stays = body.outputs[place] == ("input", place)
-        if scalars.is_single(control.node.operands[place]):
-            if not stays and place != found.counter and control.results[place] is not None:
+    for index in range(control.node.params["state"]):
+        stays = body.outputs[index] == ("input", index)
+        if scalars.is_single(control.node.operands[index]):
+            if not stays and index != independence.counter and control.results[index] is not None:
                 return False
         elif not stays:
             return False
@@ -68,10 +68,10 @@ def _work(plan: ProgramPlan) -> int | None:
     """Simple instructions of one run of a plan, about; None for what has to be on one thread, or has its own."""
     total = 0
     for step in plan.steps:
-        found = _work_of(plan, step.work)
-        if found is None:
+        instructions = _work_of(plan, step.work)
+        if instructions is None:
             return None
-        total += found
+        total += instructions
     return max(total, 1)
 
 
@@ -96,76 +96,76 @@ class ParallelLoop(LoopParts):
 
     def write(self) -> None:
         """Write it."""
-        w, b, found = self.w, self.b, self.control.independence
+        w, b, independence = self.w, self.b, self.control.independence
         w.loops = True
         count = self.count
-        addresses = [self.settled(place)() for place in range(count)]
-        addresses += [self.given(operand)() for operand in self.node.operands[count:]]
-        start = self._number(self.node.operands[found.counter])
-        turns = self._turns(start)
-        stop = b.room("i64", 1, zero=True)
-        table = b.room("i64", _ADDRESSES + len(addresses))
-        for place, entry in enumerate([w.pointers, w.params, stop, start, *addresses]):
-            b.store(entry, b.offset(table, "i64", w.integer(place)))
+        addresses = [self.settled(index)() for index in range(count)]
+        addresses += [self.operand_address(operand)() for operand in self.node.operands[count:]]
+        start = self._number(self.node.operands[independence.counter])
+        iterations = self._iterations(start)
+        stop = b.stack_slot("i64", 1, zero=True)
+        table = b.stack_slot("i64", _ADDRESSES + len(addresses))
+        for index, entry in enumerate([w.pointers, w.params, stop, start, *addresses]):
+            b.store(entry, b.offset(table, "i64", w.integer(index)))
         each = _work(self.control.parts[1])
         name = self._function()
         grain = w.word(max(1, WORTH // each))
-        w.share(IRValue("ptr", 1, f"@{name}"), turns, grain, table)
+        w.share(IRValue("ptr", 1, f"@{name}"), iterations, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
-        for place, operand in enumerate(self.node.operands[:count]):
-            result = self.results[place]
+        for index, operand in enumerate(self.node.operands[:count]):
+            result = self.results[index]
             if result is None or not scalars.is_single(operand):
                 continue
-            if place == found.counter:
-                end = b.integer("add", start, b.integer("mul", turns, w.integer(found.step)))
+            if index == independence.counter:
+                end = b.integer("add", start, b.integer("mul", iterations, w.integer(independence.step)))
                 b.store(end, self.scope.address(result))
             else:
-                self.copy_one(self.scope.address(result), addresses[place], operand)
+                self.copy_one(self.scope.address(result), addresses[index], operand)
 
     def _number(self, node: Expr) -> IRValue:
         inline = Inline(self.scope)
         return inline.e.number(inline.value(node), node.type)
 
-    def _turns(self, start: IRValue) -> IRValue:
+    def _iterations(self, start: IRValue) -> IRValue:
         """How many turns there are: from the start to the bound, by the step."""
-        b, w, found = self.b, self.w, self.control.independence
-        condition, bound = self.node.params["condition"], found.bound
-        places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-        bound = self._number(self.node.operands[places[bound]] if bound in places else bound)
-        way = b.integer("sub", bound, start) if found.step > 0 else b.integer("sub", start, bound)
-        length = abs(found.step)
+        b, w, independence = self.b, self.w, self.control.independence
+        condition, bound = self.node.params["condition"], independence.bound
+        positions = {parameter: index for index, parameter in enumerate(condition.parameters)}
+        bound = self._number(self.node.operands[positions[bound]] if bound in positions else bound)
+        distance = b.integer("sub", bound, start) if independence.step > 0 else b.integer("sub", start, bound)
+        length = abs(independence.step)
         if length > 1:
-            way = b.integer("sdiv", b.integer("add", way, w.integer(length - 1)), w.integer(length))
-        return b.intrinsic("smax", way, w.integer(0))
+            distance = b.integer("sdiv", b.integer("add", distance, w.integer(length - 1)), w.integer(length))
+        return b.intrinsic("smax", distance, w.integer(0))
 
     def _function(self) -> str:
         """Write the function that does a range of iterations; gives its name."""
-        w, body, found = self.w, self.control.parts[1], self.control.independence
+        w, body, independence = self.w, self.control.parts[1], self.control.independence
         with w.another() as name:
             b, table = w.b, _TABLE
             memory = self._memory(body.workspace)
             w.function.stop = b.load("ptr", b.offset(table, "i64", w.integer(_STOP)), invariant=True)
 
-            def handed(place: int, like: Expr | Spec) -> Address:
+            def handed(index: int, like: Expr | Spec) -> Address:
                 """Where something is for one thread: arrays where they are, numbers in a room of its own."""
-                address = b.load("ptr", b.offset(table, "i64", w.integer(_ADDRESSES + place)), invariant=True)
+                address = b.load("ptr", b.offset(table, "i64", w.integer(_ADDRESSES + index)), invariant=True)
                 if scalars.is_single(like):
-                    room = b.room("i8", 16)
-                    self.copy_one(room, address, like)
-                    return lambda: room
+                    slot = b.stack_slot("i8", 16)
+                    self.copy_one(slot, address, like)
+                    return lambda: slot
                 return lambda: address
 
-            inputs = [handed(place, operand) for place, operand in enumerate(self.node.operands)]
-            rooms = [b.room("i8", 16) for _ in body.arrays]
-            outputs = [lambda room=room: room for room in rooms]
+            inputs = [handed(index, operand) for index, operand in enumerate(self.node.operands)]
+            slots = [b.stack_slot("i8", 16) for _ in body.arrays]
+            outputs = [lambda slot=slot: slot for slot in slots]
             turned = NativeScope(w, body, inputs, outputs, lambda: memory, self.tags())
             start = b.load("i64", b.offset(table, "i64", w.integer(_START)), invariant=True)
             first = b.load("i64", IRValue("ptr", 1, "%first"))
             begin(w)
             poll = Poll(w, body)
             loop = RangeLoop(b, w.integer(0), b.load("i64", IRValue("ptr", 1, "%count")), w.integer(1))
-            turn = b.integer("mul", b.integer("add", first, loop.index), w.integer(found.step))
-            b.store(b.integer("add", start, turn), inputs[found.counter]())
+            offset = b.integer("mul", b.integer("add", first, loop.index), w.integer(independence.step))
+            b.store(b.integer("add", start, offset), inputs[independence.counter]())
             turned.run()
             poll.write()
             loop.end()
@@ -181,8 +181,8 @@ class ParallelLoop(LoopParts):
         w.module.declare("free", "void", ["ptr"])
         memory = b.call("malloc", "ptr", 1, w.word(size + ALIGNMENT))
         w.function.at_end = f"call void @free({memory})"
-        place = b.convert("ptrtoint", memory, "i64")
-        skip = b.integer("and", b.integer("sub", w.integer(0), place), w.integer(ALIGNMENT - 1))
+        address = b.convert("ptrtoint", memory, "i64")
+        skip = b.integer("and", b.integer("sub", w.integer(0), address), w.integer(ALIGNMENT - 1))
         return b.offset(memory, "i8", skip)
 
 

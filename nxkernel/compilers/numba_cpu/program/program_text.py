@@ -60,12 +60,12 @@ class Function:
     @cached_property
     def seen(self) -> IRValue:
         """Where it keeps when it last looked at the clock for an interrupt."""
-        return self.b.room("i64", 1, zero=True)
+        return self.b.stack_slot("i64", 1, zero=True)
 
     @cached_property
     def left(self) -> IRValue:
         """Where it keeps how many iterations are left before it looks at the clock."""
-        return self.b.room("i64", 1, zero=True)
+        return self.b.stack_slot("i64", 1, zero=True)
 
     def end(self) -> None:
         """End it here."""
@@ -153,13 +153,13 @@ class ProgramWriter:
 
     def word(self, value: int, kind: str = "i64", key: object = None) -> IRValue:
         """A word of the table, read where it is needed; what has the same key is the same word."""
-        place = self._keyed.get(key) if key is not None else None
-        if place is None:
-            place = len(self.words)
+        index = self._keyed.get(key) if key is not None else None
+        if index is None:
+            index = len(self.words)
             self.words.append(value)
             if key is not None:
-                self._keyed[key] = place
-        return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(place)), invariant=True)
+                self._keyed[key] = index
+        return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(index)), invariant=True)
 
     def kernel(self, name: str) -> IRValue:
         """The address of a kernel, which is known where the program is made."""
@@ -167,7 +167,7 @@ class ProgramWriter:
         self.kernels[self._keyed["kernel", name]] = name
         return address
 
-    def apart(self, tag: object) -> str:
+    def alias_metadata(self, tag: object) -> str:
         """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
         if tag is None:
             return ""

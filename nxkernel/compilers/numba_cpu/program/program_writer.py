@@ -109,7 +109,7 @@ class NativeScope:
         elif isinstance(work, Product):
             self._product(work)
         elif isinstance(work, OpaqueStep):
-            self._whole(work)
+            self._opaque(work)
         elif isinstance(work, ScalarStep):
             self._numbers().scalar(work.node)
         elif isinstance(work, ElementStore):
@@ -133,7 +133,7 @@ class NativeScope:
         kind, where = self.plan.place[node]
         if kind == "number":
             if where not in self.numbers:
-                self.numbers[where] = self.b.room("i8", max(node.type.size, 8))
+                self.numbers[where] = self.b.stack_slot("i8", max(node.type.size, 8))
             return self.numbers[where]
         if kind == "work":
             return self.w.further(self.work(), self.w.word(where))
@@ -146,9 +146,9 @@ class NativeScope:
             return self.tags[where]
         return (self._own, kind, where) if self.plan.graph is None else None
 
-    def at(self, place: tuple[str, int]) -> IRValue:
+    def at(self, location: tuple[str, int]) -> IRValue:
         """The address of an input or output."""
-        kind, where = place
+        kind, where = location
         return self.inputs[where]() if kind == "input" else self.outputs[where]()
 
     # Steps -----------------------------------------------------------------------------------------------------
@@ -163,8 +163,8 @@ class NativeScope:
             table = self._run(KernelCall(bound.nest.key, bound.buffers, words, bound.count, work))
         names = [op.attribute.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
-            place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index(WordKind.FAILURE)
-            self.w.raise_if(self.b.offset(table, "i64", self.w.integer(place)), names)
+            index = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index(WordKind.FAILURE)
+            self.w.raise_if(self.b.offset(table, "i64", self.w.integer(index)), names)
 
     def _inlined(self, bound: BoundNest, words: list[int]) -> IRValue:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
@@ -174,9 +174,9 @@ class NativeScope:
         w, b = self.w, self.b
         name = w.module.take_in(lower(bound.nest), bound.nest.key)
         table = self._table(bound.buffers, len(words))
-        for place, word in enumerate(self._words(bound, words), start=len(bound.buffers)):
-            b.store(word, b.offset(table, "i64", w.integer(place)))
-        first, count = b.room("i64", 1), b.room("i64", 1)
+        for index, word in enumerate(self._words(bound, words), start=len(bound.buffers)):
+            b.store(word, b.offset(table, "i64", w.integer(index)))
+        first, count = b.stack_slot("i64", 1), b.stack_slot("i64", 1)
         b.store(w.integer(0), first)
         b.store(w.integer(1) if bound.count == 1 else w.word(bound.count), count)
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
@@ -184,13 +184,13 @@ class NativeScope:
 
     def _words(self, bound: BoundNest, words: list[int]) -> Iterator[IRValue]:
         """The words of a kernel in the program, where what is known of them makes its code shorter."""
-        w, known = self.w, facts(bound, self.plan.ranges)
+        w, facts_ = self.w, facts(bound, self.plan.ranges)
         for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
-            if kind is WordKind.CONSTANT and number in known.numbers:
-                yield w.integer(known.numbers[number])
-            elif kind is WordKind.CONSTANT and number in known.strides:
-                yield w.word(word, key=("stride", self.buffer(known.strides[number]), word))
-            elif kind is WordKind.SIZE and known.fits and axis == bound.nest.outer:
+            if kind is WordKind.CONSTANT and number in facts_.numbers:
+                yield w.integer(facts_.numbers[number])
+            elif kind is WordKind.CONSTANT and number in facts_.strides:
+                yield w.word(word, key=("stride", self.buffer(facts_.strides[number]), word))
+            elif kind is WordKind.SIZE and facts_.fits and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
             elif (kind is WordKind.SIZE and word <= SMALL) or (kind in (WordKind.TILES, WordKind.BLOCKS) and word == 1):
                 # Code for three columns, or for one tile, is shorter than code for any number of them.
@@ -237,38 +237,38 @@ class NativeScope:
     def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> IRValue:
         """A table on the stack with the addresses of buffers, and room for words behind them."""
         w, b = self.w, self.b
-        table = b.room("i64", len(buffers) + words)
-        for place, (owner, offset) in enumerate(buffers):
+        table = b.stack_slot("i64", len(buffers) + words)
+        for index, (owner, offset) in enumerate(buffers):
             address = self.address(owner)
             if offset:
                 address = w.further(address, w.word(offset))
-            b.store(address, b.offset(table, "i64", w.integer(place)))
+            b.store(address, b.offset(table, "i64", w.integer(index)))
         return table
 
-    def _whole(self, whole: OpaqueStep) -> None:
-        for launch in whole.routine.launches:
+    def _opaque(self, opaque: OpaqueStep) -> None:
+        for launch in opaque.routine.launches:
             with self.w.around(launch):
-                self._launch(launch, whole)
+                self._launch(launch, opaque)
 
-    def _launch(self, launch: Launch | HostCall, whole: OpaqueStep) -> None:
+    def _launch(self, launch: Launch | HostCall, opaque: OpaqueStep) -> None:
         if isinstance(launch, HostCall):
-            self._host(launch, whole)
+            self._host(launch, opaque)
             return
-        memory = [self._memory(whole, *place) for place in launch.memory]
+        memory = [self._memory(opaque, *buffer) for buffer in launch.memory]
         self._run(KernelCall(launch.symbol, memory, list(launch.words), launch.count, launch.work))
 
     @staticmethod
-    def _memory(whole: OpaqueStep, kind: str, number: int) -> tuple[Expr, int]:
+    def _memory(opaque: OpaqueStep, kind: str, number: int) -> tuple[Expr, int]:
         if kind == "scratch":
-            return whole.scratch, number
-        return (whole.node.operands[number] if kind == "operand" else whole.results[number]), 0
+            return opaque.scratch, number
+        return (opaque.node.operands[number] if kind == "operand" else opaque.results[number]), 0
 
-    def _host(self, launch: HostCall, whole: OpaqueStep) -> None:
-        results = [result for result in whole.results if result is not None]
-        specs = [result.spec if result is not None else None for result in whole.results]
-        call = host_calls.HostRequest(launch.run, [operand.spec for operand in whole.node.operands], specs)
+    def _host(self, launch: HostCall, opaque: OpaqueStep) -> None:
+        results = [result for result in opaque.results if result is not None]
+        specs = [result.spec if result is not None else None for result in opaque.results]
+        call = host_calls.HostRequest(launch.run, [operand.spec for operand in opaque.node.operands], specs)
         self.w.calls.append(call)
-        table = self._table([(node, 0) for node in (*whole.node.operands, *results)], 0)
+        table = self._table([(node, 0) for node in (*opaque.node.operands, *results)], 0)
         self.w.module.declare("nxk_host", "i64", ["i64", "ptr"])
         failed = self.b.call("nxk_host", "i64", 1, self.w.word(call.number), table)
         self.w.leave_if(self.b.icmp("ne", failed, self.w.integer(0)))
@@ -320,7 +320,7 @@ def write(
     written_out = writer is not None
     writer = writer or ProgramWriter()
 
-    def given(index: int) -> Address:
+    def parameter(index: int) -> Address:
         return lambda: writer.pointer(index)
 
     # A list is made of scopes, so that it is known only here.
@@ -331,14 +331,14 @@ def write(
     scope = (NativeScope if written_out or not step_interpreter.can_be_listed(plan) else step_interpreter.StepList)(
         writer,
         plan,
-        [given(k) for k in range(inputs)],
-        [given(k) for k in range(inputs, workspace)],
-        given(workspace),
+        [parameter(k) for k in range(inputs)],
+        [parameter(k) for k in range(inputs, workspace)],
+        parameter(workspace),
         [("input", k) for k in range(inputs)],
     )
     with writer.around(plan):
         scope.run()
-    for place, number in updates:
-        if plan.outputs[number] != ("input", place):
-            writer.copy(writer.pointer(place), scope.at(plan.outputs[number]), bytes_of(plan.results[number]))
+    for position, number in updates:
+        if plan.outputs[number] != ("input", position):
+            writer.copy(writer.pointer(position), scope.at(plan.outputs[number]), bytes_of(plan.results[number]))
     return writer.finish()

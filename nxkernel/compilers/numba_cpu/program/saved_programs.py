@@ -34,31 +34,31 @@ _OWN_CODE = ("compiled", "memory", "disk")
 _SIZE = struct.Struct("<Q")
 
 
-class FoundKernel:
+class SavedKernel:
     """A kernel of a program that was found on disk, as :class:`KernelRecord` tells of one.
 
     What only the plan of the program knows is asked for when somebody wants to see it.
     """
 
-    __slots__ = ("_whole", "continues", "kind", "milliseconds", "moved", "operations", "origin", "symbol", "title")
+    __slots__ = ("_record", "continues", "kind", "milliseconds", "moved", "operations", "origin", "symbol", "title")
 
-    def __init__(self, whole: Callable[[], KernelRecord], line: list, origin: str, milliseconds: float) -> None:
-        self._whole, self.origin, self.milliseconds = whole, origin, milliseconds
+    def __init__(self, record: Callable[[], KernelRecord], line: list, origin: str, milliseconds: float) -> None:
+        self._record, self.origin, self.milliseconds = record, origin, milliseconds
         self.kind, self.title, self.symbol, self.moved, self.operations, self.continues = line
 
     @property
     def nodes(self) -> list[Expr]:
         """The nodes that it computes."""
-        return self._whole().nodes
+        return self._record().nodes
 
     @property
     def texts(self) -> dict[str, Callable[[], str]]:
         """Form to a function that gives its text."""
-        return self._whole().texts
+        return self._record().texts
 
 
 @dataclass(frozen=True)
-class Found:
+class SavedProgram:
     """What the record of a program says.
 
     Parameters
@@ -68,44 +68,46 @@ class Found:
     layout : Layout
     lines : list
         Of each kernel its kind, title, symbol, bytes and operations, and whether it continues the one before it.
-    places : list of str
+    origins : list of str
         Where the code of each kernel is, or empty for those that have files of their own.
     """
 
     text: NativeProgram
     layout: Layout
     lines: list[list]
-    places: list[str]
+    origins: list[str]
 
-    def kernels(self, whole: Callable[[int], KernelRecord]) -> tuple[list[FoundKernel], dict[str, LoadedCode]] | None:
+    def kernels(self, record: Callable[[int], KernelRecord]) -> tuple[list[SavedKernel], dict[str, LoadedCode]] | None:
         """The kernels and, by name, their code; None where some of it is no longer there.
 
         Parameters
         ----------
-        whole : callable
+        record : callable
             Gives by its number what the plan knows of a kernel.
         """
-        made, codes = [], {}
-        for number, (line, place) in enumerate(zip(self.lines, self.places, strict=True)):
+        kernels, codes = [], {}
+        for number, (line, origin) in enumerate(zip(self.lines, self.origins, strict=True)):
             begin = time.perf_counter()
-            kept = None if place else code_store.kept(line[2])
-            if not place and kept is None:
+            kept = None if origin else code_store.kept(line[2])
+            if not origin and kept is None:
                 return None
             if kept is not None:
                 codes[line[2]] = kept[0]
             spent = 1e3 * (time.perf_counter() - begin)
-            made.append(FoundKernel(functools.partial(whole, number), line, place or kept[1], 0.0 if place else spent))
-        return made, codes
+            kernels.append(
+                SavedKernel(functools.partial(record, number), line, origin or kept[1], 0.0 if origin else spent)
+            )
+        return kernels, codes
 
 
 def name_of(graph: Graph) -> str | None:
     """The name of a graph's record; None where it is not worth one, or cannot have one."""
     if disk_cache.directory() is None:
         return None
-    found = contents(graph)
-    if found is None or found[1] < WORTH_A_FILE:
+    content = contents(graph)
+    if content is None or content[1] < WORTH_A_FILE:
         return None
-    return f"nxg_{hashlib.sha256(_sources() + found[0]).hexdigest()[:40]}"
+    return f"nxg_{hashlib.sha256(_sources() + content[0]).hexdigest()[:40]}"
 
 
 def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[KernelRecord]) -> None:
@@ -126,7 +128,7 @@ def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[Kern
     disk_cache.write(name, _SIZE.pack(len(head)) + head + text.params.astype("<i8").tobytes())
 
 
-def read(name: str) -> Found | None:
+def read(name: str) -> SavedProgram | None:
     """What is recorded under a name; None for nothing, and for a program of another BLAS."""
     data = disk_cache.read(name)
     if data is None:
@@ -141,9 +143,9 @@ def read(name: str) -> Found | None:
     text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
-        [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, place) for kind, place in outputs]
+        [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, index) for kind, index in outputs]
     )
-    return Found(text, layout, said["lines"], said["places"])
+    return SavedProgram(text, layout, said["lines"], said["places"])
 
 
 @functools.cache

@@ -45,7 +45,7 @@ class Inline:
         elif node.primitive.family == "elementwise":
             values = [self.value(operand) for operand in node.operands]
             if node.primitive is p.njit:
-                self.e.failure = self.b.room("i64", 1, zero=True)
+                self.e.failure = self.b.stack_slot("i64", 1, zero=True)
             value = self.e.apply(node.primitive.name, self._computed_in(node), values, attribute_of(node))
             if node.primitive is p.njit:
                 self.w.raise_if(self.e.failure, [node.params["function"].name])
@@ -64,19 +64,23 @@ class Inline:
 
     def element(self, node: Expr) -> Register:
         """An element that is read out of an array."""
-        found = scalars.element_of(node)
-        if found.base.primitive is p.constant:
-            return self.literal(found.base.params["value"], node.type)
-        address = self.place(self.scope.address(found.base), node.type, found.offset, self.scope.buffer(found.base))
-        return self.load(node.type, address, self.w.apart(self.scope.tag(found.base)))
+        element = scalars.element_of(node)
+        if element.base.primitive is p.constant:
+            return self.literal(element.base.params["value"], node.type)
+        address = self.element_address(
+            self.scope.address(element.base), node.type, element.offset, self.scope.buffer(element.base)
+        )
+        return self.load(node.type, address, self.w.alias_metadata(self.scope.tag(element.base)))
 
     def store(self, node: Expr) -> None:
         """Write an element into the array that an update is in."""
         (store,) = piecewise_buffers.stores(node, in_place=True)
         axes = node.params.get("axes", range(len(store.places)))
         terms = [Term(at.index, at.most, at.stride, axis) for at, axis in zip(store.places, axes, strict=True)]
-        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms), self.scope.buffer(node))
-        value, note = self.value(store.value), self.w.apart(self.scope.tag(node))
+        address = self.element_address(
+            self.scope.address(node), node.type, Offset(store.offset, terms), self.scope.buffer(node)
+        )
+        value, note = self.value(store.value), self.w.alias_metadata(self.scope.tag(node))
         if store.mode is StoreMode.ADD:
             value = self.e.apply("add", node.type, [self.load(node.type, address, note), value], None)
         self.keep(value, node.type, address, note)
@@ -124,7 +128,7 @@ class Inline:
 
     # Places ----------------------------------------------------------------------------------------------------
 
-    def place(self, base: IRValue, type_: Type, offset: Offset, strides: object) -> IRValue:
+    def element_address(self, base: IRValue, type_: Type, offset: Offset, strides: object) -> IRValue:
         """The address of an element of an array, whose strides have a name."""
         total = self.w.word(offset.fixed) if offset.fixed else None
         for term in offset.terms:

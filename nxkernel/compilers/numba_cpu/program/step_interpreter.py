@@ -44,14 +44,18 @@ class StepList(NativeScope):
     def run(self) -> None:
         """Write all steps, and the loop that goes through them."""
         self._kernels: dict[str, int] = {}
-        self._rooms: dict[int, int] = {}
+        self._scalar_slots: dict[int, int] = {}
         self._list: list[int] = []
         self._runs = self._most = 0
         super().run()
         w = self.w
         w.readable = 1  # so that the text does not depend on how long the list is
         state, runs, most = w.state, w.word(self._runs), w.word(self._most)
-        numbers = self.b.room("i64", _ROOM * len(self._rooms)) if self._rooms else IRValue("ptr", 1, "null")
+        numbers = (
+            self.b.stack_slot("i64", _ROOM * len(self._scalar_slots))
+            if self._scalar_slots
+            else IRValue("ptr", 1, "null")
+        )
         first = self.b.offset(PARAMS, "i64", w.integer(len(w.words)))
         w.words += self._list
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
@@ -65,16 +69,16 @@ class StepList(NativeScope):
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
         self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
         for owner, offset in run.buffers:
-            self._list += self._place(owner, offset)
+            self._list += self._address_entry(owner, offset)
         self._list += run.words
         self._runs += 1
         self._most = max(self._most, len(run.buffers) + len(run.words))
 
-    def _place(self, node: Expr, offset: int) -> tuple[int, int]:
+    def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
         """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
         kind, where = self.plan.place[node]
         if kind == "number":
-            return -1, 8 * _ROOM * self._rooms.setdefault(where, len(self._rooms)) + offset
+            return -1, 8 * _ROOM * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
         if kind == "work":
             return len(self.inputs) + len(self.outputs), where + offset
         return (where if kind == "input" else len(self.inputs) + where), offset
@@ -84,7 +88,7 @@ def _text(kernels: Sequence[str], blas: bool) -> str:
     """LLVM IR of ``nxk_steps``, which runs the kernels of a list, and of the table of these kernels."""
     table = ", ".join(f"ptr @{kernel}" for kernel in kernels)
     run = "call void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state)"
-    alone = f"""
+    single_threaded = f"""
   %alone = icmp ne i64 %blas, 0
   br i1 %alone, label %quiet, label %plain
 quiet:
@@ -94,8 +98,8 @@ quiet:
   br label %done
 plain:"""
     fields = "\n".join(
-        f"  %{name}_at = getelementptr i64, ptr %at, i64 {place}\n  %{name} = load i64, ptr %{name}_at, align 8"
-        for place, name in enumerate(("number", "blas", "count", "grain", "buffers", "words"))
+        f"  %{name}_at = getelementptr i64, ptr %at, i64 {index}\n  %{name} = load i64, ptr %{name}_at, align 8"
+        for index, name in enumerate(("number", "blas", "count", "grain", "buffers", "words"))
     )
     return f"""
 @nxp_kernels = internal constant [{len(kernels)} x ptr] [{table}]
@@ -153,7 +157,7 @@ word_body:
 ready:
   %behind = getelementptr i64, ptr %words_from, i64 %words
   %kernel_at = getelementptr ptr, ptr @nxp_kernels, i64 %number
-  %kernel = load ptr, ptr %kernel_at, align 8{alone if blas else ""}
+  %kernel = load ptr, ptr %kernel_at, align 8{single_threaded if blas else ""}
   {run}
   br label %done
 done:

@@ -87,15 +87,17 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
     """Rows whose elements follow one another in memory."""
     blocks = ceil_div(length, block)
     lanes = _ROWS
-    alone = blocks == 1 or rows >= _LINES
-    if alone and rows < _ROWS // 4:
+    is_unsplit = blocks == 1 or rows >= _LINES
+    if is_unsplit and rows < _ROWS // 4:
         lanes = 1
-    lines = rows if alone else rows * blocks
-    words = (length, lines, 1 if alone else blocks, block, blocks)
+    lines = rows if is_unsplit else rows * blocks
+    words = (length, lines, 1 if is_unsplit else blocks, block, blocks)
     groups = ceil_div(lines, lanes)
     kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), words)
-    work = lanes * (length if alone else block) * (3 if lanes == 1 else 1)
-    return kernels.alone(groups, work) if alone else kernels.shared(groups, work, rows, groups * lanes)
+    work = lanes * (length if is_unsplit else block) * (3 if lanes == 1 else 1)
+    return (
+        kernels.one_thread_per_line(groups, work) if is_unsplit else kernels.shared(groups, work, rows, groups * lanes)
+    )
 
 
 def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> NativeRoutine:
@@ -109,7 +111,7 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
     words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
     kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), words)
     if blocks == 1 or lines >= _LINES:
-        return kernels.alone(lines, 5 * vectors * length)
+        return kernels.one_thread_per_line(lines, 5 * vectors * length)
     return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
 
 
@@ -121,7 +123,7 @@ class _Kernels:
     scan: CumulativeForm
     words: tuple[int, ...]
 
-    def alone(self, steps: int, work: int) -> NativeRoutine:
+    def one_thread_per_line(self, steps: int, work: int) -> NativeRoutine:
         """Each line is walked by one thread."""
         return NativeRoutine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
 

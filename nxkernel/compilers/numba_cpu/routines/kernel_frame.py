@@ -38,11 +38,11 @@ class KernelFrame:
     def table(self, pointers: int, words: int) -> tuple[list[IRValue], list[IRValue]]:
         """The addresses and the words of a call."""
         at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
-        found = [
-            self.b.load("ptr" if place < pointers else "i64", address, invariant=True)
-            for place, address in enumerate(at)
+        words_of_call = [
+            self.b.load("ptr" if index < pointers else "i64", address, invariant=True)
+            for index, address in enumerate(at)
         ]
-        return found[:pointers], found[pointers:]
+        return words_of_call[:pointers], words_of_call[pointers:]
 
     def finish(self) -> str:
         """Close the kernel; the text of its module."""

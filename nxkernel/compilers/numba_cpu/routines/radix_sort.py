@@ -57,8 +57,8 @@ class _RadixWriter:
             disorder, before, altered = carried
             own = bits(index, lanes)
             key = items.keys.of(b, own)
-            place = b.integer("add", b.splat(index, lanes), b.steps("i64", lanes))
-            self._put(items.of(key, place), first, f.plus(f.times(row, length), index))
+            index_of_lane = b.integer("add", b.splat(index, lanes), b.steps("i64", lanes))
+            self._put(items.of(key, index_of_lane), first, f.plus(f.times(row, length), index))
             if self.order.ambiguous:
                 altered = b.integer("or", altered, items.keys.altered(b, own, key))
             return [b.integer("or", disorder, b.icmp("ugt", self._moved(before, key), key)), key, altered]
@@ -107,8 +107,8 @@ class _RadixWriter:
         steps = f.loop(f.begin, f.end)
         with f.when(self._noted(_ALTERED, notes, steps.index, pieces)):
             base = self._base(*f.split(steps.index, columns), length, columns)
-            places = [b.offset(address, keys.element, base) for address in (source, target)]
-            b.do(f"call void @{restore(keys, b)}({', '.join(map(str, (*places, length, columns)))})")
+            addresses = [b.offset(address, keys.element, base) for address in (source, target)]
+            b.do(f"call void @{restore(keys, b)}({', '.join(map(str, (*addresses, length, columns)))})")
         steps.end()
 
     def _piece(
@@ -137,11 +137,11 @@ class _RadixWriter:
         f, b = self.f, self.b
         lanes = 1 if self.radix.beside else 512 // max(WIDTH[self.radix.item], 32)
         if lanes > 1:
-            whole = f.minus(end, b.integer("urem", f.minus(end, begin), f.integer(lanes)))
-            vectors = f.loop(begin, whole, lanes, [b.splat(value, lanes) for value in carried])
+            end_of_vectors = f.minus(end, b.integer("urem", f.minus(end, begin), f.integer(lanes)))
+            vectors = f.loop(begin, end_of_vectors, lanes, [b.splat(value, lanes) for value in carried])
             held = vectors.end(*body(vectors.index, lanes, vectors.values))
             carried = [b.any(value) if value.element == "i1" else b.extract(value, lanes - 1) for value in held]
-            begin = whole
+            begin = end_of_vectors
         rest = f.loop(begin, end, 1, carried)
         return rest.end(*body(rest.index, 1, rest.values))
 
@@ -150,8 +150,8 @@ class _RadixWriter:
         f, b = self.f, self.b
         looks = f.loop(0, pieces, 1, [b.constant("i8", 0)])
         note = b.load("i8", b.offset(notes, "i8", f.plus(f.times(row, pieces), looks.index)))
-        (found,) = looks.end(b.integer("or", looks.values[0], note))
-        return b.icmp("ne", b.integer("and", found, b.constant("i8", what)), b.constant("i8", 0))
+        (noted,) = looks.end(b.integer("or", looks.values[0], note))
+        return b.icmp("ne", b.integer("and", noted, b.constant("i8", what)), b.constant("i8", 0))
 
     # Digits ----------------------------------------------------------------------------------------------------
 
@@ -169,8 +169,8 @@ class _RadixWriter:
             self._vectors(values, [own], lambda _: b.constant(self.counter, 0, self.lanes))
 
             def body(index: IRValue) -> None:
-                place = b.offset(own, self.counter, self._digit(self._get(buffer, index, 1), shift, values))
-                b.store(b.integer("add", b.load(self.counter, place), b.constant(self.counter, 1)), place)
+                counter = b.offset(own, self.counter, self._digit(self._get(buffer, index, 1), shift, values))
+                b.store(b.integer("add", b.load(self.counter, counter), b.constant(self.counter, 1)), counter)
 
             self._items(row, block, length, size, body)
         steps.end()
@@ -180,7 +180,7 @@ class _RadixWriter:
         f, b = self.f, self.b
         (first, second, state, notes, counts), words = f.table(5, 8)
         length, pieces, width, number, blocks, size, shift, values = words
-        places, totals = b.alloca(self.counter, values), b.alloca(self.counter, values)
+        targets, totals = b.alloca(self.counter, values), b.alloca(self.counter, values)
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
         now = b.offset(state, "i64", f.plus(f.times(row, width), number))
@@ -189,7 +189,7 @@ class _RadixWriter:
             b.store(was, following)
         with f.when(self._noted(_DISORDER, notes, row, pieces)):
             row_counts = b.offset(counts, self.counter, f.times(f.times(row, blocks), values))
-            same = self._placed(places, totals, row_counts, values, block, blocks, length)
+            same = self._find_targets(targets, totals, row_counts, values, block, blocks, length)
             with f.when(b.icmp("eq", same, b.constant("i1", 0))):
                 other = f.minus(f.integer(1), was)
                 with f.when(b.icmp("eq", block, f.integer(0))):
@@ -199,17 +199,17 @@ class _RadixWriter:
 
                 def body(index: IRValue) -> None:
                     parts = self._get(source, index, 1)
-                    at = b.offset(places, self.counter, self._digit(parts, shift, values))
-                    place = b.load(self.counter, at)
-                    b.store(b.integer("add", place, b.constant(self.counter, 1)), at)
-                    self._put(parts, target, f.plus(start, b.convert("zext", place, "i64")))
+                    at = b.offset(targets, self.counter, self._digit(parts, shift, values))
+                    target_index = b.load(self.counter, at)
+                    b.store(b.integer("add", target_index, b.constant(self.counter, 1)), at)
+                    self._put(parts, target, f.plus(start, b.convert("zext", target_index, "i64")))
 
                 self._items(row, block, length, size, body)
         steps.end()
 
-    def _placed(
+    def _find_targets(
         self,
-        places: IRValue,
+        targets: IRValue,
         totals: IRValue,
         counts: IRValue,
         values: IRValue,
@@ -227,15 +227,15 @@ class _RadixWriter:
             self._vectors(values, [target, target, more], lambda held: b.integer("add", *held))
             each.end()
 
-        self._vectors(values, [places], lambda _: b.constant(counter, 0, self.lanes))
-        add(places, 0, block)
-        self._vectors(values, [totals, places], lambda held: held[0])
+        self._vectors(values, [targets], lambda _: b.constant(counter, 0, self.lanes))
+        add(targets, 0, block)
+        self._vectors(values, [totals, targets], lambda held: held[0])
         add(totals, block, blocks)
         everything = b.convert("trunc", length, counter)
         running = f.loop(0, values, 1, [b.constant(counter, 0), b.constant("i1", 0)])
         lesser, same = running.values
         total = b.load(counter, b.offset(totals, counter, running.index))
-        own = b.offset(places, counter, running.index)
+        own = b.offset(targets, counter, running.index)
         b.store(b.integer("add", lesser, b.load(counter, own)), own)
         same = b.integer("or", same, b.icmp("eq", total, everything))
         return running.end(b.integer("add", lesser, total), same)[1]
@@ -261,12 +261,12 @@ class _RadixWriter:
         start = f.times(row, length)
         first = f.times(block, size)
         begin, end = f.plus(start, first), f.plus(start, f.least(f.plus(first, size), length))
-        whole = f.minus(end, self.b.integer("urem", f.minus(end, begin), f.integer(_TURN)))
-        several = f.loop(begin, whole, _TURN)
+        end_of_vectors = f.minus(end, self.b.integer("urem", f.minus(end, begin), f.integer(_TURN)))
+        several = f.loop(begin, end_of_vectors, _TURN)
         for k in range(_TURN):
             body(f.plus(several.index, k))
         several.end()
-        rest = f.loop(whole, end)
+        rest = f.loop(end_of_vectors, end)
         body(rest.index)
         rest.end()
 

@@ -74,20 +74,20 @@ class HostCall:
     def title(self) -> str:
         """What it does, for people."""
         node = self.node
-        given = ", ".join(str(operand.spec) for operand in node.operands[:1])
+        operand_specs = ", ".join(str(operand.spec) for operand in node.operands[:1])
         if node.primitive is p.njit_call:
-            return f"{node.params['function']} of {given or 'nothing'}, compiled by Numba"
-        return f"{node.primitive.name} of {given} by the compiled routine of SciPy or NumPy"
+            return f"{node.params['function']} of {operand_specs or 'nothing'}, compiled by Numba"
+        return f"{node.primitive.name} of {operand_specs} by the compiled routine of SciPy or NumPy"
 
     def run(self, operands: Sequence[np.ndarray], results: Sequence[np.ndarray | None]) -> None:
         """Read the operands, write the results."""
         node = self.node
         if node.primitive is p.fft:
             return transform_into(*results, *operands, **node.params)
-        found = MEANING[node.primitive](node.spec, *operands, **node.params)
-        for value, place in zip(found if type(node.spec) is tuple else (found,), results, strict=True):
-            if place is not None:
-                place[...] = value
+        values = MEANING[node.primitive](node.spec, *operands, **node.params)
+        for value, result in zip(values if type(node.spec) is tuple else (values,), results, strict=True):
+            if result is not None:
+                result[...] = value
         return None
 
 

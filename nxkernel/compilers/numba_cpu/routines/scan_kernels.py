@@ -91,13 +91,13 @@ class _ScanWriter:
         address = self.b.offset(self.target, self.memory, index)
         self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
 
-    def held(self, place: IRValue, lanes: int) -> IRValue:
+    def held(self, index: IRValue, lanes: int) -> IRValue:
         """Accumulated values among the totals."""
-        return self.b.load(self.register, self.b.offset(self.kept, self.register, place), lanes=lanes)
+        return self.b.load(self.register, self.b.offset(self.kept, self.register, index), lanes=lanes)
 
-    def hold(self, place: IRValue, value: IRValue) -> None:
+    def hold(self, index: IRValue, value: IRValue) -> None:
         """Write accumulated values to the totals."""
-        self.b.store(value, self.b.offset(self.kept, self.register, place))
+        self.b.store(value, self.b.offset(self.kept, self.register, index))
 
 
 class _Columns(_ScanWriter):
@@ -111,36 +111,36 @@ class _Columns(_ScanWriter):
         if self.one_block:
             self._block(self.f.integer(0), self._nothing())
             return
-        turns = self.f.loop(0, blocks, 1, self._nothing())
-        inside = self._block(turns.index, turns.values)
-        turns.end(*map(self.combine, turns.values, inside))
+        loop = self.f.loop(0, blocks, 1, self._nothing())
+        inside = self._block(loop.index, loop.values)
+        loop.end(*map(self.combine, loop.values, inside))
 
-    def totals(self, place: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(place, words[-1])
+    def totals(self, index: IRValue, *words: IRValue) -> None:
+        line, block = self.f.split(index, words[-1])
         self._locate(line, *words)
-        for at, value in zip(self._places(place), self._block(block, None), strict=True):
+        for at, value in zip(self._addresses(index), self._block(block, None), strict=True):
             self.hold(at, value)
 
-    def apply(self, place: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(place, words[-1])
+    def apply(self, index: IRValue, *words: IRValue) -> None:
+        line, block = self.f.split(index, words[-1])
         self._locate(line, *words)
-        self._block(block, [self.held(at, self.lanes) for at in self._places(place)])
+        self._block(block, [self.held(at, self.lanes) for at in self._addresses(index)])
 
     def carry(self, line: IRValue, *words: IRValue) -> None:
         f, blocks = self.f, words[-1]
-        turns = f.loop(0, blocks, 1, self._nothing())
-        places = self._places(f.plus(f.times(line, blocks), turns.index))
-        found = [self.held(at, self.lanes) for at in places]
-        for at, value in zip(places, turns.values, strict=True):
+        loop = f.loop(0, blocks, 1, self._nothing())
+        addresses = self._addresses(f.plus(f.times(line, blocks), loop.index))
+        totals = [self.held(at, self.lanes) for at in addresses]
+        for at, value in zip(addresses, loop.values, strict=True):
             self.hold(at, value)
-        turns.end(*map(self.combine, turns.values, found))
+        loop.end(*map(self.combine, loop.values, totals))
 
     def _nothing(self) -> list[IRValue]:
         return [self.identity(self.lanes)] * self.scan.vectors
 
-    def _places(self, place: IRValue) -> list[IRValue]:
+    def _addresses(self, index: IRValue) -> list[IRValue]:
         """Where the totals have the vectors of a block of a line."""
-        first = self.f.times(place, self.scan.vectors * self.lanes)
+        first = self.f.times(index, self.scan.vectors * self.lanes)
         return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
 
     def _locate(self, line: IRValue, *words: IRValue) -> None:
@@ -159,10 +159,10 @@ class _Columns(_ScanWriter):
         f = self.f
         begin = f.times(block, self.size)
         rows = f.loop(begin, f.least(f.plus(begin, self.size), self.length), 1, self._nothing())
-        place = f.plus(self.base, f.times(rows.index, self.step))
+        row_start = f.plus(self.base, f.times(rows.index, self.step))
         following = []
         for k, mask in enumerate(self.masks):
-            at = f.plus(place, k * self.lanes)
+            at = f.plus(row_start, k * self.lanes)
             value = self.get(at, mask)
             joined = self.combine(rows.values[k], value)
             if self.one_block:
@@ -180,9 +180,9 @@ class _RowScan(_ScanWriter):
 
     def whole(self, group: IRValue, *words: IRValue) -> None:
         self._locate(group, *words)
-        turns = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
-        inside = self._block(turns.index, turns.values[0])
-        turns.end(self.combine(turns.values[0], inside))
+        loop = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
+        inside = self._block(loop.index, loop.values[0])
+        loop.end(self.combine(loop.values[0], inside))
 
     def totals(self, group: IRValue, *words: IRValue) -> None:
         if not self.scan.type.is_float or self.scan.name in ("max", "min"):
@@ -201,14 +201,14 @@ class _RowScan(_ScanWriter):
         left = f.minus(length, begin)
         count = f.least(size, left)
         start = f.plus(f.times(row, length), f.minus(left, count) if self.scan.backwards else begin)
-        whole = f.minus(count, self.b.integer("urem", count, f.integer(wide)))
-        vectors = f.loop(0, whole, wide, [self.identity(wide)])
+        end_of_vectors = f.minus(count, self.b.integer("urem", count, f.integer(wide)))
+        vectors = f.loop(0, end_of_vectors, wide, [self.identity(wide)])
         (total,) = vectors.end(self.combine(vectors.values[0], self.get(f.plus(start, vectors.index), None, wide)))
         while total.lanes > 1:
             half = total.lanes // 2
             low, high = (self.b.shuffle(total, list(range(at, at + half))) for at in (0, half))
             total = self.combine(low, high)
-        rest = f.loop(whole, count, 1, [total])
+        rest = f.loop(end_of_vectors, count, 1, [total])
         (total,) = rest.end(self.combine(rest.values[0], self.get(f.plus(start, rest.index), None, 1)))
         self.hold(each.index, total)
         each.end()
@@ -222,11 +222,11 @@ class _RowScan(_ScanWriter):
 
     def carry(self, row: IRValue, *words: IRValue) -> None:
         f, blocks = self.f, words[-1]
-        turns = f.loop(0, blocks, 1, [self.identity(1)])
-        place = f.plus(f.times(row, blocks), turns.index)
-        found = self.held(place, 1)
-        self.hold(place, turns.values[0])
-        turns.end(self.combine(turns.values[0], found))
+        loop = f.loop(0, blocks, 1, [self.identity(1)])
+        index = f.plus(f.times(row, blocks), loop.index)
+        total = self.held(index, 1)
+        self.hold(index, loop.values[0])
+        loop.end(self.combine(loop.values[0], total))
 
     def _locate(self, group: IRValue, *words: IRValue) -> None:
         """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
@@ -244,39 +244,39 @@ class _RowScan(_ScanWriter):
             self.left.append(left)
             self.lines.append(line)
 
-    def _block(self, turn: IRValue, before: IRValue | None) -> IRValue:
+    def _block(self, block: IRValue, before: IRValue | None) -> IRValue:
         """Accumulate a block of each lane; without what comes before nothing is written."""
         f = self.f
-        begin = f.times(turn, self.size)
+        begin = f.times(block, self.size)
         ends = [f.least(f.plus(begin, self.size), left) for left in self.left]
         first, last = ends[0], ends[0]
         for end in ends[1:]:
             first, last = f.least(first, end), self.b.intrinsic("smax", last, end)
-        whole = f.minus(first, self.b.integer("urem", f.minus(first, begin), f.integer(self.lanes)))
-        full = f.loop(begin, whole, self.lanes, [self.identity(self.lanes)])
+        end_of_vectors = f.minus(first, self.b.integer("urem", f.minus(first, begin), f.integer(self.lanes)))
+        full = f.loop(begin, end_of_vectors, self.lanes, [self.identity(self.lanes)])
         (carried,) = full.end(self._square(full.index, full.values[0], before, None))
         if self.lanes == 1:
             return carried
-        rest = f.loop(whole, last, self.lanes, [carried])
+        rest = f.loop(end_of_vectors, last, self.lanes, [carried])
         masks = [f.mask(f.minus(end, rest.index), self.lanes) for end in ends]
         (carried,) = rest.end(self._square(rest.index, rest.values[0], before, masks))
         return carried
 
     def _square(self, index: IRValue, carried: IRValue, before: IRValue | None, masks: list[IRValue] | None) -> IRValue:
         """Accumulate as many elements of each lane as there are lanes; what they give."""
-        places, masks = self._places(index), [None] * self.lanes if masks is None else masks
+        addresses, masks = self._addresses(index), [None] * self.lanes if masks is None else masks
         masks = [mask and self._forwards(mask) for mask in masks]
-        rows = [self._forwards(self.get(place, mask)) for place, mask in zip(places, masks, strict=True)]
+        rows = [self._forwards(self.get(address, mask)) for address, mask in zip(addresses, masks, strict=True)]
         columns = turned(self.b, rows)
         for k, column in enumerate(columns):
             carried = self.combine(carried, column)
             columns[k] = carried if before is None else self.combine(before, carried)
         if before is not None:
-            for place, mask, row in zip(places, masks, turned(self.b, columns), strict=True):
-                self.put(self._forwards(row), place, mask)
+            for address, mask, row in zip(addresses, masks, turned(self.b, columns), strict=True):
+                self.put(self._forwards(row), address, mask)
         return carried
 
-    def _places(self, index: IRValue) -> list[IRValue]:
+    def _addresses(self, index: IRValue) -> list[IRValue]:
         """Where the lanes' vectors are in memory."""
         f = self.f
         if self.scan.backwards:

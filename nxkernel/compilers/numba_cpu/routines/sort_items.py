@@ -37,25 +37,25 @@ class Items:
         if order.index:
             self.parts = [f"i{2 * low}"] if low else ["i64", "i64"]
 
-    def of(self, key: IRValue, place: IRValue) -> list[IRValue]:
-        """The items of keys; `place` is one for all lanes, or one a lane."""
+    def of(self, key: IRValue, index: IRValue) -> list[IRValue]:
+        """The items of keys; `index` is one for all lanes, or one a lane."""
         b, lanes = self.b, key.lanes
         if not self.order.index:
             return [key]
         wide = self.parts[0]
-        key, place = b.convert("zext", key, wide), b.splat(b.convert("trunc", place, wide), lanes)
+        key, index = b.convert("zext", key, wide), b.splat(b.convert("trunc", index, wide), lanes)
         if not self.low:
-            return [key, place]
-        return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), place)]
+            return [key, index]
+        return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), index)]
 
     def result(self, parts: list[IRValue]) -> IRValue:
         """What is written of items: elements, or places."""
         b, lanes = self.b, parts[0].lanes
         if not self.order.index:
             return self.keys.bits(b, parts[0])
-        place = parts[-1]
+        index = parts[-1]
         if self.low:
-            mask = b.constant(place.element, (1 << self.low) - 1, lanes)
-            place = b.convert("zext", b.integer("and", place, mask), "i64")
+            mask = b.constant(index.element, (1 << self.low) - 1, lanes)
+            index = b.convert("zext", b.integer("and", index, mask), "i64")
         e = Emitter(b, inline=True)
-        return e.to_memory(e.apply("as_type", self.order.index, [place], s64), self.order.index)
+        return e.to_memory(e.apply("as_type", self.order.index, [index], s64), self.order.index)

@@ -101,19 +101,19 @@ def restore(keys: Keys, caller: FunctionBuilder) -> str:
     key = keys.of(b, element(counts.index))
     less = [b.convert("zext", b.icmp("ult", key, one_key), "i64") for one_key in shared]
     first = counts.end(*[b.integer("add", count, more) for count, more in zip(counts.values, less, strict=True)])
-    places = RangeLoop(b, zero, length, one, first)
-    bits = element(places.index)
+    elements_loop = RangeLoop(b, zero, length, one, first)
+    bits = element(elements_loop.index)
     key = keys.of(b, bits)
     following = []
-    for place, one_key in zip(places.values, shared, strict=True):
+    for target_index, one_key in zip(elements_loop.values, shared, strict=True):
         equal, then, done = b.icmp("eq", key, one_key), b.label("then"), b.label("done")
         b.branch_if(equal, then, done)
         b.start(then)
-        b.store(bits, b.offset(target, keys.element, b.integer("mul", place, step)))
+        b.store(bits, b.offset(target, keys.element, b.integer("mul", target_index, step)))
         b.branch(done)
         b.start(done)
-        following.append(b.integer("add", place, b.convert("zext", equal, "i64")))
-    places.end(*following)
+        following.append(b.integer("add", target_index, b.convert("zext", equal, "i64")))
+    elements_loop.end(*following)
     b.do("ret void")
     b.finish()
     return name

@@ -248,6 +248,6 @@ class _Scratch:
         self.bytes = 0
 
     def take(self, size: int) -> Memory:
-        place = self.bytes
+        offset = self.bytes
         self.bytes += ceil_div(size, 64) * 64
-        return "scratch", place
+        return "scratch", offset

@@ -35,8 +35,8 @@ class _NetworkWriter:
         f, b = self.f, self.b
         (self.source, self.target), words = f.table(2, 5)
         self.outer, self.length, self.columns, self.tiles, self.top = words
-        room = f.times(b.integer("and", f.plus(self.length, _SQUARE - 1), f.integer(-_SQUARE)), self.lanes)
-        self.planes = [b.alloca(part, room) for part in self.items.parts]
+        tile_size = f.times(b.integer("and", f.plus(self.length, _SQUARE - 1), f.integer(-_SQUARE)), self.lanes)
+        self.planes = [b.alloca(part, tile_size) for part in self.items.parts]
         steps = f.loop(f.begin, f.end)
         altered = self.read(steps.index)
         self._sort()
@@ -53,11 +53,11 @@ class _NetworkWriter:
         for plane, part in zip(self.planes, parts, strict=True):
             self.b.store(part, self.b.offset(plane, part.element, index))
 
-    def take(self, bits: IRValue, place: IRValue, index: IRValue, altered: IRValue) -> IRValue:
+    def take(self, bits: IRValue, element_index: IRValue, index: IRValue, altered: IRValue) -> IRValue:
         """Put the items of elements into the tile; whether any so far is not what its key tells."""
         b = self.b
         key = self.keys.of(b, bits)
-        self.put(self.items.of(key, place), index)
+        self.put(self.items.of(key, element_index), index)
         if not self.order.ambiguous:
             return altered
         return b.integer("or", altered, self.keys.altered(b, bits, key))
@@ -107,9 +107,9 @@ class _NetworkWriter:
         far = f.times(d, self.lanes)
         b.branch(head)
         b.start(head)
-        turn = b.phi("i64")
-        turn.add(f.integer(0), entry)
-        i = f.plus(f.minus(f.plus(turn.value, turn.value), b.integer("and", turn.value, low)), r)
+        pair = b.phi("i64")
+        pair.add(f.integer(0), entry)
+        i = f.plus(f.minus(f.plus(pair.value, pair.value), b.integer("and", pair.value, low)), r)
         b.branch_if(b.icmp("slt", i, stop), body, done)
         b.start(body)
         here = f.times(i, self.lanes)
@@ -117,7 +117,7 @@ class _NetworkWriter:
         less, greater = self._ordered(self.get(here, self.lanes), self.get(there, self.lanes))
         self.put(less, here)
         self.put(greater, there)
-        turn.add(f.plus(turn.value, 1), b.block)
+        pair.add(f.plus(pair.value, 1), b.block)
         b.branch(head)
         b.start(done)
 
@@ -137,8 +137,8 @@ class _NetworkWriter:
         f, b = self.f, self.b
         with f.when(altered):
             rows = f.loop(0, self.rows)
-            place = self.row(rows.index)
-            addresses = [b.offset(base, self.memory, place) for base in (self.source, self.target)]
+            offset = self.row(rows.index)
+            addresses = [b.offset(base, self.memory, offset) for base in (self.source, self.target)]
             b.do(f"call void @{restore(self.keys, b)}({', '.join(map(str, (*addresses, self.length, self.columns)))})")
             rows.end()
 
@@ -157,15 +157,15 @@ class _Beside(_NetworkWriter):
         loop = f.loop(0, self.length, 1, [b.constant("i1", 0, self.lanes)])
         address = b.offset(self.source, kind, f.plus(self.base, f.times(loop.index, self.columns)))
         bits = b.masked_load(kind, address, self.mask)
-        (found,) = loop.end(self.take(bits, loop.index, f.times(loop.index, self.lanes), loop.values[0]))
-        return b.any(found)
+        (altered,) = loop.end(self.take(bits, loop.index, f.times(loop.index, self.lanes), loop.values[0]))
+        return b.any(altered)
 
     def write(self) -> None:
         f, b = self.f, self.b
         loop = f.loop(0, self.length)
         result = self.items.result(self.get(f.times(loop.index, self.lanes), self.lanes))
-        place = f.plus(self.base, f.times(loop.index, self.columns))
-        b.masked_store(result, b.offset(self.target, self.memory, place), self.mask)
+        offset = f.plus(self.base, f.times(loop.index, self.columns))
+        b.masked_store(result, b.offset(self.target, self.memory, offset), self.mask)
         loop.end()
 
     def row(self, lane: IRValue) -> IRValue:
@@ -181,29 +181,31 @@ class _Behind(_NetworkWriter):
         self.first = f.times(step, self.lanes)
         self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
         groups = f.loop(0, self.rows, _SQUARE, [b.constant("i1", 0, _SQUARE)])
-        places = self._rows(groups.index)
+        row_starts = self._rows(groups.index)
         loop = f.loop(0, self.length, _SQUARE, groups.values)
         mask = f.mask(f.minus(self.length, loop.index), _SQUARE)
-        rows = [b.masked_load(kind, b.offset(self.source, kind, f.plus(p, loop.index)), mask) for p in places]
-        found = loop.values[0]
+        rows = [b.masked_load(kind, b.offset(self.source, kind, f.plus(p, loop.index)), mask) for p in row_starts]
+        altered = loop.values[0]
         for k, column in enumerate(turned(b, rows)):
-            place = f.plus(loop.index, k)
-            found = self.take(column, place, f.plus(f.times(place, self.lanes), groups.index), found)
-        groups.end(*loop.end(found))
+            element_index = f.plus(loop.index, k)
+            altered = self.take(
+                column, element_index, f.plus(f.times(element_index, self.lanes), groups.index), altered
+            )
+        groups.end(*loop.end(altered))
         return b.any(groups.values[0])
 
     def write(self) -> None:
         f, b = self.f, self.b
         groups = f.loop(0, self.rows, _SQUARE)
-        places = self._rows(groups.index)
+        row_starts = self._rows(groups.index)
         loop = f.loop(0, self.length, _SQUARE)
         mask = f.mask(f.minus(self.length, loop.index), _SQUARE)
         columns = []
         for k in range(_SQUARE):
             at = f.plus(f.times(f.plus(loop.index, k), self.lanes), groups.index)
             columns.append(self.items.result(self.get(at, _SQUARE)))
-        for place, row in zip(places, turned(b, columns), strict=True):
-            b.masked_store(row, b.offset(self.target, self.memory, f.plus(place, loop.index)), mask)
+        for row_start, row in zip(row_starts, turned(b, columns), strict=True):
+            b.masked_store(row, b.offset(self.target, self.memory, f.plus(row_start, loop.index)), mask)
         loop.end()
         groups.end()
 

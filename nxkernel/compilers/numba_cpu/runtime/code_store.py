@@ -60,11 +60,11 @@ def native(
     origin : str
         ``"memory"``, ``"disk"`` or ``"compiled"``.
     """
-    found = _codes.get(symbol)
-    if found is not None:
+    code = _codes.get(symbol)
+    if code is not None:
         with contextlib.suppress(KeyError):
             _recent.move_to_end(symbol)
-        return found, "memory"
+        return code, "memory"
     return compile_thread.do(lambda: _once(symbol, lambda: _make(symbol, text, needs, loops, uses, also)))
 
 
@@ -81,9 +81,9 @@ def _once(symbol: str, make: Callable[[], tuple[LoadedCode, str]]) -> tuple[Load
     """The function's code; one thread makes it, others wait."""
     while True:
         with _lock:
-            found = _codes.get(symbol)
-            if found is not None:
-                return found, "memory"
+            code = _codes.get(symbol)
+            if code is not None:
+                return code, "memory"
             building = _building.get(symbol)
             if building is None:
                 _building[symbol] = threading.Event()
@@ -93,10 +93,10 @@ def _once(symbol: str, make: Callable[[], tuple[LoadedCode, str]]) -> tuple[Load
         return make()
     finally:
         with _lock:
-            made = _building.pop(symbol, None)
-        if made is not None:
+            event = _building.pop(symbol, None)
+        if event is not None:
             # None in a child that was forked in the middle of this, where nobody waits.
-            made.set()
+            event.set()
 
 
 class _MissingError(Exception):
@@ -130,7 +130,7 @@ def _make(
     data, origin = disk_cache.read(symbol), "disk"
     if data is None:
         module = text()
-        loader.check_room()
+        loader.check_memory()
         from nxkernel.compilers.numba_cpu.codegen.object_code import compile_object
 
         data, origin = compile_object(module, loops=loops), "compiled"

@@ -78,7 +78,7 @@ class ObjectFile:
             head = _HEADER.unpack_from(data)
             if not head[0].startswith(_MAGIC) or head[1:3] != (_RELOCATABLE, _X86_64):
                 raise ValueError("no object file for x86-64")
-            rows = [_SECTION.unpack_from(data, head[6] + place * head[11]) for place in range(head[12])]
+            rows = [_SECTION.unpack_from(data, head[6] + number * head[11]) for number in range(head[12])]
             self._sections = [
                 _ElfSection(row[1], row[2], row[4], row[5], row[6], row[7], max(row[8], 1)) for row in rows
             ]
@@ -90,8 +90,8 @@ class ObjectFile:
         except (struct.error, IndexError):
             raise ValueError("a damaged object file") from None
 
-    def _text(self, place: int) -> str:
-        return self._data[place : self._data.index(b"\0", place)].decode()
+    def _text(self, offset: int) -> str:
+        return self._data[offset : self._data.index(b"\0", offset)].decode()
 
     def undefined(self) -> list[str]:
         """The names of what it asks for."""
@@ -197,11 +197,11 @@ class ObjectFile:
 
     def _relocate(self, section: _ElfSection, image: bytearray, begin: int, base: int, addresses: list[int]) -> None:
         """Write addresses where a section asks for them."""
-        for place, info, addend in _RELOCATION.iter_unpack(section.contents(self._data)):
+        for offset, info, addend in _RELOCATION.iter_unpack(section.contents(self._data)):
             if info & 0xFFFFFFFF not in _KINDS:
                 raise ValueError(f"an object file with relocations of the kind {info & 0xFFFFFFFF}")
             form, relative, least, most = _KINDS[info & 0xFFFFFFFF]
-            at = begin + place
+            at = begin + offset
             number = addresses[info >> 32] + addend - (base + at if relative else 0)
             if not least <= number <= most:
                 raise ValueError(f"an object file with an address that is too far, {number:#x}")

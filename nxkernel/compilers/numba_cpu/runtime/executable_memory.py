@@ -77,9 +77,9 @@ class _Slab:
 
     def take(self, size: int) -> int | None:
         """The address of so many bytes; None where there are not so many in one piece."""
-        for place, (start, end) in enumerate(self.free):
+        for index, (start, end) in enumerate(self.free):
             if end - start >= size:
-                self.free[place : place + 1] = [(start + size, end)] if end - start > size else []
+                self.free[index : index + 1] = [(start + size, end)] if end - start > size else []
                 return start
         return None
 
@@ -198,7 +198,7 @@ def _protect(slab: _Slab, protection: int) -> None:
         raise _refused(ctypes.get_errno())
 
 
-def check_room() -> None:
+def check_mappings() -> None:
     """Make sure that the system has some more mappings for this process, which takes some 10 microseconds.
 
     Raises

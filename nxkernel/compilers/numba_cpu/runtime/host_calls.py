@@ -85,7 +85,7 @@ def _answer(number: int, table: ctypes.Array) -> int:
     """Run a call; 1 when it failed, so that the program comes back."""
     try:
         call = _calls[number]
-        call([table[place] for place in range(call.width)])
+        call([table[index] for index in range(call.width)])
     except BaseException as error:
         _failures.first = error
         return 1

@@ -44,11 +44,11 @@ def _pointers() -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     folder = Path(importlib.util.find_spec("scipy").origin).with_name("linalg")
-    found = importlib.machinery.PathFinder.find_spec(name, [str(folder)])
-    if found is None:
+    spec = importlib.machinery.PathFinder.find_spec(name, [str(folder)])
+    if spec is None:
         return importlib.import_module(name)
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     # Left there, a later import would not make it an attribute of its package.
     sys.modules.pop(name, None)
     return module
@@ -91,8 +91,8 @@ def tiles(product: Product) -> tuple[int, int]:
     if control() is None:
         return product.rows, product.columns
     for rows, columns in TILES:
-        found = product.batch * shapes.ceil_div(product.rows, rows) * shapes.ceil_div(product.columns, columns)
-        if found >= ENOUGH_TILES:
+        count = product.batch * shapes.ceil_div(product.rows, rows) * shapes.ceil_div(product.columns, columns)
+        if count >= ENOUGH_TILES:
             break
     return min(rows, product.rows), min(columns, product.columns)
 
@@ -124,9 +124,9 @@ def matmul_text(type_: Type) -> str:
         "tiles_n",
     ]
     reads = "\n".join(
-        f"  %at_{name} = getelementptr i64, ptr %table, i64 {place}\n"
+        f"  %at_{name} = getelementptr i64, ptr %table, i64 {index}\n"
         f"  %{name} = load {'ptr' if name in 'abc' else 'i64'}, ptr %at_{name}"
-        for place, name in enumerate(words)
+        for index, name in enumerate(words)
     )
     return f"""
 define internal void @nxk_matmul_{type_}(ptr %args, ptr %dims, ptr %steps, ptr %table) noinline {{

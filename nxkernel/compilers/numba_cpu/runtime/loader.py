@@ -154,18 +154,18 @@ def _link(code: bytes, symbol: str, uses: Mapping[str, LoadedCode]) -> tuple[obj
 def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, LoadedCode]) -> tuple[object, dict[str, int]]:
     from nxkernel.compilers.numba_cpu.runtime import orc_linker
 
-    given = {name: used.address for name, used in uses.items()} | _defined
+    symbols = {name: used.address for name, used in uses.items()} | _defined
     try:
-        return orc_linker.link(code, names, given)
+        return orc_linker.link(code, names, symbols)
     except RuntimeError as error:
         raise MissingFunctionsError(names[0], [str(error)]) from error
 
 
 def _address(name: str) -> int | None:
     """The address of a function of this process."""
-    found = _defined.get(name) or llvm.address_of_symbol(name)
-    if found:
-        return found
+    address = _defined.get(name) or llvm.address_of_symbol(name)
+    if address:
+        return address
     for library in _libraries():
         try:
             return ctypes.cast(library[name], ctypes.c_void_p).value
@@ -177,10 +177,10 @@ def _address(name: str) -> int | None:
 @functools.cache
 def _libraries() -> list[ctypes.CDLL]:
     """What the process has loaded, and what compilers leave to their own library, such as division of 128 bits."""
-    found = [ctypes.CDLL(None)]
+    libraries = [ctypes.CDLL(None)]
     with contextlib.suppress(OSError):
-        found.append(ctypes.CDLL("libgcc_s.so.1"))
-    return found
+        libraries.append(ctypes.CDLL("libgcc_s.so.1"))
+    return libraries
 
 
 def give_back() -> None:
@@ -189,7 +189,7 @@ def give_back() -> None:
         executable_memory.give_back()
 
 
-def check_room() -> None:
+def check_memory() -> None:
     """Make sure that there is room for LLVM to work in, which ends the process where there is none.
 
     Raises
@@ -197,4 +197,4 @@ def check_room() -> None:
     MemoryError
     """
     if OWN:
-        executable_memory.check_room()
+        executable_memory.check_mappings()

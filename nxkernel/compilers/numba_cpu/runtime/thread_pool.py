@@ -265,9 +265,9 @@ def _text() -> str:
     if not OWN:
         return _NUMBA
     machine = platform.machine()
-    name, given = _PAUSE[machine]
-    text = _OWN.replace("FUTEX", str(_FUTEX[machine])).replace("PAUSE_TYPE", given.split(" ")[0])
-    return text.replace("@PAUSE(PAUSED)", f"@{name}({given})").replace("@PAUSE", f"@{name}")
+    name, pause_type = _PAUSE[machine]
+    text = _OWN.replace("FUTEX", str(_FUTEX[machine])).replace("PAUSE_TYPE", pause_type.split(" ")[0])
+    return text.replace("@PAUSE(PAUSED)", f"@{name}({pause_type})").replace("@PAUSE", f"@{name}")
 
 
 _TEXT = _text()

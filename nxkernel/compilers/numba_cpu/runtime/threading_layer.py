@@ -82,8 +82,8 @@ def set_threads(count: int) -> None:
 
 
 def _wanted() -> int:
-    given = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(given) if given.isdigit() and int(given) > 0 else available()
+    setting = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(setting) if setting.isdigit() and int(setting) > 0 else available()
 
 
 def start() -> None:

@@ -90,30 +90,30 @@ def _here() -> dict[str, bool]:
 @functools.cache
 def _chosen() -> tuple[str, frozenset[str], str]:
     """The name of the processor, what code may use of what is asked for by name, and LLVM's list of features."""
-    given = os.environ.get("NXKERNEL_CPU", "").strip()
+    wanted = os.environ.get("NXKERNEL_CPU", "").strip()
     here = frozenset(name for name, there in _here().items() if there)
-    if given.lower() in ("", "native"):
+    if wanted.lower() in ("", "native"):
         return llvm.get_host_cpu_name(), here, llvm.get_host_cpu_features().flatten()
-    known = _NEEDS[machine()]
-    if given not in known:
+    features = _NEEDS[machine()]
+    if wanted not in features:
         raise NxValueError(
             message(
-                f"NXKERNEL_CPU is {given!r}, which is no processor that nxkernel knows.",
-                f"For this machine it knows native, {', '.join(known)}.",
+                f"NXKERNEL_CPU is {wanted!r}, which is no processor that nxkernel knows.",
+                f"For this machine it knows native, {', '.join(features)}.",
                 "Leave it out for the processor at hand.",
             )
         )
-    lacking = sorted(known[given] - here)
+    lacking = sorted(features[wanted] - here)
     if lacking:
         raise NxValueError(
             message(
-                f"NXKERNEL_CPU is {given!r}, whose code would not run here: "
+                f"NXKERNEL_CPU is {wanted!r}, whose code would not run here: "
                 f"{llvm.get_host_cpu_name()} lacks {', '.join(lacking)}.",
                 "Leave it out for the processor at hand, or name a lesser one.",
             )
         )
     # Processors of one name differ: what this one has not stays out in any case.
-    return given, known[given], ",".join(f"-{name}" for name, there in _here().items() if not there)
+    return wanted, features[wanted], ",".join(f"-{name}" for name, there in _here().items() if not there)
 
 
 def has(feature: str) -> bool:

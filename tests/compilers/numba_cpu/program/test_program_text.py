@@ -26,7 +26,7 @@ def test_words_beyond_the_signed_range(writer):
 
 
 def test_memory_that_is_apart_says_so(writer):
-    one, other = writer.apart("one"), writer.apart("other")
+    one, other = writer.alias_metadata("one"), writer.alias_metadata("other")
     writer.b.do(f"store i64 1, ptr %pointers, align 8{one}")
     writer.b.do(f"store i64 2, ptr %params, align 8{other}")
     text = writer.finish().text
@@ -34,7 +34,7 @@ def test_memory_that_is_apart_says_so(writer):
     assert "!alias.scope !7, !noalias !8" in text
     assert "!6 = !{!4}" in text
     assert "!8 = !{!3}" in text
-    assert writer.apart(None) == ""
+    assert writer.alias_metadata(None) == ""
 
 
 def test_another_function_has_its_own_ends(writer):

@@ -234,7 +234,7 @@ def test_what_the_system_refuses_is_told(monkeypatch, number, kind, text):
             return ctypes.c_void_p(-1).value
 
     monkeypatch.setattr(executable_memory, "_system", Refusing)
-    for ask in (lambda: take(100), executable_memory.check_room):
+    for ask in (lambda: take(100), executable_memory.check_mappings):
         with pytest.raises((MemoryError, RuntimeError)) as error:
             ask()
         assert (type(error.value).__name__, str(error.value)) == (kind, text)

@@ -24,7 +24,7 @@ class LaneNumber(Lanes):
 
     e: Emitter
 
-    def made(self, value: IRValue) -> LaneNumber:
+    def wrap(self, value: IRValue) -> LaneNumber:
         """A value of the program, with the same operators."""
         return LaneNumber(self.b, value, self.e)
 
@@ -32,7 +32,7 @@ class LaneNumber(Lanes):
         """A real function of this and of others of its type."""
         if primitive.name in _INTRINSICS:
             return self.intrinsic(_INTRINSICS[primitive.name])
-        return self.made(self.e.elementary(primitive.name, self.value, *[other.value for other in others]))
+        return self.wrap(self.e.elementary(primitive.name, self.value, *[other.value for other in others]))
 
     def fma(self, factor: LaneNumber | float, term: LaneNumber | float) -> LaneNumber:
         """The product with one value, and another one added, rounded once."""

@@ -17,9 +17,9 @@ _SMALL = 100.0
 def power(base: Complex, exponent: Complex) -> Complex:
     """The power; zero to one whose real part is not positive has no value, but for zero to the zeroth, which is 1."""
     n = exponent.re
-    whole = (exponent.im == 0.0) & (abs(n) < _SMALL) & (n.intrinsic("rint") == n)
-    result = _where_any(whole, lambda: _by_squaring(base, n), one(base))
-    result = _where_any(~whole, lambda: exp(product(exponent, log(base))), result)
+    is_integer = (exponent.im == 0.0) & (abs(n) < _SMALL) & (n.intrinsic("rint") == n)
+    result = _where_any(is_integer, lambda: _by_squaring(base, n), one(base))
+    result = _where_any(~is_integer, lambda: exp(product(exponent, log(base))), result)
     nought = n.constant(math.nan)
     gone = where(n > 0.0, 0.0, nought)
     return choose(is_zero(base) & ~is_zero(exponent), Complex(gone, gone), result)
@@ -40,7 +40,7 @@ def _where_any(mask: LaneNumber, compute: Callable[[], Complex], otherwise: Comp
         phi = b.phi(old.value.element, old.value.lanes)
         phi.add(old.value, before)
         phi.add(new.value, after)
-        joined.append(mask.made(phi.value))
+        joined.append(mask.wrap(phi.value))
     return Complex(*joined)
 
 
@@ -56,7 +56,7 @@ def _by_squaring(base: Complex, n: LaneNumber) -> Complex:
     phis = [b.phi(value.element, value.lanes) for value in begin]
     for phi, value in zip(phis, begin, strict=True):
         phi.add(value, before)
-    re, im, x, y, left, first = (n.made(phi.value) for phi in phis)
+    re, im, x, y, left, first = (n.wrap(phi.value) for phi in phis)
     b.branch_if(b.any((left != 0).value), body, done)
     b.start(body)
     result, square = Complex(re, im), Complex(x, y)

@@ -37,14 +37,14 @@ def parts(value: Register) -> list[IRValue]:
     return [value.re, value.im] if isinstance(value, ComplexRegisters) else [value]
 
 
-def whole(values: Sequence[IRValue]) -> Register:
+def from_parts(values: Sequence[IRValue]) -> Register:
     """The value that is made of such parts."""
     return ComplexRegisters(*values) if len(values) == 2 else values[0]
 
 
 def each(function: Callable[..., IRValue], *values: Register) -> Register:
     """A function applied to the parts of values, all real or all complex."""
-    return whole([function(*group) for group in zip(*map(parts, values), strict=True)])
+    return from_parts([function(*group) for group in zip(*map(parts, values), strict=True)])
 
 
 def elements(type_: Type) -> list[str]:
@@ -52,7 +52,7 @@ def elements(type_: Type) -> list[str]:
     return [REGISTER[type_]] * (2 if type_.is_complex else 1)
 
 
-def _apart(b: FunctionBuilder, both: IRValue) -> ComplexRegisters:
+def _deinterleaved(b: FunctionBuilder, both: IRValue) -> ComplexRegisters:
     """Every other lane, from the first and from the second on."""
     return ComplexRegisters(*(b.shuffle(both, list(range(first, both.lanes, 2))) for first in (0, 1)))
 
@@ -67,8 +67,8 @@ def load_one(b: FunctionBuilder, type_: Type, address: IRValue, note: str = "") 
 def load(b: FunctionBuilder, type_: Type, address: IRValue, lanes: int, mask: IRValue | None) -> ComplexRegisters:
     """Consecutive complex numbers; lanes outside the mask are zero and are not read."""
     if mask is None:
-        return _apart(b, b.load(REGISTER[type_], address, lanes=2 * lanes))
-    return _apart(b, b.masked_load(REGISTER[type_], address, b.interleave(mask, mask)))
+        return _deinterleaved(b, b.load(REGISTER[type_], address, lanes=2 * lanes))
+    return _deinterleaved(b, b.masked_load(REGISTER[type_], address, b.interleave(mask, mask)))
 
 
 def store(b: FunctionBuilder, value: ComplexRegisters, address: IRValue, mask: IRValue | None) -> None:
@@ -82,9 +82,9 @@ def gather(b: FunctionBuilder, type_: Type, base: IRValue, index: IRValue, mask:
     element, unit = REGISTER[type_], MEMORY[type_]
     if element == "float":
         # Both parts come at once, as the halves of a wider element.
-        return _apart(b, b.recut(b.gather("i64", base, index, mask, unit, align=4), element))
+        return _deinterleaved(b, b.recut(b.gather("i64", base, index, mask, unit, align=4), element))
     second = b.offset(base, element, b.constant("i64", 1))
-    return ComplexRegisters(*(b.gather(element, place, index, mask, unit) for place in (base, second)))
+    return ComplexRegisters(*(b.gather(element, address, index, mask, unit) for address in (base, second)))
 
 
 def scatter(
@@ -96,5 +96,5 @@ def scatter(
         b.scatter(b.recut(b.interleave(value.re, value.im), "i64"), base, index, mask, unit, align=4)
         return
     second = b.offset(base, element, b.constant("i64", 1))
-    for part, place in ((value.re, base), (value.im, second)):
-        b.scatter(part, place, index, mask, unit)
+    for part, address in ((value.re, base), (value.im, second)):
+        b.scatter(part, address, index, mask, unit)

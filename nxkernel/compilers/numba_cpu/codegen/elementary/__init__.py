@@ -49,7 +49,7 @@ def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, IRM
     """The symbol of a function and a module that holds it alone, with what it calls."""
     module, kind = IRModule(), vector(element, lanes)
     symbol = f"nx.{name}.{suffix(element, lanes)}"
-    operands = [IRValue(element, lanes, f"%x{place}") for place in range(ARITY[name])]
+    operands = [IRValue(element, lanes, f"%x{number}") for number in range(ARITY[name])]
     b = FunctionBuilder(
         module,
         symbol,
@@ -84,9 +84,9 @@ def define(module: IRModule, name: str, element: str, lanes: int, *, inline: boo
     str
         The symbol to call.
     """
-    symbol, alone = _define(name, element, lanes, inline)
+    symbol, own_module = _define(name, element, lanes, inline)
     if symbol not in module.defined:
-        module.functions += [text for text in alone.functions if text not in module.functions]
-        module.declarations.update(alone.declarations)
-        module.defined |= alone.defined
+        module.functions += [text for text in own_module.functions if text not in module.functions]
+        module.declarations.update(own_module.declarations)
+        module.defined |= own_module.defined
     return symbol

@@ -69,10 +69,10 @@ def _reduced(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
     b = x.b
     bits = x.bits()
     exponent = (bits >> 52) - 1075
-    whole = (bits & ((1 << 52) - 1)) | (1 << 52)
+    significand = (bits & ((1 << 52) - 1)) | (1 << 52)
     # The first bit that matters: the product's first two bits are quarter turns.
     first = exponent + 62
-    product = [_wide(b, word, whole.value) for word in _words(b, first)]
+    product = [_wide(b, word, significand.value) for word in _words(b, first)]
     total = b.integer("shl", product[0], b.constant("i128", 64))
     total = b.integer("add", total, product[1])
     total = b.integer("add", total, b.integer("lshr", product[2], b.constant("i128", 64)))
@@ -93,13 +93,13 @@ def _reduced(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
 def _words(b: FunctionBuilder, first: Lanes) -> list[IRValue]:
     """Three words of 2/π, from a bit on; the 64 bits before the point are zero."""
     count = _BITS // 64
-    table = b.room("i64", count + 1)
+    table = b.stack_slot("i64", count + 1)
     for k in range(count + 1):
         word = (TWO_OVER_PI >> (_BITS - 64 * k)) & (2**64 - 1)
         b.store(b.constant("i64", word), b.offset(table, "i64", b.constant("i64", k)))
     start, within = (first >> 6).value, (first & 63).value
-    places = [b.integer("add", start, b.constant("i64", k)) for k in range(4)]
-    words = [b.load("i64", b.offset(table, "i64", place)) for place in places]
+    positions = [b.integer("add", start, b.constant("i64", k)) for k in range(4)]
+    words = [b.load("i64", b.offset(table, "i64", position)) for position in positions]
     return [b.intrinsic("fshl", words[k], words[k + 1], within) for k in range(3)]
 
 

@@ -63,10 +63,10 @@ def _precise_log(x: Lanes) -> tuple[Lanes, Lanes]:
     u_ = fma(z_, q, fma(z, q_ + third_, u_))
     v, v_ = two_product(s, u)
     v_ = fma(s_, u, fma(s, u_, v_))
-    whole, whole_ = fast_two_sum(s * 2.0, v)
+    log, log_ = fast_two_sum(s * 2.0, v)
     shift, shift_ = two_product(n, LN2[x.element][0])
-    total, total_ = fast_two_sum(shift, whole)
-    rest = fma(s_, 2.0, v_) + whole_
+    total, total_ = fast_two_sum(shift, log)
+    rest = fma(s_, 2.0, v_) + log_
     return total, total_ + (rest + fma(n, LN2[x.element][1], shift_))
 
 
@@ -81,10 +81,10 @@ def pow(x: Lanes, y: Lanes) -> Lanes:
     stored, r, rest = reduce(limited, where(limited == exponent, fma(low, y, error), 0.0))
     result = where((y == 0.0) | (size == 1.0), 1.0, scale(1.0 + (r + rest), stored))
     half = y * 0.5
-    whole = y.intrinsic("rint") == y
-    odd = whole & (half.intrinsic("rint") != half)
+    is_integer = y.intrinsic("rint") == y
+    odd = is_integer & (half.intrinsic("rint") != half)
     signed = (result.bits() ^ where(odd, x.bits() & x.format.sign, 0)).floats()
-    return where((x < 0.0) & (size < math.inf) & ~whole, math.nan, signed)
+    return where((x < 0.0) & (size < math.inf) & ~is_integer, math.nan, signed)
 
 
 def sqrt(x: Lanes) -> Lanes:
