@@ -7,7 +7,13 @@ import nxkernel as nx
 from compiling import agree, compiled, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, each, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import (
+    ComplexRegisters,
+    each,
+    elements,
+    from_parts,
+    parts,
+)
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule
 from nxkernel.compilers.schedule.loop_nest import NestConstant
 
@@ -26,7 +32,7 @@ def test_parts():
     assert (two.element, two.lanes) == ("float", 4)
     assert parts(two) == [two.re, two.im]
     assert parts(two.re) == [two.re]
-    assert whole(parts(two)) == two
+    assert from_parts(parts(two)) == two
     assert each(lambda part: part, two.im) == two.im
     assert elements(types.c128) == ["double", "double"]
     assert elements(types.f16) == ["float"]
