@@ -134,13 +134,13 @@ class CpuExecutable(Executable):
         self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
         changed = {number for _, number in graph.updates}
         self._results = [
-            (kind, place, node.shape, number in changed)
-            for number, ((kind, place), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
+            (kind, index, node.shape, number in changed)
+            for number, ((kind, index), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
         ]
-        in_order = [("output", place, shape, False) for place, (shape, _) in enumerate(self._shapes)]
-        self._as_made = self._results == in_order
+        in_order = [("output", index, shape, False) for index, (shape, _) in enumerate(self._shapes)]
+        self._as_allocated = self._results == in_order
         #: Whether the program has exactly one array to allocate, which is its one output.
-        one = self._as_made and len(self._results) == 1 and not graph.updates
+        one = self._as_allocated and len(self._results) == 1 and not graph.updates
         self.single = self._shapes[0] if one else None
 
     @property
@@ -150,18 +150,18 @@ class CpuExecutable(Executable):
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
-        made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
-        if not self.launch(*arrays, *made):
+        outputs = [_allocate(shape, dtype) for shape, dtype in self._shapes]
+        if not self.launch(*arrays, *outputs):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
-            self.launch(*ready, *made)
-            for place, _ in self.graph.updates:
-                if ready[place] is not arrays[place]:
-                    np.copyto(arrays[place], ready[place])
-        if self._as_made:
-            return made
+            self.launch(*ready, *outputs)
+            for index, _ in self.graph.updates:
+                if ready[index] is not arrays[index]:
+                    np.copyto(arrays[index], ready[index])
+        if self._as_allocated:
+            return outputs
         return [
-            (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
-            for kind, place, shape, changed in self._results
+            (outputs[index] if kind == "output" else arrays[index] if changed else arrays[index].copy()).reshape(shape)
+            for kind, index, shape, changed in self._results
         ]
 
     def open_loop(self) -> Expr | None:
@@ -184,25 +184,25 @@ class CpuExecutable(Executable):
             try:
                 memory = workspace.take(size)
             except MemoryError:
-                raise self._no_room(size) from None
+                raise self._out_of_memory(size) from None
             done = launch(*arrays, memory)
             workspace.give_back(memory)
             return done
 
         return launch_with_workspace
 
-    def _no_room(self, size: int) -> MemoryError:
+    def _out_of_memory(self, size: int) -> MemoryError:
         """The error for a program whose values in between do not fit into memory."""
         from nxkernel.compilers.plan.nested_plans import all_plans
 
         kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]
         # What is a leaf there is memory that a routine works in.
         values = sorted([node for node in kept if node.primitive.family != "leaf"], key=bytes_of)
-        told = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
+        hint = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
         return MemoryError(
             message(
                 f"{self.graph.name} needs {amount(size)}B for values on its way, and there is no such memory.",
-                *told,
+                *hint,
                 "Parts of the inputs take less: call it for some rows at a time.",
             )
         )

@@ -40,27 +40,27 @@ class Lanes:
         """The format of a vector of floats."""
         return FORMATS[self.element]
 
-    def made(self, value: IRValue) -> Lanes:
+    def wrap(self, value: IRValue) -> Lanes:
         """What operators give of this: a value of the program, with the same operators."""
         return Lanes(self.b, value)
 
     def constant(self, number: float) -> Lanes:
         """A number in every lane, of this vector's type."""
-        return self.made(self.b.constant(self.element, number, self.value.lanes))
+        return self.wrap(self.b.constant(self.element, number, self.value.lanes))
 
     def _lift(self, other: Lanes | float) -> Lanes:
         return other if isinstance(other, Lanes) else self.constant(other)
 
     def _compute(self, instruction: str, other: Lanes | float) -> Lanes:
-        return self.made(self.b.integer(instruction, self.value, self._lift(other).value))
+        return self.wrap(self.b.integer(instruction, self.value, self._lift(other).value))
 
     def _compare(self, predicate: str, other: Lanes | float) -> Lanes:
         other = self._lift(other)
         if self.element in FORMATS:
             ordered = "une" if predicate == "ne" else "o" + predicate
-            return self.made(self.b.fcmp(ordered, self.value, other.value))
+            return self.wrap(self.b.fcmp(ordered, self.value, other.value))
         signed = predicate if predicate in ("eq", "ne") else "s" + predicate
-        return self.made(self.b.icmp(signed, self.value, other.value))
+        return self.wrap(self.b.icmp(signed, self.value, other.value))
 
     def __add__(self, other: Lanes | float) -> Lanes:
         return self._compute("fadd" if self.element in FORMATS else "add", other)
@@ -87,7 +87,7 @@ class Lanes:
         return self._lift(other) / self
 
     def __neg__(self) -> Lanes:
-        return self.made(self.b.fneg(self.value))
+        return self.wrap(self.b.fneg(self.value))
 
     def __abs__(self) -> Lanes:
         return self.intrinsic("fabs")
@@ -130,21 +130,21 @@ class Lanes:
 
     def intrinsic(self, name: str, *others: Lanes | float) -> Lanes:
         """Call one of LLVM's intrinsics on operands of this type."""
-        return self.made(self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
+        return self.wrap(self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
 
     def bits(self) -> Lanes:
         """The bits of floats, as integers of equal width."""
-        return self.made(self.b.bitcast(self.value, f"i{self.format.width}"))
+        return self.wrap(self.b.bitcast(self.value, f"i{self.format.width}"))
 
     def floats(self) -> Lanes:
         """The floats that have these bits."""
         element = "float" if self.element == "i32" else "double"
-        return self.made(self.b.bitcast(self.value, element))
+        return self.wrap(self.b.bitcast(self.value, element))
 
     def choose(self, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
         """One of two values where this is truth, lane by lane; at least one of them is a `Lanes`."""
         like = then if isinstance(then, Lanes) else otherwise
-        return like.made(self.b.select(self.value, like._lift(then).value, like._lift(otherwise).value))
+        return like.wrap(self.b.select(self.value, like._lift(then).value, like._lift(otherwise).value))
 
     def copysign(self, other: Lanes) -> Lanes:
         """The magnitude of this and the sign of another."""
@@ -162,7 +162,7 @@ class Lanes:
 def fma(left: Lanes | float, right: Lanes | float, third: Lanes | float) -> Lanes:
     """``left * right + third`` with one rounding; at least one operand is a `Lanes`."""
     like = next(operand for operand in (left, right, third) if isinstance(operand, Lanes))
-    return like.made(fused(like.b, like._lift(left).value, like._lift(right).value, like._lift(third).value))
+    return like.wrap(fused(like.b, like._lift(left).value, like._lift(right).value, like._lift(third).value))
 
 
 def where(condition: Lanes, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
@@ -224,7 +224,7 @@ def by_lane(function: str | Callable[[IRModule], str], mask: Lanes, otherwise: L
 
     def called() -> Lanes:
         safe = [where(mask, operand, 1.0).value for operand in operands]
-        return where(mask, otherwise.made(b.call(name, value.element, value.lanes, *safe)), otherwise)
+        return where(mask, otherwise.wrap(b.call(name, value.element, value.lanes, *safe)), otherwise)
 
     return rarely(mask, otherwise, called)
 
@@ -241,7 +241,7 @@ def rarely(mask: Lanes, otherwise: Lanes, instead: Callable[[], Lanes]) -> Lanes
     phi = b.phi(result.element, result.lanes)
     phi.add(otherwise.value, entry)
     phi.add(result, end)
-    return otherwise.made(phi.value)
+    return otherwise.wrap(phi.value)
 
 
 def _rare(b: FunctionBuilder, function: str | Callable[[IRModule], str], like: IRValue, arity: int) -> str:
