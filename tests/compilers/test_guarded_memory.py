@@ -12,6 +12,7 @@ from guarded_cases import faults
 from guarded_memory import guarded, guarded_copy, guards
 from nxkernel import primitives as p
 from nxkernel.compilers import registry
+from nxkernel.compilers.plan.locations import MemoryKind
 from random_graphs.working import Run
 from random_primitives import CASES
 from stressing import many
@@ -106,7 +107,7 @@ def test_values_in_a_workspace_lie_apart(compile_product_of_sums):
     with guards() as told:
         executable, arrays, expected = compile_product_of_sums()
         (found,) = executable.run(arrays)
-        offsets = sorted(offset for kind, offset in executable.plan.place.values() if kind == "work")
+        offsets = sorted(offset for kind, offset in executable.plan.place.values() if kind is MemoryKind.WORKSPACE)
     np.testing.assert_allclose(found, expected)
     assert told.programs == 1
     assert offsets

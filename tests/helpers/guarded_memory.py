@@ -18,6 +18,7 @@ from nxkernel.compilers.numba_cpu.program import control_flow, executable
 from nxkernel.compilers.numba_cpu.runtime import native_call, workspace
 from nxkernel.compilers.plan import loop_buffers, planner, program_plan
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 
 PAGE = mmap.PAGESIZE
 _NONE, _READ, _WRITE = 0, 1, 3
@@ -102,9 +103,9 @@ class Layout:
     def placed(self, steps, results, root, numbers):
         """As `memory.placed`, where no two values share a page, and none borrows an output."""
         place, _ = self._placed(steps, results, root, numbers)
-        nodes = [node for node, (kind, _) in place.items() if kind != "number"]
+        nodes = [node for node, (kind, _) in place.items() if kind is not MemoryKind.SCALAR]
         offsets, total = self._spread([bytes_of(node) for node in nodes])
-        place.update({node: ("work", offset) for node, offset in zip(nodes, offsets, strict=True)})
+        place.update({node: Location.workspace(offset) for node, offset in zip(nodes, offsets, strict=True)})
         self._values[id(place)] = place, dict(zip(nodes, offsets, strict=True))
         return place, total if nodes else 0
 

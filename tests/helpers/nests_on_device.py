@@ -10,6 +10,7 @@ from nxkernel.compilers import registry
 from nxkernel.compilers.analysis import operation_costs
 from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
+from nxkernel.compilers.plan.locations import MemoryKind
 from nxkernel.compilers.plan.planner import Planner
 from nxkernel.compilers.rewrite import loop_nest_rewrites
 from nxkernel.compilers.schedule.canonical_form import BoundNest
@@ -68,14 +69,14 @@ def _run(graph, arrays, machine, limits, seen):
             if owner in memory:
                 continue
             kind, place = plan.place.get(owner, (None, 0))
-            if kind == "input":
+            if kind is MemoryKind.INPUT:
                 memory[owner] = on.upload(arrays[place])
             else:
                 memory[owner] = on.allocate(owner.shape, owner.type.dtype)
     held = {}
     for owner in memory:
         kind, place = plan.place.get(owner, (None, 0))
-        if kind == "output":
+        if kind is MemoryKind.OUTPUT:
             held[place] = memory[owner]
     for step in plan.steps:
         launches = launches_of(step.work, machine)
@@ -93,7 +94,9 @@ def _run(graph, arrays, machine, limits, seen):
             )
             on.launch(prepared)
     return [
-        on.download(held[place]).reshape(output.shape) if kind == "output" else arrays[place].reshape(output.shape)
+        on.download(held[place]).reshape(output.shape)
+        if kind is MemoryKind.OUTPUT
+        else arrays[place].reshape(output.shape)
         for output, (kind, place) in zip(plan.graph.outputs if plan.graph else graph.outputs, plan.outputs, strict=True)
     ]
 

@@ -16,11 +16,11 @@ def on_device(device, primitive, *arrays, **params):
     """
     operands = inputs(*arrays)
     node = make(primitive, *operands, **params)
-    routine, size = routine_table.routine_of(node)
+    routine = routine_table.routine_of(node)
     specs = node.spec if type(node.spec) is tuple else (node.spec,)
     given = [device.upload(np.ascontiguousarray(x).reshape(x.shape)) for x in arrays]
     made = [device.allocate(spec.shape, spec.type.dtype) for spec in specs]
-    scratch = device.allocate((size,), np.uint8)
+    scratch = device.allocate((routine.scratch,), np.uint8)
     if routine.library:
         routine.run(device, given, made, scratch)
     else:
@@ -47,8 +47,8 @@ def on_processor(primitive, *arrays, threads=64, **params):
 
     operands = inputs(*arrays)
     node = make(primitive, *operands, **params)
-    routine, size = routine_table.routine_of(node)
-    result, scratch = np.empty(node.shape, node.type.dtype), np.full(max(size, 1), 0xFB, np.uint8)
+    routine = routine_table.routine_of(node)
+    result, scratch = np.empty(node.shape, node.type.dtype), np.full(max(routine.scratch, 1), 0xFB, np.uint8)
     memory = {node: result, None: scratch, **dict(zip(operands, arrays, strict=True))}
     for launch in routine.launches(types.SimpleNamespace(threads=threads)):
         pointers = [memory[owner].ctypes.data + offset for owner, offset in launch.memory]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.schedule.loop_nest import Stride
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -22,7 +23,7 @@ _OUT_OF_STEP = frozenset([Stride.NONE, Stride.DYNAMIC, Stride.DOUBLE])
 
 def placed(
     steps: list[Step], results: list[Expr], root: Callable[[Expr], Expr], numbers: Collection[Expr]
-) -> tuple[dict[Expr, tuple[str, int]], int]:
+) -> tuple[dict[Expr, Location], int]:
     """Where values live, and the size of the workspace.
 
     Parameters
@@ -65,9 +66,9 @@ class _Memory:
             for node in map(root, step.reads):
                 self.last[node] = time
 
-    def placed(self) -> tuple[dict[Expr, tuple[str, int]], int]:
+    def placed(self) -> tuple[dict[Expr, Location], int]:
         """Where values live, and the size of the workspace."""
-        place: dict[Expr, tuple[str, int]] = {}
+        place: dict[Expr, Location] = {}
         outputs = set(self.results)
         homes = [
             (node, index, self.first[node], bytes_of(node))
@@ -80,13 +81,13 @@ class _Memory:
         values = [node for node in self.first if node not in outputs and node.primitive is not p.parameter]
         for node in sorted(values, key=lambda n: (-bytes_of(n), self.first[n])):
             if node in self.numbers or shapes.size(node.shape) == 1:
-                place[node] = ("number", len(place))
+                place[node] = Location.scalar(len(place))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)
             index = self._in_output(node, size, homes, borrowed)
             if index is not None:
                 borrowed.setdefault(index, []).append((first, last))
-                place[node] = ("output", index)
+                place[node] = Location.output(index)
                 continue
             size = aligned(size)
             offset = 0
@@ -96,7 +97,7 @@ class _Memory:
                 offset = max(offset, end)
             taken.append((first, last, offset, offset + size))
             total = max(total, offset + size)
-            place[node] = ("work", offset)
+            place[node] = Location.workspace(offset)
         return place, total
 
     def _in_output(

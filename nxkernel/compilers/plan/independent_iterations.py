@@ -20,6 +20,7 @@ from nxkernel import shapes, types
 from nxkernel.compilers.analysis import integer_ranges, scalars
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.plan import loop_buffers
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import iteration_step
 from nxkernel.graph.traverse import post_order
@@ -70,14 +71,14 @@ def independence(node: Expr, body: ProgramPlan) -> Independence | None:
     if counted is None:
         return None
     counter, step, bound = counted
-    changing = [k for k in range(count) if body.outputs[k] != ("input", k) or k in body.overwritten]
+    changing = [k for k in range(count) if body.outputs[k] != Location.input(k) or k in body.overwritten]
     used = set(post_order([body.results[place] for place in changing]))
     arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
     for place in changing:
         # A number that an iteration reads before it has set it comes from the iteration before.
         if place != counter and place not in arrays and graph.parameters[place] in used:
             return None
-    if any(body.outputs[place] != ("input", place) for place in arrays):
+    if any(body.outputs[place] != Location.input(place) for place in arrays):
         return None
     touched = _Touched(abs(step))
     try:
@@ -146,8 +147,8 @@ class _Touched:
 
         def which(node: Expr) -> int | None:
             """The array in whose memory a value is."""
-            kind, number = plan.place.get(node, ("", 0))
-            return arrays.get(number) if kind == "input" else None
+            location = plan.place.get(node)
+            return arrays.get(location.number) if location and location.memory is MemoryKind.INPUT else None
 
         for node in post_order(plan.results):
             mine = [place for place, operand in enumerate(node.operands) if which(operand) is not None]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.plan.buffer_assignment import aligned, bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan.program_plan import ProgramPlan
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class LoopBuffers:
 
 
 def loop_buffers_of(
-    node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shared: Sequence[int | None]
+    node: Expr, results: Sequence[Expr | None], parts: Sequence[ProgramPlan], shared: Sequence[int | None]
 ) -> LoopBuffers:
     """The buffers that a loop or branch needs beside its operands and results.
 
@@ -49,7 +54,7 @@ def loop_buffers_of(
     node : Expr
     results : sequence of (Expr or None)
         None for one that nobody needs.
-    parts : sequence of Plan
+    parts : sequence of ProgramPlan
     shared : sequence of (int or None)
         For each result the operand whose memory it takes over.
     """
@@ -61,7 +66,7 @@ def loop_buffers_of(
         place, total = total, total + (aligned(size) if size else 0)
         return place
 
-    def room(array: Any) -> int:
+    def room(array: Expr | Spec) -> int:
         # An array without elements has an address too.
         return take(max(1, bytes_of(array)))
 
@@ -83,35 +88,39 @@ def loop_buffers_of(
     return LoopBuffers(work, homes, fresh, copies, spare, total)
 
 
-def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> set[int]:
+def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None]) -> set[int]:
     """The operands of a loop or branch that it copies, or whose buffers it may swap.
 
     Parameters
     ----------
     node : Expr
-    parts : sequence of Plan
+    parts : sequence of ProgramPlan
     shared : sequence of (int or None)
         For each result the operand whose memory it takes over.
     """
     if node.primitive is p.while_:
         body, count = parts[1], node.params["state"]
         changes = swaps_of(body, count)
-        found = {place for kind, place in (source for source, _ in changes.copies) if kind == "input"}
-        found |= {place for kind, place in changes.moves if kind == "input"}
+        found = {place for kind, place in (source for source, _ in changes.copies) if kind is MemoryKind.INPUT}
+        found |= {place for kind, place in changes.moves if kind is MemoryKind.INPUT}
         return found | {place for place in range(count) if shared[place] != place}
     taken = {operand for operand in shared if operand is not None}
     found = {1 + operand for part in parts for operand in part.overwritten} - taken
     for part in parts:
-        found |= {1 + part.outputs[index][1] for index in brought(part, shared) if part.outputs[index][0] == "input"}
+        found |= {
+            1 + part.outputs[index].number
+            for index in brought(part, shared)
+            if part.outputs[index].memory is MemoryKind.INPUT
+        }
     return found
 
 
-def brought(side: Any, shared: Sequence[int | None]) -> list[int]:
+def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:
     """The results of a branch that one side computes in another buffer, so that it copies them.
 
     Parameters
     ----------
-    side : Plan
+    side : ProgramPlan
     shared : sequence of (int or None)
         For each result the operand whose memory it takes over.
     """
@@ -119,13 +128,9 @@ def brought(side: Any, shared: Sequence[int | None]) -> list[int]:
     return [
         index
         for index, where in enumerate(side.outputs)
-        if (where[0] != "output" or first[where] != index)
-        and (shared[index] is None or where != ("input", shared[index] - 1))
+        if (where.memory is not MemoryKind.OUTPUT or first[where] != index)
+        and (shared[index] is None or where != Location.input(shared[index] - 1))
     ]
-
-
-#: A buffer of a loop: of part ``i`` of its state, or of the array ``j`` that its body makes.
-Buffer = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,7 @@ class BufferSwaps:
 
     Parameters
     ----------
-    copies : list of (Buffer, Buffer)
+    copies : list of (Location, Location)
         What is copied first: from, to.
     moves : dict
         For each buffer the one that it is from then on, where that is another.
@@ -142,26 +147,26 @@ class BufferSwaps:
         The parts of the state that may come to be in the buffers of others.
     """
 
-    copies: list[tuple[Buffer, Buffer]]
-    moves: dict[Buffer, Buffer]
+    copies: list[tuple[Location, Location]]
+    moves: dict[Location, Location]
     tangled: list[int]
 
 
-def swaps_of(body: Any, count: int) -> BufferSwaps:
+def swaps_of(body: ProgramPlan, count: int) -> BufferSwaps:
     """Compute how the buffers of a loop are swapped or copied after an iteration.
 
     Parameters
     ----------
-    body : Plan
+    body : ProgramPlan
     count : int
         How many parts its state has.
     """
     arrays = [k for k in range(count) if not scalars.is_single(body.graph.parameters[k])]
-    sizes: dict[Buffer, int] = {("input", k): bytes_of(body.graph.parameters[k]) for k in arrays}
+    sizes: dict[Location, int] = {Location.input(k): bytes_of(body.graph.parameters[k]) for k in arrays}
     for number, array in enumerate(body.arrays):
         if not scalars.is_single(array):
-            sizes["output", number] = bytes_of(array)
-    now: dict[int, Buffer] = {}
+            sizes[Location.output(number)] = bytes_of(array)
+    now: dict[int, Location] = {}
     for k in arrays:
         where = body.outputs[k]
         if where in sizes and where not in now.values():
@@ -170,28 +175,28 @@ def swaps_of(body: Any, count: int) -> BufferSwaps:
     for k in arrays:
         if k not in now:
             # Another part is in that buffer too, or it belongs to somebody else.
-            free = [b for b, size in sizes.items() if size == sizes["input", k] and b not in now.values()]
-            own = ("input", k)
+            free = [b for b, size in sizes.items() if size == sizes[Location.input(k)] and b not in now.values()]
+            own = Location.input(k)
             now[k] = own if own in free else free[0]
             copies.append((body.outputs[k], now[k]))
-    moves = {("input", k): buffer for k, buffer in now.items()}
+    moves = {Location.input(k): buffer for k, buffer in now.items()}
     rest = [buffer for buffer in sizes if buffer not in now.values()]
     turned = {other: buffer for buffer, other in moves.items()}
     for buffer in sizes:
-        if buffer[0] == "output":
+        if buffer.memory is MemoryKind.OUTPUT:
             # What became a part of the state takes the place of what that was, so that few buffers go around together.
             own = turned.get(buffer)
             fits = own if own in rest else next(other for other in rest if sizes[other] == sizes[buffer])
             rest.remove(fits)
             moves[buffer] = fits
     moves = {buffer: other for buffer, other in moves.items() if buffer != other}
-    return BufferSwaps(copies, moves, [k for k in arrays if _goes_through_others(("input", k), moves)])
+    return BufferSwaps(copies, moves, [k for k in arrays if _goes_through_others(Location.input(k), moves)])
 
 
-def _goes_through_others(buffer: Buffer, moves: dict[Buffer, Buffer]) -> bool:
+def _goes_through_others(buffer: Location, moves: dict[Location, Location]) -> bool:
     other = moves.get(buffer, buffer)
     while other != buffer:
-        if other[0] == "input":
+        if other.memory is MemoryKind.INPUT:
             return True
         other = moves[other]
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from nxkernel import passes, types
 from nxkernel import primitives as p
@@ -13,8 +12,17 @@ from nxkernel.compilers.analysis.operation_costs import ON_PROCESSOR, Keeping
 from nxkernel.compilers.plan import in_place_updates, output_aliasing
 from nxkernel.compilers.plan.buffer_assignment import placed
 from nxkernel.compilers.plan.independent_iterations import independence
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
+from nxkernel.compilers.plan.program_plan import (
+    Control,
+    ElementStore,
+    OpaqueStep,
+    ProgramPlan,
+    Routine,
+    ScalarStep,
+    Step,
+)
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import NestBuilder
 from nxkernel.compilers.schedule.fusion import WHOLE, Fusion
@@ -24,8 +32,8 @@ from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.primitives import Spec
 
-#: What a compiler says of a whole operation: how it runs it, and how many bytes it needs besides.
-Routines = Callable[[Expr], tuple[Any, int]]
+#: How a compiler runs an opaque operation.
+Routines = Callable[[Expr], Routine]
 #: Rewrites the outputs of a graph before its plan is made, and tells where new nodes came from.
 Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
@@ -43,7 +51,7 @@ class Planner:
     Parameters
     ----------
     routines : callable
-        Gives the compiler's routine for a whole operation, and the bytes of memory that it needs besides.
+        Gives the compiler's routine for an opaque operation.
     prepare : callable
         Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
     keeping : Keeping
@@ -58,19 +66,19 @@ class Planner:
         prepared, origin = self.prepare(graph.outputs)
         writable = {graph.parameters[place] for place, _ in graph.updates}
         made = self._plan(None, prepared, origin, writable, {})
-        wanted = {("input", place): number for place, number in graph.updates}
+        wanted = {Location.input(place): number for place, number in graph.updates}
         homes: dict[Expr, list[int]] = {}
         for place, number in graph.updates:
             homes.setdefault(prepared[number], []).append(place)
         away = {
             prepared[number]: graph.parameters[place]
             for place, number in graph.updates
-            if made.outputs[number][0] != "input" and len(homes[prepared[number]]) == 1
+            if made.outputs[number].memory is not MemoryKind.INPUT and len(homes[prepared[number]]) == 1
         }
         if away:
             made = self._plan(None, prepared, origin, writable, {}, away)
         if any(
-            where[0] == "input" and (where not in wanted or prepared[wanted[where]] is not output)
+            where.memory is MemoryKind.INPUT and (where not in wanted or prepared[wanted[where]] is not output)
             for where, output in zip(made.outputs, prepared, strict=True)
         ):
             # What is a result of its own, or is to be in one input, came to be in another.
@@ -245,9 +253,9 @@ class PlanDraft:
         place, self.workspace = placed(self.steps, self._own, self.root, numbers)
         for node in (*fusion.order, *self._roots):
             if node.primitive is p.parameter:
-                place[node] = ("input", node.params["index"])
+                place[node] = Location.input(node.params["index"])
         for index, root in enumerate(self._own):
-            place[root] = ("output", index)
+            place[root] = Location.output(index)
         for node in fusion.order:
             owner = self.root(fusion.buffer_of(node))
             if owner is not node and owner in place:
@@ -279,8 +287,8 @@ class PlanDraft:
         found: dict[int, int] = {}
         written = parts[0].overwritten | parts[1].overwritten
         for result, (one, other) in enumerate(zip(parts[0].outputs, parts[1].outputs, strict=True)):
-            if one == other and one[0] == "input" and one[1] in written:
-                found[result] = one[1] + 1
+            if one == other and one.memory is MemoryKind.INPUT and one.number in written:
+                found[result] = one.number + 1
         return found
 
     # Steps -----------------------------------------------------------------------------------------------------
@@ -343,8 +351,8 @@ class PlanDraft:
 
     def _whole_step(self, node: Expr) -> Step:
         results = self._results(node)
-        routine, size = self.planner.routines(node)
-        scratch = _room(size)
+        routine = self.planner.routines(node)
+        scratch = _room(routine.scratch)
         writes = [result for result in (*results, scratch) if result is not None]
         reads = [self.fusion.buffer_of(operand) for operand in node.operands]
         return Step(OpaqueStep(node, results, routine, scratch), reads, writes)

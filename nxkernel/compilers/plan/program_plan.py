@@ -6,17 +6,27 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Protocol
 
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.plan.independent_iterations import Independence
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.intervals import iteration_step
 from nxkernel.primitives import while_
+
+
+class Routine(Protocol):
+    """How a compiler runs an opaque operation: what a plan has to know of it. Each compiler has a class of its own."""
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of memory that it needs besides operands and results."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +38,7 @@ class OpaqueStep:
     node : Expr
     results : tuple of (Expr or None)
         The values that it computes; None for one that nobody needs.
-    routine : Any
+    routine : Routine
         How the compiler runs it.
     scratch : Expr or None
         Memory that only it uses.
@@ -36,7 +46,7 @@ class OpaqueStep:
 
     node: Expr
     results: tuple[Expr | None, ...]
-    routine: Any
+    routine: Routine
     scratch: Expr | None
 
 
@@ -174,10 +184,9 @@ class ProgramPlan:
     results : list of Expr
         The outputs of the graph as they were rewritten, which is what the steps compute.
     place : dict
-        For each value in memory: ``("input", i)``, ``("output", j)`` or ``("work", offset)``; ``("number", k)`` for one
-        that the program keeps by itself.
-    outputs : list of tuple
-        Where each output of the graph is: ``("output", j)``, or in a loop or branch ``("input", i)``.
+        For each value where it is. Values that share memory have equal locations, or are in parts of it.
+    outputs : list of Location
+        Where each output of the graph is: in an array of its own, or in an input that is written to.
     arrays : list of Expr
         For each array to allocate, the value in it (a reshape of what is computed, at most).
     workspace : int
@@ -195,8 +204,8 @@ class ProgramPlan:
     graph: Graph | None
     steps: list[Step]
     results: list[Expr]
-    place: dict[Expr, tuple[str, int]]
-    outputs: list[tuple[str, int]]
+    place: dict[Expr, Location]
+    outputs: list[Location]
     arrays: list[Expr]
     workspace: int
     origin: dict[Expr, Expr]
@@ -218,8 +227,8 @@ class ProgramPlan:
     def overwritten(self) -> set[int]:
         """The inputs in whose memory outputs are made."""
         return {
-            self.place[node][1]
+            self.place[node].number
             for step in self.steps
             for node in step.writes
-            if self.place.get(node, ("", 0))[0] == "input"
+            if node in self.place and self.place[node].memory is MemoryKind.INPUT
         }

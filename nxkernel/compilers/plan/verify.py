@@ -15,6 +15,7 @@ from nxkernel import shapes
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import (
     Control,
@@ -33,8 +34,6 @@ from nxkernel.graph.verify import Problem, named
 
 if TYPE_CHECKING:
     from nxkernel.compilers.plan.planner import PlanDraft
-
-_KINDS = ("input", "output", "work", "number")
 
 
 def verify(plan: ProgramPlan, after: str) -> None:
@@ -104,25 +103,28 @@ def _places(plan: ProgramPlan) -> Iterator[Problem]:
                 yield f"{named(node)} in {step_name(plan, step)}", "a place in memory", "none"
                 continue
             yield from _place(plan, node)
-    for number, (kind, place) in enumerate(plan.outputs):
-        if kind not in ("input", "output") or (kind == "output" and not 0 <= place < len(plan.arrays)):
-            yield f"output {number}", f"an input, or one of {len(plan.arrays)} arrays", f"{kind} {place}"
+    for number, where in enumerate(plan.outputs):
+        is_array = where.memory is MemoryKind.OUTPUT and 0 <= where.number < len(plan.arrays)
+        if where.memory is not MemoryKind.INPUT and not is_array:
+            yield f"output {number}", f"an input, or one of {len(plan.arrays)} arrays", f"{where}"
     for number, (where, result) in enumerate(zip(plan.outputs, plan.results, strict=True)):
-        if where[0] == "output" and where[1] < len(plan.arrays) and bytes_of(plan.arrays[where[1]]) != bytes_of(result):
-            yield f"output {number}", f"an array of {bytes_of(result)} bytes", f"{bytes_of(plan.arrays[where[1]])}"
+        if where.memory is MemoryKind.OUTPUT and where.number < len(plan.arrays):
+            size, there = bytes_of(result), bytes_of(plan.arrays[where.number])
+            if there != size:
+                yield f"output {number}", f"an array of {size} bytes", f"{there}"
 
 
 def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
     (kind, number), size = plan.place[node], bytes_of(node)
-    if kind not in _KINDS:
-        yield named(node), "memory of an input, an output, the workspace, or a number", kind
-    elif kind == "work" and (number < 0 or number % node.type.size or number + size > plan.workspace):
+    if not isinstance(kind, MemoryKind):
+        yield named(node), f"memory that is one of {', '.join(MemoryKind)}", repr(kind)
+    elif kind is MemoryKind.WORKSPACE and (number < 0 or number % node.type.size or number + size > plan.workspace):
         room = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
         yield named(node), room, f"{size} bytes from {number}"
-    elif kind == "output" and not (0 <= number < len(plan.arrays) and size <= bytes_of(plan.arrays[number])):
+    elif kind is MemoryKind.OUTPUT and not (0 <= number < len(plan.arrays) and size <= bytes_of(plan.arrays[number])):
         there = f"{bytes_of(plan.arrays[number])} bytes" if 0 <= number < len(plan.arrays) else "no such array"
         yield f"{named(node)} in output {number}", f"an array of {size} bytes", there
-    elif kind == "number" and shapes.size(node.shape) != 1:
+    elif kind is MemoryKind.SCALAR and shapes.size(node.shape) != 1:
         yield named(node), "memory, since it is no single number", f"number {number}"
 
 
@@ -206,7 +208,7 @@ def _launches(plan: ProgramPlan) -> Iterator[Problem]:
 class _Piece:
     """A piece of memory: which one, and from which byte to which."""
 
-    memory: tuple[str, int]
+    memory: Location
     begin: int
     end: int
 
@@ -215,10 +217,9 @@ class _Piece:
         return self.memory == other.memory and self.begin < other.end and other.begin < self.end
 
     def __str__(self) -> str:
-        kind, number = self.memory
-        if kind == "work":
+        if self.memory.memory is MemoryKind.WORKSPACE:
             return f"bytes {self.begin} to {self.end} of the workspace"
-        return f"{kind} {number}"
+        return str(self.memory)
 
 
 class _Memory:
@@ -235,11 +236,12 @@ class _Memory:
                 self.writers.setdefault(node, []).append(place)
 
     def piece(self, node: Expr) -> _Piece:
-        kind, number = self.plan.place[node]
-        if kind == "number":
-            return _Piece((kind, number), 0, 1)
-        begin = number if kind == "work" else 0
-        return _Piece(("work", 0) if kind == "work" else (kind, number), begin, begin + bytes_of(node))
+        where = self.plan.place[node]
+        if where.memory is MemoryKind.SCALAR:
+            return _Piece(where, 0, 1)
+        if where.memory is MemoryKind.WORKSPACE:
+            return _Piece(Location.workspace(0), where.number, where.number + bytes_of(node))
+        return _Piece(where, 0, bytes_of(node))
 
     def problems(self) -> Iterator[Problem]:
         """Go through the steps."""
@@ -300,7 +302,7 @@ class _Memory:
     def _at(self, piece: _Piece) -> str:
         return " and ".join(named(other) for other, held in self.held.items() if held.meets(piece)) or "nothing"
 
-    def _result(self, number: int, result: Expr, where: tuple[str, int]) -> Iterator[Problem]:
+    def _result(self, number: int, result: Expr, where: Location) -> Iterator[Problem]:
         node = result
         while node not in self.held and node not in self.lost and node.primitive is p.reshape:
             node = node.operands[0]
@@ -309,7 +311,7 @@ class _Memory:
             over = self.lost.get(node)
             yield what, "it in its memory at the end", "nothing" if over is None else f"{named(over)}"
         elif self.held[node].memory != where:
-            yield what, f"it in {where[0]} {where[1]}", str(self.held[node])
+            yield what, f"it in {where}", str(self.held[node])
 
 
 def _below(node: Expr) -> Expr:

@@ -16,7 +16,7 @@ from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.rewrite import convolutions
 from nxkernel.compilers.rewrite.powers import written_out
 from nxkernel.compilers.rewrite.small_matrices import SMALL
-from nxkernel.graph.expr import Expr, constant
+from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
@@ -79,7 +79,7 @@ def on_processor() -> MachineLimits:
 _VIEWS = frozenset([p.reshape, p.broadcast, p.transpose])
 
 
-def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: Any) -> Expr:
+def make(primitive: Primitive, *operands: Expr, source: SourceLocation | None = None, **params: Any) -> Expr:
     """A node, its spec by the primitive's rule; a view of a constant is a constant, as simplification has it."""
     spec = primitive.rule(*[o.spec for o in operands], **params)
     if primitive in _VIEWS and operands[0].primitive is p.constant:
@@ -255,7 +255,7 @@ def _predicate_of(node: Expr, result: Expr) -> Expr:
     return result if result.type is node.type else make(p.as_type, result, type=node.type, source=node.source)
 
 
-def _best_block(node: Expr, cut: Any) -> Expr:
+def _best_block(node: Expr, cut: Callable[[Primitive, types.Type], Expr]) -> Expr:
     """The index of the best element out of the best of each block: the place of the best block picks it."""
     best = p.TABLE[REDUCTIONS[node.primitive.name].element]
     values, indices = cut(best, node.operands[0].type), cut(node.primitive, node.type)

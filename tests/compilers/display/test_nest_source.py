@@ -10,6 +10,7 @@ import nxkernel as nx
 from compiling import agree, nests, planned, spec
 from nxkernel.compilers.display.nest_source import names, render
 from nxkernel.compilers.display.operation_text import FUNCTIONS
+from nxkernel.compilers.plan.locations import MemoryKind
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import NestConstant, WordKind
 
@@ -239,7 +240,7 @@ def run(plan, given):
 
     def array_of(node):
         kind, index = plan.place[node]
-        if kind == "input":
+        if kind is MemoryKind.INPUT:
             return given[index].reshape(-1)
         return memory.setdefault(node, np.zeros(math.prod(node.shape), node.type.dtype))
 
@@ -251,5 +252,10 @@ def run(plan, given):
         arrays = [From(array_of(node), offset // node.type.size) for node, offset in bound.buffers]
         words = [word.type.dtype.type(word.value) if isinstance(word, NestConstant) else word for word in bound.words]
         scope[bound.nest.kind](*arrays, *words)
-    wanted = {plan.place[node]: node for step in plan.steps for node in step.writes if plan.place[node][0] == "output"}
+    wanted = {
+        plan.place[node]: node
+        for step in plan.steps
+        for node in step.writes
+        if plan.place[node].memory is MemoryKind.OUTPUT
+    }
     return [memory[wanted[place]] for place in plan.outputs]

@@ -5,6 +5,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.ops.programs import control_flow
@@ -29,18 +30,18 @@ def loop(body, count):
     return next(step.work for step in plan.steps if isinstance(step.work, Control))
 
 
-A, B, C = ("input", 1), ("input", 2), ("input", 3)
+A, B, C = Location.input(1), Location.input(2), Location.input(3)
 
 
 @pytest.mark.parametrize(
     ("body", "count", "copies", "moves", "tangled"),
     [
-        (lambda x: [x * 2], 1, [], {A: ("output", 1), ("output", 1): A}, []),
+        (lambda x: [x * 2], 1, [], {A: Location.output(1), Location.output(1): A}, []),
         (lambda x, y: [y, x], 2, [], {A: B, B: A}, [1, 2]),
         (lambda x, y: [y, y], 2, [(B, A)], {A: B, B: A}, [1, 2]),
         (lambda x, y, z: [y, z, x], 3, [], {A: B, B: C, C: A}, [1, 2, 3]),
-        (lambda x, y: [y, x * 2], 2, [], {A: B, B: ("output", 1), ("output", 1): A}, [1, 2]),
-        (lambda x, y: [x, y * 2], 2, [], {B: ("output", 1), ("output", 1): B}, []),
+        (lambda x, y: [y, x * 2], 2, [], {A: B, B: Location.output(1), Location.output(1): A}, [1, 2]),
+        (lambda x, y: [x, y * 2], 2, [], {B: Location.output(1), Location.output(1): B}, []),
     ],
     ids=["made anew", "two by turns", "one twice", "a ring", "one of them anew", "one stays"],
 )

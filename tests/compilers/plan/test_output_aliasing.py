@@ -6,6 +6,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.graph.expr import Graph
 
 
@@ -100,9 +101,9 @@ INTO = {
 @pytest.mark.parametrize("name", INTO)
 def test_results_in_the_argument(name):
     plan = planned_into(INTO[name])
-    assert (plan.outputs, plan.arrays) == ([("input", 1)], [])
+    assert (plan.outputs, plan.arrays) == ([Location.input(1)], [])
 
 
 def test_results_in_an_array_of_their_own():
     plan = planned_into(lambda a, out: nx.reverse(out, axes=[0]) + a)
-    assert (plan.outputs, len(plan.arrays)) == ([("output", 0)], 1)
+    assert (plan.outputs, len(plan.arrays)) == ([Location.output(0)], 1)

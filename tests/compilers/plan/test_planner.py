@@ -7,6 +7,7 @@ import nxkernel as nx
 from compiling import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.plan.buffer_assignment import ALIGNMENT
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 
 
 def places(plan):
@@ -16,9 +17,9 @@ def places(plan):
 
 def test_a_single_step_needs_no_workspace():
     plan = planned(lambda x: nx.exp(x) + 1, spec("f32", 9))
-    assert (len(plan.steps), plan.workspace, plan.outputs) == (1, 0, [("output", 0)])
-    assert plan.place[plan.steps[0].reads[0]] == ("input", 0)
-    assert places(plan) == [("output", 0)]
+    assert (len(plan.steps), plan.workspace, plan.outputs) == (1, 0, [Location.output(0)])
+    assert plan.place[plan.steps[0].reads[0]] == Location.input(0)
+    assert places(plan) == [Location.output(0)]
 
 
 def test_values_that_never_live_together_share_memory():
@@ -31,7 +32,7 @@ def test_values_that_never_live_together_share_memory():
     assert len(plan.steps) == 9
     # Each is read while the next is written; every other one is in the output's own array.
     assert plan.workspace == 64 * 64 * 4
-    assert places(plan) == [("output", 0), ("work", 0)] * 4 + [("output", 0)]
+    assert places(plan) == [Location.output(0), Location.workspace(0)] * 4 + [Location.output(0)]
 
 
 def test_values_that_live_together_do_not():
@@ -43,7 +44,7 @@ def test_values_that_live_together_do_not():
     live = {}
     for time, step in enumerate(plan.steps):
         for node in (*step.reads, *step.writes):
-            if plan.place[node][0] == "work":
+            if plan.place[node].memory is MemoryKind.WORKSPACE:
                 first, _ = live.get(node, (time, time))
                 live[node] = (first, time)
     for one, (a, b) in live.items():
@@ -57,7 +58,7 @@ def test_values_that_live_together_do_not():
 
 def test_places_are_aligned():
     plan = planned(lambda x: nx.sum(nx.exp(x), axes=[0]) + nx.sum(nx.sin(x), axes=[1])[:3], spec("f64", 7, 3))
-    assert all(where % ALIGNMENT == 0 for kind, where in plan.place.values() if kind == "work")
+    assert all(where % ALIGNMENT == 0 for kind, where in plan.place.values() if kind is MemoryKind.WORKSPACE)
 
 
 def test_a_value_is_overwritten_by_what_is_computed_of_it():
@@ -67,7 +68,7 @@ def test_a_value_is_overwritten_by_what_is_computed_of_it():
     plan = planned(function, spec("f32", 70, 80), spec("f32", 80, 90))
     assert len(plan.steps) == 2
     assert plan.workspace == 0
-    assert places(plan) == [("output", 0), ("output", 0)]
+    assert places(plan) == [Location.output(0), Location.output(0)]
     rng = np.random.default_rng(0)
     agree(function, rng.random((70, 80), "f4") / 80, rng.random((80, 90), "f4"), rtol=1e-5)
 
@@ -88,7 +89,7 @@ def test_a_value_is_not_overwritten_by_what_reads_it_elsewhere():
 
 def test_outputs_of_one_value_are_one_array():
     plan = planned(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (9, 1)), nx.sin(x), nx.exp(x)), spec("f32", 9))
-    assert plan.outputs == [("output", place) for place in (0, 0, 1, 0)]
+    assert plan.outputs == [Location.output(place) for place in (0, 0, 1, 0)]
     assert len(plan.arrays) == 2
 
 
@@ -111,7 +112,7 @@ def test_steps_follow_what_they_read():
     plan = planned(function, spec("f32", 8, 5))
     written = set()
     for step in plan.steps:
-        assert all(node in written for node in step.reads if plan.place[node][0] != "input")
+        assert all(node in written for node in step.reads if plan.place[node].memory is not MemoryKind.INPUT)
         written.update(step.writes)
     agree(function, np.random.default_rng(0).integers(-8, 8, (8, 5)).astype("f4"), rtol=1e-5)
 

@@ -6,6 +6,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import planned, spec
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.verify import verify
 from nxkernel.errors import VerificationError
 
@@ -56,13 +57,18 @@ DAMAGE = {
         lambda: changed(lambda one: one.place.pop(one.steps[0].writes[0]) and None),
         "expected a place in memory, found none",
     ),
-    "a kind of memory": (lambda: changed(lambda one: moved(one, 0, ("shelf", 0))), "or a number, found shelf"),
-    "beyond the workspace": (lambda: changed(lambda one: moved(one, 0, ("work", 1 << 20))), "bytes below"),
-    "no output": (lambda: changed(lambda one: moved(one, 0, ("output", 5))), "found no such array"),
-    "an array as a number": (lambda: changed(lambda one: moved(one, 0, ("number", 0))), "since it is no single number"),
-    "an input": (lambda: changed(lambda one: moved(one, 0, ("input", 0))), "found a result in its memory"),
+    "a kind of memory": (
+        lambda: changed(lambda one: moved(one, 0, Location("shelf", 0))),
+        "input, output, workspace, scalar, found 'shelf'",
+    ),
+    "beyond the workspace": (lambda: changed(lambda one: moved(one, 0, Location.workspace(1 << 20))), "bytes below"),
+    "no output": (lambda: changed(lambda one: moved(one, 0, Location.output(5))), "found no such array"),
+    "an array as a number": (
+        lambda: changed(lambda one: moved(one, 0, Location.scalar(0))), "since it is no single number",
+    ),
+    "an input": (lambda: changed(lambda one: moved(one, 0, Location.input(0))), "found a result in its memory"),
     "outputs": (
-        lambda: changed(lambda one: one.outputs.__setitem__(0, ("output", 3))),
+        lambda: changed(lambda one: one.outputs.__setitem__(0, Location.output(3))),
         "output 0: expected an input, or one of 1 arrays, found output 3",
     ),
     "memory of a value that is read later": (lambda: changed(lambda one: together(one), two), ", read by step"),

@@ -7,6 +7,7 @@ import nxkernel as nx
 from compiling import agree, compiled, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.schedule.fusion import MOST_REDUCTIONS, weight
 from nxkernel.compilers.schedule.loop_nest import SectionLevel
 
@@ -80,7 +81,7 @@ def test_programs(name):
 def test_an_output_that_is_a_reshape_costs_no_kernel():
     plan = planned(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (60_000,))), M)
     assert len(plan.steps) == 1
-    assert plan.outputs == [("output", 0)] * 2
+    assert plan.outputs == [Location.output(0)] * 2
     x = np.random.default_rng(0).random(M.shape, "f4")
     first, second = compiled(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (60_000,))), M).run([x])
     assert np.shares_memory(first, second)
@@ -89,7 +90,7 @@ def test_an_output_that_is_a_reshape_costs_no_kernel():
 
 def test_the_same_output_twice_is_computed_once():
     plan = planned(lambda x: (nx.exp(x), nx.exp(x)), M)
-    assert (len(plan.steps), len(plan.arrays), plan.outputs) == (1, 1, [("output", 0)] * 2)
+    assert (len(plan.steps), len(plan.arrays), plan.outputs) == (1, 1, [Location.output(0)] * 2)
 
 
 def test_a_product_between_loops():

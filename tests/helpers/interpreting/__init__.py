@@ -23,6 +23,7 @@ from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.nested_plans import all_plans, open_loop
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.graph.expr import Expr, Graph
@@ -86,7 +87,7 @@ class Interpreted(Executable):
         )
         scope.run()
         for place, number in graph.updates:
-            if plan.outputs[number] != ("input", place):
+            if plan.outputs[number] != Location.input(place):
                 memory.copy(scope.inputs[place](), scope.at(plan.outputs[number]), graph.parameters[place], "an update")
         found = []
         for where, node in zip(plan.outputs, graph.outputs, strict=True):

@@ -15,6 +15,7 @@ from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.analysis.scalars import Term
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
@@ -96,18 +97,18 @@ class Scope:
         """Where a value is."""
         kind, where = self.plan.place[node]
         size = bytes_of(node)
-        if kind == "number":
+        if kind is MemoryKind.SCALAR:
             if where not in self.numbers:
                 self.numbers[where] = Block(16, f"the number {node.primitive.name}{at_line(node.source)}")
             return whole(self.numbers[where], size)
-        if kind == "work":
+        if kind is MemoryKind.WORKSPACE:
             return self.work().part(where, size)
         return self.at((kind, where))
 
-    def at(self, place: tuple[str, int]) -> Address:
+    def at(self, place: Location) -> Address:
         """The address of an input or output."""
         kind, where = place
-        return self.inputs[where]() if kind == "input" else self.outputs[where]()
+        return self.inputs[where]() if kind is MemoryKind.INPUT else self.outputs[where]()
 
     def array(self, node: Expr) -> np.ndarray:
         """What is in memory for a value, seen by nobody."""
@@ -273,11 +274,11 @@ class _Loop(_Control):
         body, count = self.control.parts[1], self.count
         state, captured = self.node.operands[:count], self.node.operands[count:]
         changes = swaps_of(body, count)
-        pointers: dict[tuple[str, int], Address] = {}
+        pointers: dict[Location, Address] = {}
         inputs: list[Given] = []
         homes: dict[int, Address] = {}
 
-        def variable(buffer: tuple[str, int], address: Address) -> Given:
+        def variable(buffer: Location, address: Address) -> Given:
             pointers[buffer] = address
             return lambda: pointers[buffer]
 
@@ -285,14 +286,14 @@ class _Loop(_Control):
             settled = self.settled(index)
             if not scalars.is_single(operand):
                 homes[index] = settled()
-                settled = variable(("input", index), homes[index])
+                settled = variable(Location.input(index), homes[index])
             inputs.append(settled)
         inputs += [self.given(count + place, operand) for place, operand in enumerate(captured)]
         outputs = []
         for place, array in enumerate(body.arrays):
             if place in self.loop_buffers.fresh:
                 fresh = self.scratch(self.loop_buffers.fresh[place], array)
-                outputs.append(variable(("output", place), fresh))
+                outputs.append(variable(Location.output(place), fresh))
             else:
                 outputs.append(
                     self.once(("output", place), lambda array=array: number(array, f"a number of {self.what}"))
@@ -307,29 +308,31 @@ class _Loop(_Control):
         for index, operand in enumerate(state):
             if index in changes.tangled:
                 self.copy(homes[index], self.scratch(self.loop_buffers.spare[index], state[index]), operand)
-            elif index in homes and ("input", index) in changes.moves and inputs[index]() != homes[index]:
+            elif index in homes and Location.input(index) in changes.moves and inputs[index]() != homes[index]:
                 self.copy(homes[index], inputs[index](), operand)
             elif index not in homes and self.results[index] is not None:
                 self.copy(self.scope.address(self.results[index]), inputs[index](), operand)
 
-    def _next(self, turned: Scope, changes: Any, pointers: dict[tuple[str, int], Address]) -> None:
+    def _next(self, turned: Scope, changes: Any, pointers: dict[Location, Address]) -> None:
         """Make what a turn gave the state of the next one."""
         body = turned.plan
         for source, target in changes.copies:
             kind, place = target
-            like = body.graph.parameters[place] if kind == "input" else body.arrays[place]
+            like = body.graph.parameters[place] if kind is MemoryKind.INPUT else body.arrays[place]
             self.copy(turned.at(target), turned.at(source), like)
         before = {buffer: pointers[buffer] for buffer in changes.moves.values()}
         for buffer, other in changes.moves.items():
             pointers[buffer] = before[other]
-        changed = [k for k in range(self.count) if ("input", k) not in pointers and body.outputs[k] != ("input", k)]
+        changed = [
+            k for k in range(self.count) if Location.input(k) not in pointers and body.outputs[k] != Location.input(k)
+        ]
         one = np.zeros((), int)
         values = [
             self.memory.read(turned.at(body.outputs[k]), body.graph.parameters[k].type.dtype, one, self.what)
             for k in changed
         ]
         for k, value in zip(changed, values, strict=True):
-            self.memory.write(turned.at(("input", k)), one, value, self.what)
+            self.memory.write(turned.at(Location.input(k)), one, value, self.what)
 
 
 class _Spread(_Loop):
@@ -413,13 +416,13 @@ class _Choice(_Control):
             self.copy(copy, given[place](), operands[place])
             inputs[place] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
-        outputs = [homes[first["output", place]] for place in range(len(plan.arrays))]
+        outputs = [homes[first[Location.output(place)]] for place in range(len(plan.arrays))]
         side = self.once(("side", taken), lambda: Scope(self.memory, plan, inputs, outputs, self.work))
         side.inputs, side.outputs = inputs, outputs
         side.run()
         for index, where in enumerate(plan.outputs):
             spec = self.node.spec[index]
-            if where[0] == "output" and first[where] == index:
+            if where.memory is MemoryKind.OUTPUT and first[where] == index:
                 continue
-            if scalars.is_single(spec) or self.shared[index] is None or where != ("input", self.shared[index] - 1):
+            if scalars.is_single(spec) or self.shared[index] is None or where != Location.input(self.shared[index] - 1):
                 self.copy(homes[index](), side.at(where), spec)

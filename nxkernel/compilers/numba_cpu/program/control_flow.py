@@ -9,6 +9,7 @@ from nxkernel.compilers.numba_cpu.program.program_text import Address
 from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import brought, loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
@@ -109,21 +110,21 @@ class NativeLoop(LoopParts):
         changes = swaps_of(body, count)
         inputs: list[Address] = []
         homes: dict[int, IRValue] = {}
-        pointers: dict[tuple[str, int], IRValue] = {}
+        pointers: dict[Location, IRValue] = {}
         for index, operand in enumerate(state):
             settled = self.settled(index)
             if not scalars.is_single(operand):
                 homes[index] = settled()
-                settled = self._variable(pointers, ("input", index), homes[index])
+                settled = self._variable(pointers, Location.input(index), homes[index])
             inputs.append(settled)
         inputs += [self.operand_address(operand) for operand in captured]
-        moved = [("input", position) in changes.moves for position in range(len(inputs))]
+        moved = [Location.input(position) in changes.moves for position in range(len(inputs))]
         tags = [None if is_moved else tag for is_moved, tag in zip(moved, self.tags(), strict=True)]
         outputs: list[Address] = []
         for number in range(len(body.arrays)):
             if number in self.loop_buffers.fresh:
                 outputs.append(
-                    self._variable(pointers, ("output", number), self.scratch(self.loop_buffers.fresh[number]))
+                    self._variable(pointers, Location.output(number), self.scratch(self.loop_buffers.fresh[number]))
                 )
             else:
                 slot = b.stack_slot("i8", 16)
@@ -150,12 +151,12 @@ class NativeLoop(LoopParts):
         for index, operand in enumerate(state):
             if index in changes.tangled:
                 self.w.copy(homes[index], self.scratch(self.loop_buffers.spare[index]), bytes_of(operand))
-            elif index in homes and ("input", index) in changes.moves:
+            elif index in homes and Location.input(index) in changes.moves:
                 self._copy_back(inputs[index](), homes[index], bytes_of(operand))
             elif index not in homes and self.results[index] is not None:
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
-    def _variable(self, pointers: dict[tuple[str, int], IRValue], buffer: tuple[str, int], address: IRValue) -> Address:
+    def _variable(self, pointers: dict[Location, IRValue], buffer: Location, address: IRValue) -> Address:
         """A place that may be another one after each iteration."""
         slot = pointers[buffer] = self.b.stack_slot("ptr", 1)
         self.b.store(address, slot)
@@ -170,15 +171,17 @@ class NativeLoop(LoopParts):
         for buffer, other in changes.moves.items():
             b.store(before[other], pointers[buffer])
         # All are read before any is written: they may change places.
-        changed = [k for k in range(count) if ("input", k) not in pointers and body.outputs[k] != ("input", k)]
+        changed = [
+            k for k in range(count) if Location.input(k) not in pointers and body.outputs[k] != Location.input(k)
+        ]
         values = [b.load(_bits(body.graph.parameters[k]), turned.at(body.outputs[k])) for k in changed]
         for k, value in zip(changed, values, strict=True):
-            b.store(value, turned.at(("input", k)))
+            b.store(value, turned.at(Location.input(k)))
 
     @staticmethod
-    def _size(body: ProgramPlan, buffer: tuple[str, int]) -> int:
+    def _size(body: ProgramPlan, buffer: Location) -> int:
         kind, number = buffer
-        return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
+        return bytes_of(body.graph.parameters[number] if kind is MemoryKind.INPUT else body.arrays[number])
 
     def _copy_back(self, address: IRValue, home: IRValue, size: int) -> None:
         """Copy an array that the last iteration left in another buffer."""
@@ -227,7 +230,8 @@ class NativeBranch(_ControlParts):
             self.w.copy(copy, addresses[position](), bytes_of(operands[position]))
             inputs[position], tags[position] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
-        outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
+        arrays = [homes[first[Location.output(number)]] for number in range(len(plan.arrays))]
+        outputs = [lambda home=home: home for home in arrays]
         side = NativeScope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
         for index in brought(plan, self.shared):

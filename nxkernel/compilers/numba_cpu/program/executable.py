@@ -13,6 +13,7 @@ from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cpu.runtime import host_calls, native_call, workspace
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.errors import message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.messages.quantities import amount
@@ -74,13 +75,13 @@ class Layout:
         Shape and type of those that it writes.
     workspace : int
         Bytes that it needs besides.
-    outputs : sequence of (str, int)
+    outputs : sequence of Location
         Where each output is: the kind of array, and its number.
     """
 
     arrays: Sequence[tuple[tuple[int, ...], str]]
     workspace: int
-    outputs: Sequence[tuple[str, int]]
+    outputs: Sequence[Location]
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ class CpuExecutable(Executable):
         self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
         changed = {number for _, number in graph.updates}
         self._results = [
-            (kind, index, node.shape, number in changed)
-            for number, ((kind, index), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
+            (where.memory is MemoryKind.OUTPUT, where.number, node.shape, number in changed)
+            for number, (where, node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
         ]
-        in_order = [("output", index, shape, False) for index, (shape, _) in enumerate(self._shapes)]
+        in_order = [(True, index, shape, False) for index, (shape, _) in enumerate(self._shapes)]
         self._as_allocated = self._results == in_order
         #: Whether the program has exactly one array to allocate, which is its one output.
         one = self._as_allocated and len(self._results) == 1 and not graph.updates
@@ -160,8 +161,8 @@ class CpuExecutable(Executable):
         if self._as_allocated:
             return outputs
         return [
-            (outputs[index] if kind == "output" else arrays[index] if changed else arrays[index].copy()).reshape(shape)
-            for kind, index, shape, changed in self._results
+            (outputs[index] if is_output else arrays[index] if changed else arrays[index].copy()).reshape(shape)
+            for is_output, index, shape, changed in self._results
         ]
 
     def open_loop(self) -> Expr | None:

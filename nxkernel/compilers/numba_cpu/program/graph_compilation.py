@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
 from nxkernel.compilers.numba_cpu.program.parallel_loops import spreads
 from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
-from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine
+from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine, launches_of
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -101,9 +101,8 @@ def spread_loops(plan: ProgramPlan) -> list[Control]:
     return loops
 
 
-def _routine(node: Expr) -> tuple[NativeRoutine, int]:
-    routine = ROUTINES[node.primitive](node)
-    return routine, routine.scratch
+def _routine(node: Expr) -> NativeRoutine:
+    return ROUTINES[node.primitive](node)
 
 
 def legal(graph: Graph) -> None:
@@ -156,7 +155,7 @@ def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
     if isinstance(step.work, ScalarStep | ElementStore | Control):
         return []
     if isinstance(step.work, OpaqueStep):
-        return [_opaque_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
+        return [_opaque_record(step, launch, plan.origin, get) for launch in launches_of(step.work)]
     return [_nest_record(step, plan.origin, program_writer.is_inlined(plan, step.work), get)]
 
 

@@ -17,6 +17,7 @@ from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writ
 from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
 from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
+from nxkernel.compilers.numba_cpu.routines.routine_table import launches_of
 from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
 from nxkernel.compilers.plan.nested_plans import all_plans
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
@@ -88,7 +89,7 @@ def _kernels(plan: ProgramPlan) -> list[object]:
     kernels: list[object] = []
     for step in [step for part in all_plans(plan) for step in part.steps]:
         if isinstance(step.work, OpaqueStep):
-            kernels += step.work.routine.launches
+            kernels += launches_of(step.work)
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             kernels.append(step.work)
     return [*kernels, *graph_compilation.spread_loops(plan)]

@@ -11,6 +11,7 @@ from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope, is_
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
 from nxkernel.compilers.numba_cpu.runtime import native_call
 from nxkernel.compilers.plan.buffer_assignment import ALIGNMENT
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
@@ -55,7 +56,7 @@ def may_spread(control: Control) -> bool:
         return False
     _, body = control.parts
     for index in range(control.node.params["state"]):
-        stays = body.outputs[index] == ("input", index)
+        stays = body.outputs[index] == Location.input(index)
         if scalars.is_single(control.node.operands[index]):
             if not stays and index != independence.counter and control.results[index] is not None:
                 return False

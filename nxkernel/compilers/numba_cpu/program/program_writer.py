@@ -14,9 +14,16 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
 from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL, Inline
-from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
+from nxkernel.compilers.numba_cpu.routines.routine_table import (
+    ArgumentKind,
+    HostCall,
+    Launch,
+    LaunchArgument,
+    launches_of,
+)
 from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
@@ -131,25 +138,25 @@ class NativeScope:
     def address(self, node: Expr) -> IRValue:
         """Where a value is."""
         kind, where = self.plan.place[node]
-        if kind == "number":
+        if kind is MemoryKind.SCALAR:
             if where not in self.numbers:
                 self.numbers[where] = self.b.stack_slot("i8", max(node.type.size, 8))
             return self.numbers[where]
-        if kind == "work":
+        if kind is MemoryKind.WORKSPACE:
             return self.w.further(self.work(), self.w.word(where))
         return self.at((kind, where))
 
     def tag(self, node: Expr) -> object:
         """Whose memory a value is in; None where several may be in it by turns."""
         kind, where = self.plan.place[node]
-        if kind == "input":
+        if kind is MemoryKind.INPUT:
             return self.tags[where]
         return (self._own, kind, where) if self.plan.graph is None else None
 
-    def at(self, location: tuple[str, int]) -> IRValue:
+    def at(self, location: Location) -> IRValue:
         """The address of an input or output."""
         kind, where = location
-        return self.inputs[where]() if kind == "input" else self.outputs[where]()
+        return self.inputs[where]() if kind is MemoryKind.INPUT else self.outputs[where]()
 
     # Steps -----------------------------------------------------------------------------------------------------
 
@@ -246,7 +253,7 @@ class NativeScope:
         return table
 
     def _opaque(self, opaque: OpaqueStep) -> None:
-        for launch in opaque.routine.launches:
+        for launch in launches_of(opaque):
             with self.w.around(launch):
                 self._launch(launch, opaque)
 
@@ -254,14 +261,15 @@ class NativeScope:
         if isinstance(launch, HostCall):
             self._host(launch, opaque)
             return
-        memory = [self._memory(opaque, *buffer) for buffer in launch.memory]
+        memory = [self._memory(opaque, argument) for argument in launch.memory]
         self._run(KernelCall(launch.symbol, memory, list(launch.words), launch.count, launch.work))
 
     @staticmethod
-    def _memory(opaque: OpaqueStep, kind: str, number: int) -> tuple[Expr, int]:
-        if kind == "scratch":
+    def _memory(opaque: OpaqueStep, argument: LaunchArgument) -> tuple[Expr, int]:
+        kind, number = argument
+        if kind is ArgumentKind.SCRATCH:
             return opaque.scratch, number
-        return (opaque.node.operands[number] if kind == "operand" else opaque.results[number]), 0
+        return (opaque.node.operands[number] if kind is ArgumentKind.OPERAND else opaque.results[number]), 0
 
     def _host(self, launch: HostCall, opaque: OpaqueStep) -> None:
         results = [result for result in opaque.results if result is not None]
@@ -334,11 +342,11 @@ def write(
         [parameter(k) for k in range(inputs)],
         [parameter(k) for k in range(inputs, workspace)],
         parameter(workspace),
-        [("input", k) for k in range(inputs)],
+        [Location.input(k) for k in range(inputs)],
     )
     with writer.around(plan):
         scope.run()
     for position, number in updates:
-        if plan.outputs[number] != ("input", position):
+        if plan.outputs[number] != Location.input(position):
             writer.copy(writer.pointer(position), scope.at(plan.outputs[number]), bytes_of(plan.results[number]))
     return writer.finish()

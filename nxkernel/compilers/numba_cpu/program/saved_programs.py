@@ -24,6 +24,7 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program.executable import Layout, NativeProgram
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines, threading_layer
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.graph.content_bytes import contents
 from nxkernel.graph.expr import Expr, Graph
 
@@ -143,7 +144,9 @@ def read(name: str) -> SavedProgram | None:
     text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
-        [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, index) for kind, index in outputs]
+        [(tuple(shape), type_) for shape, type_ in arrays],
+        workspace,
+        [Location(MemoryKind(kind), index) for kind, index in outputs],
     )
     return SavedProgram(text, layout, said["lines"], said["places"])
 

@@ -13,7 +13,8 @@ from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, POINTERS
 from nxkernel.compilers.numba_cpu.program.program_writer import KernelCall, NativeScope
-from nxkernel.compilers.numba_cpu.routines.routine_table import Launch
+from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, launches_of
+from nxkernel.compilers.plan.locations import MemoryKind
 from nxkernel.compilers.plan.program_plan import OpaqueStep, ProgramPlan, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
@@ -34,7 +35,7 @@ def _is_kernel(step: Step) -> bool:
     if isinstance(work, BoundNest):
         return all(op.name != "njit" for op in work.nest.ops())
     if isinstance(work, OpaqueStep):
-        return all(isinstance(launch, Launch) for launch in work.routine.launches)
+        return all(isinstance(launch, Launch) for launch in launches_of(work))
     return isinstance(work, Product)
 
 
@@ -77,11 +78,11 @@ class StepList(NativeScope):
     def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
         """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
         kind, where = self.plan.place[node]
-        if kind == "number":
+        if kind is MemoryKind.SCALAR:
             return -1, 8 * _ROOM * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
-        if kind == "work":
+        if kind is MemoryKind.WORKSPACE:
             return len(self.inputs) + len(self.outputs), where + offset
-        return (where if kind == "input" else len(self.inputs) + where), offset
+        return (where if kind is MemoryKind.INPUT else len(self.inputs) + where), offset
 
 
 def _text(kernels: Sequence[str], blas: bool) -> str:

@@ -12,7 +12,15 @@ from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
-from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, NativeRoutine, routine
+from nxkernel.compilers.numba_cpu.routines.routine_table import (
+    SOURCE,
+    TARGET,
+    ArgumentKind,
+    Launch,
+    LaunchArgument,
+    NativeRoutine,
+    routine,
+)
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
@@ -125,22 +133,22 @@ class _Kernels:
 
     def one_thread_per_line(self, steps: int, work: int) -> NativeRoutine:
         """Each line is walked by one thread."""
-        return NativeRoutine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
+        return NativeRoutine((self._launch("whole", (SOURCE, TARGET), steps, work, "line by line"),))
 
     def shared(self, steps: int, work: int, lines: int, totals: int) -> NativeRoutine:
         """The blocks of a line are shared among threads; there are so many totals."""
-        source, kept, target = ("operand", 0), ("scratch", 0), ("result", 0)
+        kept = LaunchArgument(ArgumentKind.SCRATCH, 0)
         blocks = self.words[-1]
         return NativeRoutine(
             (
-                self._launch("totals", (source, kept), steps, work, f"totals of {blocks} blocks a line"),
+                self._launch("totals", (SOURCE, kept), steps, work, f"totals of {blocks} blocks a line"),
                 self._launch("carry", (kept,), lines, 5 * blocks, "what the blocks before each give"),
-                self._launch("apply", (source, kept, target), steps, work, "block by block"),
+                self._launch("apply", (SOURCE, kept, TARGET), steps, work, "block by block"),
             ),
             scratch=totals * (WIDTH[REGISTER[self.scan.type]] // 8),
         )
 
-    def _launch(self, kernel: str, memory: tuple[Memory, ...], steps: int, work: int, title: str) -> Launch:
+    def _launch(self, kernel: str, memory: tuple[LaunchArgument, ...], steps: int, work: int, title: str) -> Launch:
         text = functools.partial(self.scan.text, kernel)
         title = f"{self.what}, {title}"
         return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, title, SCANS[kernel])

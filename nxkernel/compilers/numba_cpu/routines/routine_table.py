@@ -8,18 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.backends.library_routines import transform_into
+from nxkernel.compilers.plan.program_plan import OpaqueStep
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Primitive
 
-#: What a launch reads or writes: an operand or a result by number, or the scratch memory from a byte on.
-Memory = tuple[str, int]
+
+class ArgumentKind(StrEnum):
+    """What the memory that a launch reads or writes is of the operation."""
+
+    OPERAND = "operand"
+    RESULT = "result"
+    SCRATCH = "scratch"
+
+
+class LaunchArgument(NamedTuple):
+    """What a launch reads or writes.
+
+    Parameters
+    ----------
+    kind : ArgumentKind
+    number : int
+        Of the operand or result; of scratch memory the byte that it begins at.
+    """
+
+    kind: ArgumentKind
+    number: int
+
+
+#: The first operand, and the first result.
+SOURCE, TARGET = LaunchArgument(ArgumentKind.OPERAND, 0), LaunchArgument(ArgumentKind.RESULT, 0)
 
 
 @dataclass(frozen=True)
@@ -35,8 +60,7 @@ class Launch:
         A hash of what decides the code.
     text : callable
         Gives the LLVM IR; called only where the code is in no cache.
-    memory : tuple of (str, int)
-        ``("operand", i)``, ``("result", j)`` or ``("scratch", byte)``.
+    memory : tuple of LaunchArgument
     words : tuple of int
         64 bits each.
     count : int
@@ -51,7 +75,7 @@ class Launch:
 
     symbol: str
     text: Callable[[], str]
-    memory: tuple[Memory, ...]
+    memory: tuple[LaunchArgument, ...]
     words: tuple[int, ...]
     count: int
     work: int
@@ -105,6 +129,12 @@ class NativeRoutine:
 
     launches: tuple[Launch | HostCall, ...]
     scratch: int = 0
+
+
+def launches_of(step: OpaqueStep) -> tuple[Launch | HostCall, ...]:
+    """What runs an opaque operation of a plan that was made with these routines, one after the other."""
+    assert isinstance(step.routine, NativeRoutine)
+    return step.routine.launches
 
 
 #: For each primitive the function that gives the routine of a node of it.

@@ -10,7 +10,15 @@ from nxkernel import compile_thread
 from nxkernel import primitives as p
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import DIGITS, NETWORK
-from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, NativeRoutine, routine
+from nxkernel.compilers.numba_cpu.routines.routine_table import (
+    SOURCE,
+    TARGET,
+    ArgumentKind,
+    Launch,
+    LaunchArgument,
+    NativeRoutine,
+    routine,
+)
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
 from nxkernel.types import Type
@@ -186,9 +194,8 @@ def _by_network(network: Network, rows: _SortRows) -> NativeRoutine:
     length = rows.length
     words = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
     work = comparisons(length) * 4 + 4 * network.lanes * length
-    memory: tuple[Memory, ...] = (("operand", 0), ("result", 0))
     title = f"{rows.what} by a network of comparisons"
-    launch = Launch(network.symbol, network.text, memory, words, _lines(network, rows), work, title, NETWORK)
+    launch = Launch(network.symbol, network.text, (SOURCE, TARGET), words, _lines(network, rows), work, title, NETWORK)
     return NativeRoutine((launch,))
 
 
@@ -219,25 +226,26 @@ def _by_digits(radix: Radix, rows: _SortRows) -> NativeRoutine:
     # Items that are as wide as what is written, in the same order, need no memory of their own.
     written = (radix.order.index or radix.order.type).size
     inside = not radix.beside and radix.size == written
-    first: Memory = ("result", 0) if inside else scratch.take(count * length * radix.size)
-    source, target = ("operand", 0), ("result", 0)
+    first = TARGET if inside else scratch.take(count * length * radix.size)
 
-    def launch(kernel: str, memory: tuple[Memory, ...], words: tuple[int, ...], steps: int, work: int) -> Launch:
+    def launch(
+        kernel: str, memory: tuple[LaunchArgument, ...], words: tuple[int, ...], steps: int, work: int
+    ) -> Launch:
         title = f"{rows.what} by {passes} digits: {kernel}"
         text = functools.partial(radix.text, kernel)
         return Launch(radix.symbol(kernel), text, memory, words, steps, work, title, DIGITS[kernel])
 
     of_pieces = (length, rows.columns, pieces, _PIECE, width)
-    launches = [launch("spread", (source, first, state, notes), of_pieces, count * pieces, _PIECE)]
+    launches = [launch("spread", (SOURCE, first, state, notes), of_pieces, count * pieces, _PIECE)]
     for number in range(passes):
         words = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
         memory = (first, second, state, notes, counts)
         launches.append(launch("count", memory, words, count * blocks, 3 * block))
         launches.append(launch("move", memory, words, count * blocks, 6 * block))
-    launches.append(launch("finish", (first, second, state, target), of_pieces, count * pieces, _PIECE))
+    launches.append(launch("finish", (first, second, state, TARGET), of_pieces, count * pieces, _PIECE))
     if radix.order.ambiguous:
         words = (length, rows.columns, pieces)
-        launches.append(launch("restore", (source, target, notes), words, count, pieces))
+        launches.append(launch("restore", (SOURCE, TARGET, notes), words, count, pieces))
     return NativeRoutine(tuple(launches), scratch.bytes)
 
 
@@ -247,7 +255,7 @@ class _Scratch:
     def __init__(self) -> None:
         self.bytes = 0
 
-    def take(self, size: int) -> Memory:
+    def take(self, size: int) -> LaunchArgument:
         offset = self.bytes
         self.bytes += ceil_div(size, 64) * 64
-        return "scratch", offset
+        return LaunchArgument(ArgumentKind.SCRATCH, offset)

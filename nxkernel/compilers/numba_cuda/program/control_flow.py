@@ -24,7 +24,8 @@ from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.single_block_loops import SingleBlock, in_one_block
 from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.loop_buffers import Buffer, loop_buffers_of, swaps_of
+from nxkernel.compilers.plan.locations import Location, MemoryKind
+from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
 from nxkernel.compilers.plan.program_plan import Control, LaunchMode, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -217,10 +218,10 @@ class _DeviceLoop(_BranchParts):
         arrays = [k for k in range(count) if not scalars.is_single(operands[k])]
         singles = [k for k in range(count) if k not in arrays and k not in known]
         begins: list[tuple[int, Where]] = []
-        registers: dict[Buffer, int] = {}
+        registers: dict[Location, int] = {}
         homes = {k: self.home(k, operands[k]) for k in arrays}
 
-        def variable(buffer: Buffer, where: Where) -> Callable[[], Where]:
+        def variable(buffer: Location, where: Where) -> Callable[[], Where]:
             registers[buffer] = writer.register()
             begins.append((registers[buffer], where))
             return lambda: (registers[buffer], 0)
@@ -230,12 +231,12 @@ class _DeviceLoop(_BranchParts):
             if k in values:
                 inputs.append(None)
             elif k in homes:
-                inputs.append(variable(("input", k), homes[k]))
+                inputs.append(variable(Location.input(k), homes[k]))
                 if self.shared[k] is None:
                     self.before.append(Copied("state of a loop", homes[k], scope.where(operand), bytes_of(operand)))
             elif k < count:
                 own = writer.number()
-                inputs.append(variable(("input", k), own))
+                inputs.append(variable(Location.input(k), own))
                 if is_known(scope.plan, operand, scope.values):
                     scope.set_number(own, operand.type, known_value(scope, operand))
                 else:
@@ -245,7 +246,7 @@ class _DeviceLoop(_BranchParts):
         outputs = []
         for number, array in enumerate(body.arrays):
             fresh = writer.number() if scalars.is_single(array) else self.scratch(self.loop_buffers.fresh[number])
-            outputs.append(variable(("output", number), fresh))
+            outputs.append(variable(Location.output(number), fresh))
         answers = [writer.number() for _ in condition.arrays]
         machine = SingleBlock(writer.device) if within else None
         places = [lambda where=where: where for where in answers]
@@ -274,14 +275,14 @@ class _DeviceLoop(_BranchParts):
         self.keep_results({k: values[k] for k in sorted(known)})
 
     def _changes(
-        self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Buffer, int]
+        self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Location, int]
     ) -> tuple[list[Copied], list[tuple[int, int]]]:
         """What becomes the state of the next iteration: what is copied, and which registers become what others were."""
         changes = swaps_of(body, count)
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
-        own = [("input", k) for k in singles]
-        made = [("output", j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
+        own = [Location.input(k) for k in singles]
+        made = [Location.output(j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
         made = [buffer for buffer in made if buffer not in turned.values]
         copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *made])
         moves |= changed
@@ -295,15 +296,15 @@ class _DeviceLoop(_BranchParts):
         return copies, [(registers[buffer], registers[other]) for buffer, other in moves.items()]
 
     @staticmethod
-    def _size(body: ProgramPlan, buffer: Buffer) -> int:
+    def _size(body: ProgramPlan, buffer: Location) -> int:
         kind, number = buffer
-        return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
+        return bytes_of(body.graph.parameters[number] if kind is MemoryKind.INPUT else body.arrays[number])
 
     def _bring_home(
         self,
         body: ProgramPlan,
         count: int,
-        registers: Mapping[Buffer, int],
+        registers: Mapping[Location, int],
         homes: Mapping[int, Where],
         singles: Iterable[int],
     ) -> list[Copied]:
@@ -312,16 +313,16 @@ class _DeviceLoop(_BranchParts):
         operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
             spare = self.scratch(self.loop_buffers.spare[k])
-            found.append(self._copied(spare, (registers["input", k], 0), bytes_of(operands[k])))
+            found.append(self._copied(spare, (registers[Location.input(k)], 0), bytes_of(operands[k])))
         for k, home in homes.items():
             if k in changes.tangled:
                 found.append(self._copied(home, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
-            elif ("input", k) in changes.moves:
-                found.append(self._copied(home, (registers["input", k], 0), bytes_of(operands[k])))
+            elif Location.input(k) in changes.moves:
+                found.append(self._copied(home, (registers[Location.input(k)], 0), bytes_of(operands[k])))
         for k in singles:
             if self.results[k] is not None:
                 result = self.scope.where(self.results[k])
-                found.append(self._copied(result, (registers["input", k], 0), operands[k].type.size))
+                found.append(self._copied(result, (registers[Location.input(k)], 0), operands[k].type.size))
         return found
 
     def _copied(self, target: Where, source: Where, size: int) -> Copied:
@@ -338,30 +339,30 @@ class _DeviceLoop(_BranchParts):
 
 
 def exchanged(
-    outputs: Mapping[int, Buffer], buffers: Sequence[Buffer]
-) -> tuple[list[tuple[Buffer, Buffer]], dict[Buffer, Buffer]]:
+    outputs: Mapping[int, Location], buffers: Sequence[Location]
+) -> tuple[list[tuple[Location, Location]], dict[Location, Location]]:
     """How single numbers of a loop's state change places after an iteration.
 
     Parameters
     ----------
     outputs : mapping
         For each part of the state where an iteration leaves it.
-    buffers : sequence of Buffer
-        Those that may change places: ``("input", k)`` of each part, and others.
+    buffers : sequence of Location
+        Those that may change places: ``Location.input(k)`` of each part, and others.
 
     Returns
     -------
-    copies : list of (Buffer, Buffer)
+    copies : list of (Location, Location)
         What is copied first: from, to.
     moves : dict
         For each buffer the one that it is from then on, where that is another.
 
     Examples
     --------
-    >>> exchanged({0: ("output", 0)}, [("input", 0), ("output", 0)])
-    ([], {('input', 0): ('output', 0), ('output', 0): ('input', 0)})
+    >>> exchanged({0: Location.output(0)}, [Location.input(0), Location.output(0)])
+    ([], {Location.input(0): Location.output(0), Location.output(0): Location.input(0)})
     """
-    now: dict[int, Buffer] = {}
+    now: dict[int, Location] = {}
     for k, where in outputs.items():
         if where in buffers and where not in now.values():
             now[k] = where
@@ -369,9 +370,9 @@ def exchanged(
     for k, where in outputs.items():
         if k not in now:
             free = [buffer for buffer in buffers if buffer not in now.values()]
-            now[k] = ("input", k) if ("input", k) in free else free[0]
+            now[k] = Location.input(k) if Location.input(k) in free else free[0]
             copies.append((where, now[k]))
-    moves = {("input", k): buffer for k, buffer in now.items()}
+    moves = {Location.input(k): buffer for k, buffer in now.items()}
     rest = [buffer for buffer in buffers if buffer not in now.values()]
     others = [buffer for buffer in buffers if buffer not in moves]
     moves |= dict(zip(others, rest, strict=True))
@@ -436,16 +437,17 @@ class _DeviceBranch(_BranchParts):
             copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
             inputs[place] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
-        outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
+        arrays = [homes[first[Location.output(number)]] for number in range(len(plan.arrays))]
+        outputs = [lambda home=home: home for home in arrays]
         side = self.scope.part(plan, inputs, outputs, self.work(), values)
         after: list[Copied] = []
         for index, where in enumerate(plan.outputs):
             spec: Spec = self.node.spec[index]
             if index in results:
                 continue
-            if where[0] == "output" and first[where] == index:
+            if where.memory is MemoryKind.OUTPUT and first[where] == index:
                 side.at(where)
-            elif self.shared[index] is None or where != ("input", self.shared[index] - 1):
+            elif self.shared[index] is None or where != Location.input(self.shared[index] - 1):
                 after.append(self._copied(homes[index], side.at(where), bytes_of(spec)))
         passed = [(register, side.values[plan.outputs[index]]) for index, register in results.items()]
         return copies, side, after, passed

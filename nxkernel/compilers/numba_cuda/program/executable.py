@@ -25,6 +25,7 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
 from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
 from nxkernel.compilers.plan import nested_plans
 from nxkernel.compilers.plan.buffer_assignment import aligned
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
@@ -86,7 +87,9 @@ class CudaExecutable(Executable):
     def in_place(self) -> frozenset[tuple[int, int]]:
         """The updates whose output the plan has in the memory of the input."""
         places = self.plan.outputs
-        return frozenset((place, number) for place, number in self.graph.updates if places[number] == ("input", place))
+        return frozenset(
+            (place, number) for place, number in self.graph.updates if places[number] == Location.input(place)
+        )
 
     def open_loop(self) -> Expr | None:
         """A loop of whose turns the plan does not tell the most."""
@@ -197,7 +200,7 @@ class Ready:
                     do_all(program.steps, now)
                 for number, place in program.changed:
                     kind, where = self._results[number][0]
-                    source = (made if kind == "output" else given)[where]
+                    source = (made if kind is MemoryKind.OUTPUT else given)[where]
                     device.copy(given[place].pointer, source.pointer, source.nbytes)
                 for place, _ in self.graph.updates:
                     if type(arrays[place]) is not DeviceArray:
@@ -268,7 +271,9 @@ class Ready:
 
     def _result(self, number: int, given: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
         (kind, place), shape, changed = self._results[number]
-        array = made[place] if kind == "output" else given[place] if changed else self.device.bring(given[place])
+        array = (
+            made[place] if kind is MemoryKind.OUTPUT else given[place] if changed else self.device.bring(given[place])
+        )
         return array if array.shape == shape else array.reshape(shape)
 
 

@@ -9,21 +9,19 @@ from collections.abc import Collection, Iterable
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.graph.expr import Expr
 
-#: Where a value of a plan is, as :class:`~nxkernel.compilers.plan.program_plan.ProgramPlan` says it.
-Place = tuple[str, int]
 
-
-def is_known(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
+def is_known(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
     """Whether a value is a known number.
 
     Parameters
     ----------
     plan : ProgramPlan
     node : Expr
-    known : collection of Place
+    known : collection of Location
         Where known numbers are.
     """
     if not scalars.is_single(node):
@@ -31,7 +29,7 @@ def is_known(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
     return node.primitive is p.constant or plan.place.get(node) in known
 
 
-def follows(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
+def follows(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
     """Whether a number that the program computes by itself follows from known ones.
 
     Parameters
@@ -39,7 +37,7 @@ def follows(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
     plan : ProgramPlan
     node : Expr
         Of a :class:`~nxkernel.compilers.plan.program_plan.ScalarStep`.
-    known : collection of Place
+    known : collection of Location
     """
     if node.primitive is p.njit:
         return False
@@ -51,6 +49,6 @@ def follows(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
     return base.primitive is p.constant or is_known(plan, base, known)
 
 
-def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collection[Place]) -> set[int]:
+def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collection[Location]) -> set[int]:
     """Which of some values are known numbers, by place."""
     return {place for place, operand in enumerate(operands) if is_known(plan, operand, known)}

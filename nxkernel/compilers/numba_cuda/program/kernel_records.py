@@ -11,6 +11,7 @@ from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
+from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Step
@@ -95,7 +96,7 @@ class Records:
         kind = "loop" if is_loop else "choice"
         return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)
 
-    def routine(self, step: Step, routine: Any, launch: KernelLaunch | None) -> KernelRecord:
+    def routine(self, step: Step, routine: DeviceRoutine, launch: KernelLaunch | None) -> KernelRecord:
         """Of a launch of a whole operation, or of a library that does it."""
         node = step.work.node
         moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
-from nxkernel.compilers.numba_cuda.program.host_numbers import Place, follows, known_operands
+from nxkernel.compilers.numba_cuda.program.host_numbers import follows, known_operands
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.nested_plans import all_plans
 from nxkernel.compilers.plan.program_plan import (
@@ -91,17 +92,17 @@ class Decisions:
     def __init__(self, refused: Mapping[Expr, str]) -> None:
         self.refused = refused
         #: What was decided of a plan (by identity) with such numbers of the host among its inputs.
-        self._plans: dict[tuple[int, frozenset[int]], tuple[ProgramPlan, set[Place]]] = {}
+        self._plans: dict[tuple[int, frozenset[int]], tuple[ProgramPlan, set[Location]]] = {}
 
-    def plan(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Place]]:
+    def plan(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Location]]:
         """The plan with its decisions, and where numbers that the host knows are when all of its steps are done."""
         key = id(plan), inputs
         if key not in self._plans:
             self._plans[key] = self._decide(plan, inputs)
         return self._plans[key]
 
-    def _decide(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Place]]:
-        known: set[Place] = {("input", place) for place in inputs}
+    def _decide(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Location]]:
+        known: set[Location] = {Location.input(place) for place in inputs}
         controls: dict[Step, Control] = {}
         for step in plan.steps:
             work = step.work
@@ -116,7 +117,7 @@ class Decisions:
                 known.update(plan.place[result] for result in results if result is not None)
         return _with(plan, controls), known
 
-    def _control(self, control: Control, plan: ProgramPlan, known: Collection[Place]) -> Control:
+    def _control(self, control: Control, plan: ProgramPlan, known: Collection[Location]) -> Control:
         given = known_operands(control.node.operands, plan, known)
         return self._loop(control, given) if control.is_loop else self._branch(control, given)
 
@@ -234,7 +235,7 @@ def _obstacles(control: Control, outermost: bool = False) -> Iterator[str]:
         for place in range(node.params["state"]):
             if scalars.is_single(node.operands[place]):
                 continue
-            if body.outputs[place] != ("input", place):
+            if body.outputs[place] != Location.input(place):
                 yield f"an array of its state, {node.operands[place].spec}, is another one after an iteration"
             if shared[place] is None and not outermost:
                 yield f"a loop inside begins with a copy, of {node.operands[place].spec}"
@@ -242,7 +243,7 @@ def _obstacles(control: Control, outermost: bool = False) -> Iterator[str]:
         for place, spec in enumerate(node.spec):
             if scalars.is_single(spec):
                 continue
-            away = any(part.outputs[place] != ("input", (shared[place] or 0) - 1) for part in control.parts)
+            away = any(part.outputs[place] != Location.input((shared[place] or 0) - 1) for part in control.parts)
             if shared[place] is None or away:
                 yield f"a result of it, {spec}, is not updated in place"
         if loop_buffers_of(node, control.results, control.parts, shared).copies:
@@ -266,7 +267,7 @@ def _is_shareable(control: Control) -> bool:
     body = control.parts[1]
     # What iterations leave behind of numbers is that of the last one, which is any thread's.
     return all(
-        control.results[place] is None or place == found.counter or body.outputs[place] == ("input", place)
+        control.results[place] is None or place == found.counter or body.outputs[place] == Location.input(place)
         for place in range(control.node.params["state"])
         if scalars.is_single(control.node.operands[place])
     )

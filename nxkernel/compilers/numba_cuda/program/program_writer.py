@@ -25,7 +25,9 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
 from nxkernel.compilers.numba_cuda.program.kernel_records import Records
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
 from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
+from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.plan.buffer_assignment import aligned
+from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
@@ -99,15 +101,15 @@ class DeviceScope:
         self.writer, self.plan, self.machine = writer, plan, machine or writer.device
         self.inputs, self.outputs, self.work = inputs, outputs, work
         #: Where known numbers are, and their registers of the host.
-        self.values: dict[tuple[str, int], int] = {("input", place): value for place, value in known.items()}
+        self.values: dict[Location, int] = {Location.input(place): value for place, value in known.items()}
         #: The places that something on the device reads.
-        self.needed: set[tuple[str, int]] = set()
-        self._numbers: dict[tuple[str, int], Where] = {}
+        self.needed: set[Location] = set()
+        self._numbers: dict[Location, Where] = {}
         self._drafts: list[Any] = []
         first = Numbers(self)
         for place, value in known.items():
             if inputs[place] is None:
-                first.write(("input", place), plan.graph.parameters[place].type, value)
+                first.write(Location.input(place), plan.graph.parameters[place].type, value)
         self.add(first)
 
     def add(self, draft: Any) -> None:
@@ -183,15 +185,15 @@ class DeviceScope:
         """The place of a value that the device reads or writes."""
         return self.at(self.plan.place[node])
 
-    def at(self, place: tuple[str, int]) -> Where:
+    def at(self, place: Location) -> Where:
         """A place of the plan."""
         kind, number = place
         self.needed.add(place)
-        if kind == "work":
+        if kind is MemoryKind.WORKSPACE:
             return further(self.work, number)
-        if kind == "output":
+        if kind is MemoryKind.OUTPUT:
             return self.outputs[number]()
-        given = self.inputs[number] if kind == "input" else None
+        given = self.inputs[number] if kind is MemoryKind.INPUT else None
         if given is not None:
             return given()
         if place not in self._numbers:
@@ -227,6 +229,7 @@ class DeviceScope:
         if not any(node is not None and shapes.size(node.shape) for node in whole.results):
             return
         routine, scratch = whole.routine, (SCRATCH, 0)
+        assert isinstance(routine, DeviceRoutine)
         if whole.scratch is not None:
             scratch = self.where(whole.scratch)
         launches = routine.launches(self.writer.device)
@@ -312,9 +315,9 @@ class HostProgram:
         for where in plan.outputs:
             scope.at(where)
         for place, _ in updates:
-            scope.at(("input", place))
+            scope.at(Location.input(place))
         self.steps = scope.finished()
-        self.changed = [(number, place) for place, number in updates if plan.outputs[number] != ("input", place)]
+        self.changed = [(number, place) for place, number in updates if plan.outputs[number] != Location.input(place)]
         on_device = list(all_on_device(self.steps))
         self.records = writer.records.ordered(on_device)
         self.launched = [step for step in on_device if isinstance(step, Launched)]

@@ -13,9 +13,10 @@ from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
-from nxkernel.compilers.numba_cuda.program.host_numbers import Place, follows
+from nxkernel.compilers.numba_cuda.program.host_numbers import follows
 from nxkernel.compilers.numba_cuda.program.host_steps import HostStep, Launched, Reckoned
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.loop_nest import StoreMode
@@ -38,7 +39,7 @@ class _ScalarPart:
     ----------
     node : Expr or None
         What it computes; None for a known number that is written as it is.
-    place : Place
+    place : Location
         Where it is kept.
     type : Type
     value : Any
@@ -50,7 +51,7 @@ class _ScalarPart:
     """
 
     node: Expr | None
-    place: Place
+    place: Location
     type: Type
     value: Any = None
     known: dict[Expr, int] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Numbers:
         """Whether the next number should go into another kernel."""
         return len(self._parts) >= MOST
 
-    def write(self, place: Place, type_: Type, value: Any) -> None:
+    def write(self, place: Location, type_: Type, value: Any) -> None:
         """A known number gets into memory, if something on the device reads it there."""
         self._parts.append(_ScalarPart(None, place, type_, value))
 
@@ -161,7 +162,7 @@ class _Text(Arithmetic):
         super().__init__(ScalarKernel("numbers", title), scope.plan)
         self.scope = scope
         #: What numbers are, by their places, as long as nothing else is written there.
-        self._held: dict[Place, Value] = {}
+        self._held: dict[Location, Value] = {}
         self._known: dict[Expr, int] = {}
         stored = {part.place for part in parts if part.store}
         for part in parts:

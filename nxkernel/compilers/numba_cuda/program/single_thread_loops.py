@@ -14,11 +14,12 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
-from nxkernel.compilers.numba_cuda.program.host_numbers import Place, is_known
+from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched, Where
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of
 from nxkernel.compilers.plan.program_plan import Control, LaunchMode, ProgramPlan, ScalarStep
 from nxkernel.compilers.schedule.loop_nest import StoreMode
@@ -59,7 +60,7 @@ class _Inside(Arithmetic):
     """
 
     def __init__(
-        self, kernel: ScalarKernel, plan: ProgramPlan, values: Mapping[Place, Value], arrays: Mapping[Place, str]
+        self, kernel: ScalarKernel, plan: ProgramPlan, values: Mapping[Location, Value], arrays: Mapping[Location, str]
     ) -> None:
         super().__init__(kernel, plan)
         self.values, self.arrays = dict(values), dict(arrays)
@@ -126,8 +127,8 @@ class _Inside(Arithmetic):
         """
         count, (condition, body), w = control.node.params["state"], control.parts, self.w
         state = {k: self._variable(value) for k, value in values.items() if k < count}
-        inputs = {("input", k): state.get(k, value) for k, value in values.items()}
-        pointers = {("input", k): name for k, name in arrays.items()}
+        inputs = {Location.input(k): state.get(k, value) for k, value in values.items()}
+        pointers = {Location.input(k): name for k, name in arrays.items()}
         with w.block("while True:"):
             asked = _Inside(self.kernel, condition, inputs, pointers)
             asked.run()
@@ -138,7 +139,7 @@ class _Inside(Arithmetic):
             turned = _Inside(self.kernel, body, inputs, pointers)
             turned.run()
             # All are read before any is written: they may change places.
-            changed = [k for k in state if body.outputs[k] != ("input", k)]
+            changed = [k for k in state if body.outputs[k] != Location.input(k)]
             after = {k: turned.values[body.outputs[k]] for k in changed}
             if step:
                 after[control.independence.counter] = f"{state[control.independence.counter]} + {step}"
@@ -150,8 +151,8 @@ class _Inside(Arithmetic):
     def choice(self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str]) -> list[Value | None]:
         """Write a branch; gives its results, None for arrays."""
         w, node = self.w, control.node
-        inputs = {("input", k - 1): value for k, value in values.items() if k}
-        pointers = {("input", k - 1): name for k, name in arrays.items()}
+        inputs = {Location.input(k - 1): value for k, value in values.items() if k}
+        pointers = {Location.input(k - 1): name for k, name in arrays.items()}
         found: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
         holds = truth(w, values[0], node.operands[0].type)
         for header, plan in zip((f"if {holds}:", "else:"), control.parts, strict=True):

@@ -160,8 +160,8 @@ def _refused(node: Expr) -> DeviceRoutine:
     )
 
 
-def routine_of(node: Expr) -> tuple[DeviceRoutine, int]:
-    """How a whole operation runs, and the bytes of memory that it needs besides: what a planner asks for.
+def routine_of(node: Expr) -> DeviceRoutine:
+    """How an opaque operation runs: what a planner asks for.
 
     Parameters
     ----------
@@ -170,12 +170,11 @@ def routine_of(node: Expr) -> tuple[DeviceRoutine, int]:
 
     Returns
     -------
-    (Routine, int)
+    DeviceRoutine
 
     Raises
     ------
     CompilationError
         For a function that Numba has compiled for the CPU.
     """
-    found = ROUTINES[node.primitive](node)
-    return found, found.scratch
+    return ROUTINES[node.primitive](node)

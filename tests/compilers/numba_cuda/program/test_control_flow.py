@@ -7,6 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped, exchanged
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Reckoned
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
 
@@ -189,12 +190,12 @@ def test_a_condition_on_an_array_is_read_back_once_a_turn(by_the_host, device, m
 
 
 def test_what_numbers_of_one_exchange_do():
-    first, second, made = ("input", 1), ("input", 2), ("output", 0)
+    first, second, made = Location.input(1), Location.input(2), Location.output(0)
     assert exchanged({1: made}, [first, made]) == ([], {first: made, made: first})
     assert exchanged({1: second, 2: first}, [first, second]) == ([], {first: second, second: first})
     assert exchanged({1: first}, [first, made]) == ([], {})
     assert exchanged({1: made, 2: made}, [first, second, made]) == ([(made, second)], {first: made, made: first})
-    assert exchanged({1: ("input", 7)}, [first]) == ([(("input", 7), first)], {})
+    assert exchanged({1: Location.input(7)}, [first]) == ([(Location.input(7), first)], {})
 
 
 def test_the_steps_of_a_loop_and_a_choice(by_the_host, device):

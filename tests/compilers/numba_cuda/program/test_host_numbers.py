@@ -4,6 +4,7 @@ import numpy as np
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program.host_numbers import follows, is_known, known_operands
+from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ScalarStep
 from on_device import plan_of
 
@@ -13,7 +14,7 @@ X = np.arange(12.0).reshape(3, 4)
 def followed(function, known):
     """Of each single number that a plan computes its primitive, and whether it follows from known inputs."""
     plan = plan_of(function, X, np.int64(3))
-    places = {("input", place) for place in known}
+    places = {Location.input(place) for place in known}
     found = {}
     for step in plan.steps:
         if isinstance(step.work, ScalarStep):
@@ -44,8 +45,8 @@ def test_known_numbers_are_constants_and_what_is_at_known_places():
     x, n = sorted(
         (node for node in plan.place if node.primitive.name == "parameter"), key=lambda node: node.params["index"]
     )
-    assert is_known(plan, n, {("input", 1)})
-    assert not is_known(plan, n, {("input", 0)})
+    assert is_known(plan, n, {Location.input(1)})
+    assert not is_known(plan, n, {Location.input(0)})
     # An array is no number, wherever it is.
-    assert not is_known(plan, x, {("input", 0)})
-    assert known_operands([x, n, loop.operands[0]], plan, {("input", 1)}) == {1, 2}
+    assert not is_known(plan, x, {Location.input(0)})
+    assert known_operands([x, n, loop.operands[0]], plan, {Location.input(1)}) == {1, 2}

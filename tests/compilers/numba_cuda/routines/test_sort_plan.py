@@ -61,8 +61,8 @@ def check(device, x, axis, direction, index=types.s64):
 def launches(device, shape, primitive=p.sort, type_="f32", **params):
     params = {"axis": len(shape) - 1, "direction": "asc", **params}
     node = make(primitive, *inputs(np.zeros(shape, types.normalize(type_).dtype)), **params)
-    routine, size = routine_table.routine_of(node)
-    return routine.launches(device), size
+    routine = routine_table.routine_of(node)
+    return routine.launches(device), routine.scratch
 
 
 @pytest.mark.sampled(every=3, lane="simulator")
