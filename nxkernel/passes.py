@@ -30,7 +30,7 @@ class Pass:
         What must hold before, and what holds afterwards.
     verifier : str
         The function, named in the same way, that checks what it leaves: called with that, the pass's name, and, where
-        there are some, the primitives that are `gone`. Empty where nothing is checked.
+        there are some, the primitives that are `gone`. Each pass of ours has one.
     gone : tuple of str
         Names of primitives that are in no graph any more afterwards.
     """
@@ -70,8 +70,8 @@ _GRAPH, _OUTPUTS = "graph.verify:verify", "graph.verify:verify_outputs"
 _PLAN, _NESTS = "compilers.plan.verify:verify", "compilers.plan.verify:verify_steps"
 _LAUNCHES = "compilers.plan.verify:verify_launches"
 _CPU, _CUDA = "compilers.numba_cpu.", "compilers.numba_cuda."
-_COMPILATION = _CPU + "program.compilation:Compilation."
-_PLANNER = "compilers.plan.planner:PlanDraft."
+_COMPILATION, _NATIVE = _CPU + "program.compilation:Compilation.", _CPU + "program.verify:"
+_PLANNER, _DRAFT = "compilers.plan.planner:PlanDraft.", "compilers.plan.verify_draft:"
 
 _OF_GRADIENTS = ("custom_grad", "stop_grad")
 
@@ -82,23 +82,27 @@ SIMPLIFY = Pass(
 
 #: What is found out of a graph, or of a body, before its plan is made.
 ANALYSES = (
-    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known"),
+    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known",
+         _DRAFT + "verify_ranges"),
     Pass("bodies", _PLANNER + "plan_bodies", "bounds of single integers",
-         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on"),
+         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on",
+         _DRAFT + "verify_bodies"),
     Pass("updates in place", _PLANNER + "find_updates", "the plans of bodies",
-         "results that could be in the memory of what they are made from are known"),
+         "results that could be in the memory of what they are made from are known", _DRAFT + "verify_updates"),
 )  # fmt: skip
 
 #: From a prepared graph to its plan, of the program and of each body of a loop or branch; the same for both back ends.
 #: From "fusion" on again with one update in place fewer, where steps would wait for each other.
 PLANNING = (
     Pass("fusion", _PLANNER + "fuse", "outputs, and the updates in place that are possible",
-         "each value is in memory, or computed in the nests that read it; each nest has one space"),
+         "each value is in memory, or computed in the nests that read it; each nest has one space",
+         _DRAFT + "verify_fusion"),
     Pass("loop nests", _PLANNER + "build_steps", "the groups of fusion",
          "steps say what they read and write; nests are canonical, with sizes, strides and constants apart", _NESTS),
-    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads"),
+    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads",
+         _DRAFT + "verify_order"),
     Pass("buffer assignment", _PLANNER + "assign_buffers", "steps in order",
-         "each value has memory; two share it only one after the other, or by decision"),
+         "each value has memory; two share it only one after the other, or by decision", _DRAFT + "verify_buffers"),
     Pass("plan", _PLANNER + "finished", "steps with memory", "a plan, which says where outputs are", _PLAN),
 )  # fmt: skip
 
@@ -148,23 +152,27 @@ LEGALITY = {
 #: hand and adds to it; of numba_cuda, the first two again where a loop turns out to be too much for one block.
 ON_PROGRAMS = {
     "evaluator": (
-        Pass("walk", "compilers.evaluator:walk", "a graph", "each node is computed by its meaning in NumPy"),
+        Pass("walk", "compilers.evaluator:walk", "a graph", "each node is computed by its meaning in NumPy",
+             "compilers.evaluator:verify_walk"),
     ),
     "numba_cpu": (
         Pass("program text", _COMPILATION + "write_program", "a plan",
-             "LLVM of the function that strings kernels together, without sizes and names"),
+             "LLVM of the function that strings kernels together, without sizes and names", _NATIVE + "verify_text"),
         Pass("kernels", _COMPILATION + "load_kernels", "a plan",
-             "the native code of each nest and routine, from memory, from disk, or compiled, is loaded"),
+             "the native code of each nest and routine, from memory, from disk, or compiled, is loaded",
+             _NATIVE + "verify_kernels"),
         Pass("link", _COMPILATION + "link_program", "the program's text, and its kernels' addresses",
-             "the program's native code is loaded"),
+             "the program's native code is loaded", _NATIVE + "verify_program"),
     ),
     "numba_cuda": (
         Pass("launch modes", _CUDA + "program.launch_modes:decided", "a plan, and which inputs the host knows",
              "each loop and branch says what runs it, and why: one thread, many, one block, or the host", _LAUNCHES),
         Pass("program steps", _CUDA + "program.graph_compilation:written", "a plan with launch modes",
-             "launches, with their sources, and what the host does between them"),
+             "launches, with their sources, and what the host does between them",
+             _CUDA + "program.host_steps:verify_program"),
         Pass("kernels", _CUDA + "program.executable:Ready.load_kernels", "a program written for a device",
-             "cubins, from memory, from disk, or by NVVM and the assembler, are loaded on the device"),
+             "cubins, from memory, from disk, or by NVVM and the assembler, are loaded on the device",
+             _CUDA + "program.host_steps:verify_kernels"),
     ),
 }  # fmt: skip
 

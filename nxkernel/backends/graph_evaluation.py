@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,19 @@ class GraphWalk:
             (node, [id(o) for o in {*node.operands} if last[id(o)] == place and id(o) not in kept])
             for place, node in enumerate(order)
         ]
+
+    def faults(self) -> Iterator[tuple[Any, str]]:
+        """The nodes whose operands are not there when it gets to them, and outputs that are not at the end, with what
+        is wrong.
+        """
+        there = set(self._parameters)
+        for node, dead in self._steps:
+            if any(id(operand) not in there for operand in node.operands):
+                yield node, "an operand that is not computed before, or dropped already"
+            there.add(id(node))
+            there.difference_update(dead)
+        if not there.issuperset(self._outputs):
+            yield None, "an output that is not computed, or dropped"
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for one array a parameter; they may share memory with those."""

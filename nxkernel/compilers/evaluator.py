@@ -9,8 +9,9 @@ import numpy as np
 from nxkernel import passes
 from nxkernel.backends.graph_evaluation import GraphWalk
 from nxkernel.compilers.interface import Clock, Compiler, Executable, KernelRecord
-from nxkernel.errors import NxValueError, message
+from nxkernel.errors import NxValueError, VerificationError, message
 from nxkernel.graph.expr import Graph
+from nxkernel.graph.verify import named
 
 
 class Evaluator(Compiler):
@@ -53,6 +54,19 @@ class Evaluated(Executable):
 def walk(graph: Graph) -> GraphWalk:
     """What computes each node of a graph in turn."""
     return GraphWalk(graph)
+
+
+def verify_walk(walk: GraphWalk, after: str) -> None:
+    """Check that each node of a walk comes after its operands, and that outputs are there at the end.
+
+    Raises
+    ------
+    VerificationError
+        At the first node that does not.
+    """
+    for node, fault in walk.faults():
+        subject = "the walk" if node is None else named(node)
+        raise VerificationError(after, subject, "each operand computed before, and kept until it is read", fault)
 
 
 def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:

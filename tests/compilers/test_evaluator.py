@@ -3,12 +3,15 @@
 import weakref
 
 import numpy as np
+import pytest
 
 import nxkernel as nx
 from compiling import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import registry
+from nxkernel.compilers.evaluator import verify_walk, walk
+from nxkernel.errors import VerificationError
 
 
 def run(function, *arrays):
@@ -60,3 +63,21 @@ def test_values_are_dropped_after_their_last_use(monkeypatch):
 def test_there_is_nothing_to_compile():
     executable = registry.get("evaluator").compile(graph_of(lambda x: x + 1, spec("f32", 3)))
     assert (executable.kernels, executable.lower_ms, executable.native_ms) == ([], 0.0, 0.0)
+
+
+def test_a_walk_that_is_damaged_is_told():
+    walked = walk(graph_of(lambda x: nx.exp(x) * 2, spec("f32", 3)))
+    verify_walk(walked, "walk")
+    walked._steps.reverse()
+    with pytest.raises(VerificationError) as error:
+        verify_walk(walked, "walk")
+    assert str(error.value) == (
+        "after the pass 'walk': multiply of f32[3] and f32[3] (LINE): expected each operand computed before, and kept "
+        "until it is read, found an operand that is not computed before, or dropped already.\n"
+        "  This is a fault of nxkernel's: please report it, with the definition."
+    ).replace("LINE", str(error.value).partition(" (")[2].partition("):")[0])
+    walked._steps.clear()
+    with pytest.raises(VerificationError) as error:
+        verify_walk(walked, "walk")
+    assert "the walk: expected " in str(error.value)
+    assert "found an output that is not computed, or dropped" in str(error.value)

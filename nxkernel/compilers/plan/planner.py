@@ -151,8 +151,14 @@ class PlanDraft:
 
     Attributes
     ----------
+    order : list of Expr
+        The nodes that outputs need, operands first.
+    controls : list of Expr
+        The loops and branches among them.
     ranges : mapping
         What is known of single integers.
+    possible : dict
+        For each result that could be in the memory of another value that value.
     parts : dict
         For each loop or branch the plans of its bodies.
     shared : dict
@@ -177,21 +183,21 @@ class PlanDraft:
         away: Mapping[Expr, Expr],
     ) -> None:
         self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
-        self._writable, self._known = writable, known
-        self._order = post_order(outputs)
-        self._control = [node for node in self._order if node.primitive.family == "control"]
-        self.inline = graph is not None or bool(self._control)
+        self.writable, self.known = writable, known
+        self.order = post_order(outputs)
+        self.controls = [node for node in self.order if node.primitive.family == "control"]
+        self.inline = graph is not None or bool(self.controls)
         self.ranges: Mapping[Expr, Interval] = {}
         self.parts: dict[Expr, tuple[ProgramPlan, ...]] = {}
         #: The updates in place, and results in the memory of parameters, that have not turned out to be impossible.
-        self._possible: dict[Expr, Expr] = {}
+        self.possible: dict[Expr, Expr] = {}
         self._wanted = dict(away)
         self.shared: dict[Expr, Expr] = {}
         self.away: dict[Expr, Expr] = {}
 
     def give_up(self, update: Expr) -> None:
         """Have an update not be in place, since steps would wait for each other."""
-        del (self._possible if update in self._possible else self._wanted)[update]
+        del (self.possible if update in self.possible else self._wanted)[update]
 
     def root(self, node: Expr) -> Expr:
         """The value whose memory another one is in."""
@@ -204,28 +210,28 @@ class PlanDraft:
     def find_ranges(self) -> None:
         """Find out between which bounds single integers are."""
         if self.inline:
-            self.ranges = integer_ranges.intervals(self._order, self._known)
+            self.ranges = integer_ranges.intervals(self.order, self.known)
 
     def plan_bodies(self) -> None:
         """Make the plans of the bodies of loops and branches."""
-        for node in self._control:
+        for node in self.controls:
             self.parts[node] = self.planner.parts_of(node, self.ranges)
 
     def find_updates(self) -> None:
         """Find the results that could be in the memory of what they are made from."""
-        self._possible = in_place_updates.candidates(
-            self._order, self.outputs, users(self._order), self._writable, self._shares
+        self.possible = in_place_updates.candidates(
+            self.order, self.outputs, users(self.order), self.writable, self._shares
         )
 
     def fuse(self) -> None:
         """Decide which values are in memory, and which nest computes each."""
-        self.shared = dict(self._possible)
+        self.shared = dict(self.possible)
         kept = set()
-        for node, old in self._possible.items():
+        for node, old in self.possible.items():
             pieces = node.primitive in piecewise_buffers.PIECES
             if pieces and not (self.inline and scalars.is_single(node.operands[1])):
                 kept.update(in_place_updates.apart(node, old, self.root, self.inline))
-        in_place = frozenset(self._possible)
+        in_place = frozenset(self.possible)
         self.fusion = Fusion(self.outputs, self.inline, in_place, frozenset(kept), self.planner.keeping)
         self.away = {}
         for result, parameter in self._wanted.items():
@@ -276,7 +282,7 @@ class PlanDraft:
             self.origin,
             self.ranges,
             self.shared,
-            frozenset(parameter.params["index"] for parameter in self._writable),
+            frozenset(parameter.params["index"] for parameter in self.writable),
         )
 
     def _shares(self, node: Expr) -> dict[int, int]:

@@ -271,7 +271,7 @@ class _Memory:
             for old in step.reads:
                 if old is new or self._is_version(new, old) or not self.piece(new).meets(self.piece(old)):
                     continue
-                if not _element_by_element(step, old, new):
+                if not element_by_element(step, old, new):
                     found = f"{self.piece(new)}, where it reads {named(old)}"
                     yield f"{named(new)}, written by {step_name(self.plan, step)}", "memory of its own", found
             for other in step.writes:
@@ -320,7 +320,7 @@ def _below(node: Expr) -> Expr:
     return node
 
 
-def _element_by_element(step: Step, old: Expr, new: Expr) -> bool:
+def element_by_element(step: Step, old: Expr, new: Expr) -> bool:
     """Whether a step reads an element of one value only where it writes that of the other, in the same bytes."""
     work = step.work
     if isinstance(work, ScalarStep | ElementStore) or not isinstance(work, BoundNest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import WORDS
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.errors import VerificationError
 from nxkernel.primitives import Spec
 
 #: An address: the number of a register, and how many bytes further.
@@ -258,3 +259,74 @@ class Multiplied(DeviceStep):
     def do(self, run: ProgramRun) -> None:
         """Multiply."""
         self.call.run(run.device, *map(run.at, self.places))
+
+
+# Verifying -------------------------------------------------------------------------------------------------------
+
+
+class LaunchedProgram(Protocol):
+    """What is verified of a program: its launches, and how many registers it has."""
+
+    launched: Sequence[Launched]
+    registers: int
+    values: int
+
+
+#: The most threads of a block, and blocks along the second and third axes of a grid, that any GPU has.
+MOST_THREADS, MOST_BLOCKS = 1024, 65535
+
+
+def verify_program(program: LaunchedProgram, after: str) -> None:
+    """Check the launches of a program: an argument for each parameter, registers that there are, sizes that can be.
+
+    Parameters
+    ----------
+    program : HostProgram
+    after : str
+        The pass that made it, which the error names.
+
+    Raises
+    ------
+    VerificationError
+        At the first thing that is wrong.
+    """
+    for number, step in enumerate(program.launched):
+        for expected, actual in _launch_problems(program, step):
+            raise VerificationError(after, f"launch {number}, {step.launch.source.name}", expected, actual)
+
+
+def verify_kernels(ready: Any, after: str) -> None:
+    """Check that each launch of a program has a kernel on the device, and memory for its arguments."""
+    for number, step in enumerate(ready.program.launched):
+        what, expected = f"launch {number}, {step.launch.source.name}", len(step.launch.source.parameters)
+        if step.prepared is None:
+            raise VerificationError(after, what, "a kernel on the device", "none")
+        if len(step.prepared.arguments) < expected:
+            raise VerificationError(after, what, f"{expected} arguments", f"{len(step.prepared.arguments)}")
+
+
+def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple[str, str]]:
+    """What was expected of a launch, and what is there."""
+    launch = step.launch
+    parameters = launch.source.parameters
+    pointers = [parameter for parameter in parameters if parameter.endswith("*")]
+    if len(step.places) != len(pointers) or list(parameters[: len(pointers)]) != pointers:
+        yield f"addresses for {len(pointers)} pointers, which come first", f"{len(step.places)}"
+    if len(launch.words) != len(parameters) - len(pointers):
+        yield f"{len(parameters) - len(pointers)} words", f"{len(launch.words)}"
+    for register, offset in step.places:
+        if not 0 <= register < program.registers or offset < 0:
+            yield f"addresses in registers below {program.registers}", f"{offset} bytes behind register {register}"
+    for argument, value, part in step.numbers:
+        if (
+            not len(pointers) <= argument < len(parameters)
+            or not 0 <= value < program.values
+            or part not in (None, 0, 1)
+        ):
+            yield f"numbers of the host in words, out of {program.values}", f"number {value} in argument {argument}"
+    if not 0 < np.prod(launch.block) <= MOST_THREADS or not all(size > 0 for size in launch.grid):
+        yield f"blocks of up to {MOST_THREADS} threads", f"a grid {launch.grid} of blocks {launch.block}"
+    if any(size > MOST_BLOCKS for size in launch.grid[1:]):
+        yield f"up to {MOST_BLOCKS} blocks along all axes but the first", f"a grid {launch.grid}"
+    if f"def {launch.source.name}(" not in launch.source.text:
+        yield "a source with a function of that name", launch.source.text.partition("\n")[0]

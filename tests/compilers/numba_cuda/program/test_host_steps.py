@@ -1,9 +1,14 @@
 """The steps of programs for GPUs, one by one."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from compiling import spec
+import nxkernel as nx
+from compiling import graph_of, spec
+from nxkernel import passes
+from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     Called,
@@ -14,8 +19,12 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
     Reckoned,
     do_all,
     part_of,
+    verify_kernels,
+    verify_program,
 )
 from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
+from nxkernel.errors import VerificationError
+from nxkernel.transforms.simplify import simplify
 
 
 @pytest.fixture
@@ -87,3 +96,74 @@ def test_what_is_watched_is_what_the_device_does(device, memory):
 
 def test_parts_of_numbers():
     assert (part_of(3, None), part_of(1 + 2j, 0), part_of(1 + 2j, 1)) == (3, 1.0, 2.0)
+
+
+# Programs that are damaged on purpose ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program(device):
+    """A program of one launch, on the device."""
+    made = []
+    with passes.watched(lambda one, form: made.append(form) if one.name == "kernels" else None):
+        registry.get("numba_cuda").compile(simplify(graph_of(lambda x: nx.exp(x) * 2, spec("f32", 1000))))
+    return made[-1]
+
+
+def launch_with(**changes):
+    def damage(ready):
+        (step,) = ready.program.launched
+        step.launch = dataclasses.replace(step.launch, **changes)
+
+    return damage
+
+
+def step_with(name, value):
+    def damage(ready):
+        (step,) = ready.program.launched
+        setattr(step, name, value)
+
+    return damage
+
+
+PROGRAMS, KERNELS = (lambda ready, after: verify_program(ready.program, after)), verify_kernels
+DAMAGE = {
+    "an address too few": (
+        PROGRAMS, step_with("places", [(3, 0)]), "expected addresses for 2 pointers, which come first, found 1",
+    ),
+    "a word too many": (PROGRAMS, launch_with(words=[1, 2, 3]), "expected 2 words, found 3"),
+    "a register that there is not": (
+        PROGRAMS, step_with("places", [(3, 0), (99, 0)]), "found 0 bytes behind register 99",
+    ),
+    "an address before memory": (PROGRAMS, step_with("places", [(3, 0), (4, -8)]), "found -8 bytes behind register 4"),
+    "a number in a pointer": (PROGRAMS, step_with("numbers", [(0, 0, None)]), "found number 0 in argument 0"),
+    "no threads": (PROGRAMS, launch_with(block=(0,)), "blocks of up to 1024 threads, found a grid "),
+    "too many threads": (PROGRAMS, launch_with(block=(64, 32)), "of blocks (64, 32)"),
+    "too many blocks": (
+        PROGRAMS, launch_with(grid=(1, 65536)),
+        "expected up to 65535 blocks along all axes but the first, found a grid",
+    ),
+    "another source": (
+        PROGRAMS, launch_with(source=KernelSource("other", "def f(p): pass", ("f32*", "f32*", "s64", "f32"))),
+        "launch 0, other: expected a source with a function of that name, found def f(p): pass",
+    ),
+    "no kernel": (KERNELS, step_with("prepared", None), "expected a kernel on the device, found none"),
+    "too few arguments": (
+        KERNELS, launch_with(source=KernelSource("long", "def long", ("f32*",) * 9)), "expected 9 arguments, found 4",
+    ),
+}  # fmt: skip
+
+
+def test_programs_as_they_are_written_are_well_formed(program):
+    PROGRAMS(program, "a pass")
+    KERNELS(program, "a pass")
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_is_told(kind, program):
+    check, damage, text = DAMAGE[kind]
+    damage(program)
+    with pytest.raises(VerificationError) as error:
+        check(program, "a pass")
+    assert str(error.value).startswith("after the pass 'a pass': launch 0, ")
+    assert text in str(error.value)
