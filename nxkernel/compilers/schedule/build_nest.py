@@ -36,6 +36,8 @@ from nxkernel.types import Type
 if TYPE_CHECKING:
     from nxkernel.numba_functions import ScalarFunction
 
+#: Looked up so often that how long it takes counts.
+_ROW, _FULL, _READ = SectionLevel.ROW, SectionLevel.FULL, BufferRole.READ
 #: A value at the elements that a map gives; the same in a section of that level and depth; how a buffer moves.
 _Placed: TypeAlias = tuple[Expr, Map]
 _Wanted: TypeAlias = tuple[Expr, Map, SectionLevel, int]
@@ -174,8 +176,8 @@ class NestBuilder:
             if number is None:
                 slots.append(-1)
                 continue
-            row = self._section(SectionLevel.ROW, 0)
-            value = self._value(number, index_maps.identity(number.shape), SectionLevel.ROW, 0)
+            row = self._section(_ROW, 0)
+            value = self._value(number, index_maps.identity(number.shape), _ROW, 0)
             if number.type is not types.s64:
                 value = row.emit(Op("as_type", types.s64, (value,), attribute=number.type))
             slots.append(self._slot(types.s64))
@@ -191,7 +193,7 @@ class NestBuilder:
         return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
     def _section(self, level: SectionLevel, depth: int) -> OpenSection:
-        table = self.rows if level is SectionLevel.ROW else self.fulls
+        table = self.rows if level is _ROW else self.fulls
         if depth not in table:
             table[depth] = OpenSection(level)
         return table[depth]
@@ -203,12 +205,12 @@ class NestBuilder:
         return bool(index_maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
 
     def _level(self, map_: Map) -> SectionLevel:
-        return SectionLevel.FULL if index_maps.axes_of(map_) & set(self.inner) else SectionLevel.ROW
+        return _FULL if index_maps.axes_of(map_) & set(self.inner) else _ROW
 
     def _store(self, value: Expr, map_: Map, store: Store) -> None:
         fixed, places = _settled(store)
         wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in places)]
-        level = self._level(map_) if self.sizes else SectionLevel.ROW
+        level = self._level(map_) if self.sizes else _ROW
         depth = max(self._depth(node) for node, _ in wanted)
         number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
         offset, steps = index_maps.linear(map_, store.strides)
@@ -228,12 +230,12 @@ class NestBuilder:
         operand = node.operands[0]
         depth = max(map(self._depth, node.operands))
         primitive = node.params["reduce"] if node.primitive is partial else node.primitive
-        section = self._section(SectionLevel.FULL, depth)
+        section = self._section(_FULL, depth)
         result = node.type
         if primitive is p.reduce:
             args = self._fold(node, map_, depth)
         else:
-            args = (self._value(operand, map_, SectionLevel.FULL, depth),)
+            args = (self._value(operand, map_, _FULL, depth),)
         tie_break = None
         if primitive.name in ARGUMENTS:
             tie_break = TieBreak(node.params.get("tie_break") or node.params.get("tie"))
@@ -245,7 +247,7 @@ class NestBuilder:
         )
         self.nodes[node] = None
         if self.kept(node):
-            row = self._section(SectionLevel.ROW, depth + 1)
+            row = self._section(_ROW, depth + 1)
             value = row.emit(Op("slot", result, (), slot))
             strides = index_maps.row_strides(self._result_shape(node))
             own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
@@ -255,23 +257,23 @@ class NestBuilder:
     def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
         """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
         operand, start, *captured = node.operands
-        body, section = node.params["body"], self._section(SectionLevel.FULL, depth)
-        given = [self._value(operand, map_, SectionLevel.FULL, depth)]
+        body, section = node.params["body"], self._section(_FULL, depth)
+        given = [self._value(operand, map_, _FULL, depth)]
         given.append(section.emit(Op("carry", start.type, (), len(section.reduces))))
-        given += [self._value(value, (), SectionLevel.FULL, depth) for value in captured]
+        given += [self._value(value, (), _FULL, depth) for value in captured]
         numbers = dict(zip(body.parameters, given, strict=True))
         (output,) = body.outputs
         for one in post_order([output]):
             if one not in numbers:
                 numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
-        return numbers[output], self._value(start, (), SectionLevel.FULL, depth)
+        return numbers[output], self._value(start, (), _FULL, depth)
 
     def _instruction(self, node: Expr, args: list[int], section: OpenSection) -> int:
         """The instruction of an element-wise primitive or of a constant."""
         if node.primitive is p.constant:
             self.constants.append(NestConstant(node.params["value"], node.type))
             return section.emit(Op("const", node.type, (), len(self.constants) - 1))
-        return section.emit(Op(node.primitive.name, node.type, tuple(args), attribute=attribute_of(node)))
+        return section.emit(Op(node.primitive.name, node.type, tuple(args), -1, attribute_of(node)))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -322,9 +324,9 @@ class NestBuilder:
         if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
             return None
         own = self._depth(node)
-        if level is SectionLevel.FULL and self._level(map_) == SectionLevel.ROW:
-            return (SectionLevel.ROW, own)
-        return (SectionLevel.ROW, own) if level is SectionLevel.ROW and own < depth else None
+        if level is _FULL and self._level(map_) == _ROW:
+            return (_ROW, own)
+        return (_ROW, own) if level is _ROW and own < depth else None
 
     def _is_inside(self, node: Expr) -> bool:
         """Whether a branch is always for its first value, since the loop runs over no other places."""
@@ -404,13 +406,13 @@ class NestBuilder:
 
     def _load(self, node: Expr, map_: Map) -> int:
         offset, steps = index_maps.linear(map_, index_maps.row_strides(node.shape))
-        return self.raw(self.fusion.buffer_of(node), node.type, BufferRole.READ, offset, steps)
+        return self.raw(self.fusion.buffer_of(node), node.type, _READ, offset, steps)
 
     # Scratch rows ----------------------------------------------------------------------------------------------
 
     def _remember_cost(self, key: _Wanted, number: int, args: list[int]) -> None:
         node, map_, level, depth = key
-        if level is not SectionLevel.FULL:
+        if level is not _FULL:
             return
         costs = self._cost.setdefault(depth, {})
         costs[number] = min(weight(node) + sum(costs.get(arg, 0) for arg in args), 10_000)
@@ -421,7 +423,7 @@ class NestBuilder:
         node, map_, level, depth = key
         earlier = self._where.get((node, map_))
         if (
-            level is not SectionLevel.FULL
+            level is not _FULL
             or not earlier
             or earlier[0] >= depth
             or self.lanes is not LaneAxis.INNER

@@ -254,9 +254,8 @@ def _doubled(raw: Raw, step: int, lane: bool) -> bool:
 
 def _stride(step: int, lane: bool) -> Stride:
     """The stride of so many elements; only along the lanes are single steps worth code of their own."""
-    if step == 0:
-        return Stride.NONE
-    return _ALONG_LANES.get(step, Stride.DYNAMIC) if lane else Stride.DYNAMIC
+    return _ALONG_LANES.get(step, _DYNAMIC) if lane or not step else _DYNAMIC
 
 
-_ALONG_LANES = {1: Stride.UNIT, -1: Stride.REVERSED}
+_ALONG_LANES = {0: Stride.NONE, 1: Stride.UNIT, -1: Stride.REVERSED}
+_DYNAMIC = Stride.DYNAMIC

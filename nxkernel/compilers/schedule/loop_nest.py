@@ -30,10 +30,9 @@ TILE = 8192
 
 
 class _Term(StrEnum):
-    """A word out of few. It is printed as its text, of which :attr:`Nest.key` is the hash, and compared as quickly."""
+    """A word out of few, printed as its text: :attr:`Nest.key` is a hash of that."""
 
     __repr__ = str.__repr__
-    __hash__ = str.__hash__
 
 
 class SectionLevel(_Term):
@@ -329,19 +328,20 @@ class Nest:
     def words(self) -> Iterator[NestWord]:
         """What the words of a call's table are, after the pointers."""
         for axis in range(self.outer + self.inner):
-            yield NestWord(WordKind.SIZE, axis=axis)
+            yield NestWord(WordKind.SIZE, 0, axis)
         if self.tiled:
             yield NestWord(WordKind.TILES)
         if self.split >= 0:
             yield NestWord(WordKind.BLOCK)
             yield NestWord(WordKind.BLOCKS)
             yield NestWord(WordKind.STEP)
+        index, dynamic, stride_of = BufferRole.INDEX, Stride.DYNAMIC, WordKind.STRIDE
         for number, access in enumerate(self.buffers):
-            if access.role is BufferRole.INDEX:
+            if access.role is index:
                 yield NestWord(WordKind.START, number)
             for axis, stride in enumerate(access.strides):
-                if stride is Stride.DYNAMIC and access.like < 0:
-                    yield NestWord(WordKind.STRIDE, number, axis)
+                if stride is dynamic and access.like < 0:
+                    yield NestWord(stride_of, number, axis)
         if self.may_fail:
             yield NestWord(WordKind.FAILURE)
         for number, type_ in enumerate(self.constants):
