@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 
+from nxkernel import types
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.primitives import elem
+from nxkernel.primitives import Spec, elem
 
 
 def post_order(
@@ -74,7 +76,9 @@ def replayed(
         if all(one is other for one, other in zip(operands, node.operands, strict=True)):
             new[node] = node
             continue
-        with tracing.on_behalf(node.source):
+        # Predicates of NumPy stay such, whatever rules hold where gradients are taken.
+        is_predicate = type(node.spec) is Spec and node.type is types.bool_
+        with tracing.on_behalf(node.source), types.promotion("numpy") if is_predicate else nullcontext():
             new[node] = tracing.current().record(node.primitive, operands, node.params)
     return [new[output] for output in outputs]
 

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from fuzzing import patient
 from random_graphs import KINDS, Unsuitable, smallest
+from random_graphs.differing import agrees
 from random_graphs.working import Run
 from random_primitives import Drawn
 
@@ -47,6 +48,17 @@ def test_a_few_random_graphs(kind):
 def test_choices_that_fail_become_small():
     assert smallest([3, 50, 7, 90, 2], lambda answers: any(answer > 10 for answer in answers)) == [11]
     assert smallest([5, 6], lambda answers: len(answers) == 2) == [0, 0]
+
+
+@pytest.mark.parametrize("kink", [0.3, 1e-5, 2e-8, -2e-8, 0.0])
+def test_differences_tell_slopes_beside_kinks(kink):
+    def function(x):
+        return abs(x - kink) + 3 * x
+
+    assert agrees(function, 2.0 if kink > 0 else 4.0)
+    # Where a step ends near the kink, its differences are worth nothing.
+    assert agrees(function, 3.3) == (kink == 1e-5)
+    assert agrees(function, 2.01 if kink > 0 else 3.99) == (kink == 1e-5)
 
 
 @pytest.mark.stress

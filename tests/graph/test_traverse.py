@@ -1,0 +1,36 @@
+"""Walking graphs, and recording what depends on replaced nodes anew."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from compiling import graph_of, spec
+from nxkernel import passes, types
+from nxkernel.graph.expr import parameter
+from nxkernel.graph.tracing import Trace
+from nxkernel.graph.traverse import replayed
+
+
+@pytest.mark.parametrize(("rules", "kind"), [("nx", types.u8), ("numpy", types.bool_)])
+def test_predicates_keep_their_type_whatever_rules_hold(rules, kind):
+    with types.promotion(rules):
+        graph = graph_of(lambda x: nx.logical_not(nx.not_equal(nx.less(x, 0), False)), spec("f64", 3))
+    (x,) = graph.parameters
+    y = parameter(0, "y", x.spec)
+    with types.promotion("nx"), Trace(capture=None):
+        (output,) = replayed(graph.outputs, {x: y})
+    assert (graph.outputs[0].type, output.type) == (kind, kind)
+    assert {operand.type for operand in output.operands[0].operands} == {kind}
+
+
+@nx.defn
+def alternating(x):
+    for k in range(3):
+        if k % 2 == 1:
+            x = x * 2
+    return np.sum(x)
+
+
+def test_gradients_of_numpy_programs_are_well_formed():
+    with passes.verifying():
+        assert nx.grad(alternating)(np.ones(3)).to_numpy().tolist() == [2.0, 2.0, 2.0]
