@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from nxkernel import types
 from nxkernel.graph import tracing
@@ -76,11 +76,18 @@ def replayed(
         if all(one is other for one, other in zip(operands, node.operands, strict=True)):
             new[node] = node
             continue
-        # Predicates of NumPy stay such, whatever rules hold where gradients are taken.
-        is_predicate = type(node.spec) is Spec and node.type is types.bool_
-        with tracing.on_behalf(node.source), types.promotion("numpy") if is_predicate else nullcontext():
+        with tracing.on_behalf(node.source), _rules_of(node):
             new[node] = tracing.current().record(node.primitive, operands, node.params)
     return [new[output] for output in outputs]
+
+
+def _rules_of(node: Expr) -> AbstractContextManager[None]:
+    """Those by which a predicate keeps its type, u8 or bool, whatever rules hold where it is recorded anew."""
+    rules = _PREDICATES.get(node.type) if type(node.spec) is Spec else None
+    return nullcontext() if rules is None else types.promotion(rules)
+
+
+_PREDICATES = {types.u8: "nx", types.bool_: "numpy"}
 
 
 def users(nodes: Iterable[Expr]) -> dict[Expr, list[Expr]]:

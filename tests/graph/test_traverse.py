@@ -11,13 +11,14 @@ from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import replayed
 
 
+@pytest.mark.parametrize("around", ["nx", "numpy"])
 @pytest.mark.parametrize(("rules", "kind"), [("nx", types.u8), ("numpy", types.bool_)])
-def test_predicates_keep_their_type_whatever_rules_hold(rules, kind):
+def test_predicates_keep_their_type_whatever_rules_hold(rules, kind, around):
     with types.promotion(rules):
         graph = graph_of(lambda x: nx.logical_not(nx.not_equal(nx.less(x, 0), False)), spec("f64", 3))
     (x,) = graph.parameters
     y = parameter(0, "y", x.spec)
-    with types.promotion("nx"), Trace(capture=None):
+    with types.promotion(around), Trace(capture=None):
         (output,) = replayed(graph.outputs, {x: y})
     assert (graph.outputs[0].type, output.type) == (kind, kind)
     assert {operand.type for operand in output.operands[0].operands} == {kind}
@@ -34,3 +35,15 @@ def alternating(x):
 def test_gradients_of_numpy_programs_are_well_formed():
     with passes.verifying():
         assert nx.grad(alternating)(np.ones(3)).to_numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+def test_mapped_numpy_programs_are_well_formed():
+    def raised(x, n):
+        if n > 0:
+            for _ in range(n):
+                x += 3
+        return x
+
+    with passes.verifying():
+        found = nx.vmap(nx.defn(raised))(np.zeros((3, 2)), np.arange(3))
+    assert found.to_numpy().tolist() == [[0, 0], [3, 3], [6, 6]]
