@@ -28,6 +28,7 @@ from nxkernel.compilers.plan.program_plan import (
 )
 from nxkernel.compilers.schedule import verify as nests
 from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import BufferRole
 from nxkernel.errors import VerificationError
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.verify import Problem, named
@@ -326,7 +327,7 @@ def element_by_element(step: Step, old: Expr, new: Expr) -> bool:
     if isinstance(work, ScalarStep | ElementStore) or not isinstance(work, BoundNest):
         return False
     nest = work.nest
-    spots = {role: set() for role in ("read", "write")}
+    spots: dict[BufferRole, set] = {BufferRole.READ: set(), BufferRole.WRITE: set()}
     for number, (owner, offset) in zip(nest.memory, work.buffers, strict=True):
         if owner is old or owner is new:
             access = nest.buffers[number]
@@ -334,7 +335,7 @@ def element_by_element(step: Step, old: Expr, new: Expr) -> bool:
             spots[access.role].add((offset, access.type.size, mover.strides))
     loaded = [op for op in nest.ops() if op.name in ("load", "gather") and op.args]
     reads = {number for number, (owner, _) in zip(nest.memory, work.buffers, strict=True) if owner is old}
-    if any(op.entry in reads for op in loaded) or len(spots["read"] | spots["write"]) != 1:
+    if any(op.entry in reads for op in loaded) or len(spots[BufferRole.READ] | spots[BufferRole.WRITE]) != 1:
         return False
     passes = [section for section in nest.sections if section.stores or any(op.entry in reads for op in section.code)]
     return len(passes) == 1 or nest.kind == "map"

@@ -92,7 +92,7 @@ class _Nest:
         for number, section in enumerate(self.nest.sections):
             self._section(number, section)
 
-    def _coordinates(self, level: str) -> list[np.ndarray]:
+    def _coordinates(self, level: SectionLevel) -> list[np.ndarray]:
         """The indices of each axis, as arrays that broadcast to the space of a section."""
         found = []
         for axis in range(self.rank):
@@ -270,7 +270,7 @@ class _Nest:
         for point in [None] if points is None else points:
             if point is not None:
                 self.ranges = [*space[: self.nest.outer], *((int(k), int(k) + 1) for k in point)]
-            self.at = self._coordinates("full")
+            self.at = self._coordinates(SectionLevel.FULL)
             self.shape = np.broadcast_shapes(*(c.shape for c in self.at)) if self.at else ()
             self.inside = np.ones(self.shape, bool)
             if not carried:
