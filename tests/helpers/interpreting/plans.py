@@ -166,7 +166,8 @@ class Scope:
     def _product(self, product: Product, what: object) -> None:
         left = self._matrices(product, product.left, product.rows, product.depth, what)
         right = self._matrices(product, product.right, product.depth, product.columns, what)
-        self.write(product.node, np.matmul(left, right), what)
+        with np.errstate(all="ignore"):
+            self.write(product.node, np.matmul(left, right), what)
 
     def _matrices(self, product: Product, side: Matrix, rows: int, columns: int, what: object) -> np.ndarray:
         # Of the left side the contracted axis is the last one, of the right side the one before it.
