@@ -32,7 +32,7 @@ def load(shell: InteractiveShell) -> None:
         cells,
         compiled_cells,
         completion,
-        help,
+        definition_help,
         names,
         recompilation_warning,
         running_cell,
@@ -49,7 +49,7 @@ def load(shell: InteractiveShell) -> None:
         stack.callback(stop_watching)
         stack.callback(cell_options.install(shell, watch))
         stack.callback(completion.install(shell))
-        stack.callback(help.install(shell))
+        stack.callback(definition_help.install(shell))
         stack.callback(tracebacks.install(shell))
         stack.callback(autoreload.install(shell))
         stack.callback(comm.install(shell))

@@ -17,12 +17,12 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.graph.expr import Expr, Graph, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
-from nxkernel.transforms import loop_state
+from nxkernel.transforms import simplify_loop_state
 
 Rule = Callable[[Expr], "Expr | None"]
 _RULES: dict[Primitive, list[Rule]] = {}
 #: What becomes of the results of loops and branches.
-_CARRIED = {p.while_: loop_state.loop, p.cond: loop_state.branch}
+_CARRIED = {p.while_: simplify_loop_state.loop, p.cond: simplify_loop_state.branch}
 
 
 def simplify(graph: Graph) -> Graph:

@@ -426,7 +426,8 @@ def in_order_of(found: Any, value: Any = None) -> Any:
     if not isinstance(found, Array):
         return found
     is_fortran = isinstance(value, Array) and memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
-    return Array.of(operand(found), strides=memory_order.of_order(found.shape, "F" if is_fortran else "C", None))
+    strides = memory_order.of_order(found.shape, "F" if is_fortran else "C", None)
+    return Array.of(operand(found)).laid_out_as([value], strides)
 
 
 def as_value(value: Any) -> ArrayValue:

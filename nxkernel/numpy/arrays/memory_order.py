@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -64,6 +64,24 @@ def of_result(shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]) -> Sha
     flags = [["readonly"]] * len(given) + [["writeonly", "allocate"]]
     made = np.nditer([*given, None], ["zerosize_ok"], flags, order="K").operands[-1]
     return _in_order(shape, made.strides)
+
+
+def of_function(
+    function: Callable[..., np.ndarray], shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]
+) -> Shape | None:
+    """The strides of what a function of NumPy's gives of arrays, which is asked with small ones; None for C order.
+
+    Parameters
+    ----------
+    function : callable
+        Of NumPy arrays, to one in whose order their sizes have no say.
+    shape : tuple of int
+        Of the result.
+    inputs : sequence of (shape, strides)
+    """
+    if len(shape) < 2 or all(is_contiguous(*each) for each in inputs):
+        return None
+    return _in_order(shape, function(*[np.ones_like(_stand_in(*each)) for each in inputs]).strides)
 
 
 def of_reduction(shape: Shape, strides: Shape, axes: Shape, keep_axes: bool) -> Shape | None:

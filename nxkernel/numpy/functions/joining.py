@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,9 @@ __all__ = [
     "concat", "concatenate", "delete", "dsplit", "dstack", "hsplit", "hstack", "insert", "pad", "roll", "split",
     "stack", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
+
+#: Elements times levels of lists beyond which NumPy's block() fills a new array, instead of joining level by level.
+COPIED_BY_SLICES = 2 * 512 * 512
 
 
 def _one_type(values: Sequence[Any]) -> list[Operand]:
@@ -174,10 +178,18 @@ def block(arrays: Any) -> Any:
     def joined(value: Any, level: int) -> Any:
         if isinstance(value, list):
             return concatenate([joined(part, level - 1) for part in value], axis=rank - level)
-        leaf = as_value(value)
-        return wrap(reshaped(operand(leaf), (1,) * (rank - leaf.ndim) + leaf.shape))
+        leaf = as_array(value)
+        return leaf.reshape((1,) * (rank - leaf.ndim) + leaf.shape) if leaf.ndim < rank else leaf
 
-    return joined(arrays, levels)
+    found = joined(arrays, levels)
+    if levels * math.prod(found.shape) <= COPIED_BY_SLICES:
+        return found if levels else copy(found)
+    leaves = [as_array(leaf) for leaf in _leaves(arrays)]
+    orders = [
+        all(memory_order.is_contiguous(leaf.shape, leaf.strides_in_memory, order) for leaf in leaves) for order in "CF"
+    ]
+    strides = memory_order.of_order(found.shape, "F" if orders == [False, True] else "C", None)
+    return Array.of(operand(found)).laid_out_as(leaves, strides)
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -6,10 +6,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy.arrays import dynamic_slices
+from nxkernel.numpy.arrays import dynamic_slices, memory_order
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.masked_elements import Selected
@@ -252,7 +254,19 @@ def einsum(
         terms = [_pair(first, second, needed), *rest]
     labels, value = _summed(*terms[0], set(result))
     found = apply(p.transpose, value, axes=tuple(labels.index(label) for label in result)) if labels else value
-    return finished(wrap(found), out, True, "einsum")
+    return finished(_ordered(wrap(found), operands, order, optimize), out, True, "einsum")
+
+
+def _ordered(found: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
+    """The result of einsum, with its elements in the order that NumPy gives them."""
+    arrays = [as_value(value) for value in operands[1:]]
+    if not all(isinstance(one, Array) for one in (found, *arrays)):
+        return found
+    inputs = [(one.shape, one.strides_in_memory) for one in arrays]
+    function = functools.partial(np.einsum, operands[0], order=order, optimize=optimize)
+    if order in ("A", "K"):
+        return found.laid_out_as(arrays, memory_order.of_function(function, found.shape, inputs))
+    return found.laid_out_as([], memory_order.of_order(found.shape, order, None))
 
 
 def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:

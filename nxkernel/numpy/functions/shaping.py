@@ -153,23 +153,27 @@ def _copy_method(self: ArrayValue, order: str = "C") -> Any:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """The elements in another type, as :func:`numpy.astype`."""
-    value = as_value(x)
-    type_ = type_of(dtype, value.type)
-    if not copy and value.type is type_:
-        return value
-
-    def convert_one(one: ArrayValue) -> ArrayValue:
-        made = cast(operand(one), type_)
-        return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
-
-    return lifted(convert_one, [value])
+    return _astype_method(as_value(x), dtype, copy=copy)
 
 
 def _astype_method(
     self: ArrayValue, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
     """The elements in another type, as :meth:`numpy.ndarray.astype`."""
-    return astype(self, dtype, copy=copy)
+    type_ = type_of(dtype, self.type)
+    if not copy and self.type is type_:
+        if order == "K" or not isinstance(self, Array) or (order == "A" and self.contiguous("F") is self):
+            return self
+        return self.contiguous("C" if order == "A" else order)
+
+    def convert_one(one: ArrayValue) -> ArrayValue:
+        made = cast(operand(one), type_)
+        if one.shape and isinstance(one, Array):
+            strides = memory_order.of_order(one.shape, order, one.strides_in_memory)
+            return Array.of(made).laid_out_as([one] if order in ("A", "K") else [], strides)
+        return Array.of(made) if isinstance(one, Array) else wrap(made)
+
+    return lifted(convert_one, [self])
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
@@ -306,6 +310,8 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
     value, counts = as_array(A), sizes(reps)
     rank = max(value.ndim, len(counts))
     counts, own = (1,) * (rank - len(counts)) + counts, (1,) * (rank - value.ndim) + value.shape
+    if set(counts) <= {1}:
+        return copy(value.with_shape(own))
     apart = tuple(n for pair in zip((1,) * rank, own, strict=True) for n in pair)
     spread = tuple(n for pair in zip(counts, own, strict=True) for n in pair)
     data = operand(broadcast_to(wrap(reshaped(operand(value), apart)), spread))

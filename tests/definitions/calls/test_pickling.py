@@ -112,6 +112,21 @@ def test_another_process_gets_the_code(main, monkeypatch):
     assert repr(made) == "<definition total(t)>"
 
 
+def test_helpers_of_other_cells_go_with_it(main, monkeypatch):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    helper, other = "<another cell>", "def halved(t):\n    if t[0] > 1:\n        t = t / 2\n    return t\n"
+    linecache.cache[helper] = (len(other), None, other.splitlines(keepends=True), helper)
+    exec(compile(other, helper, "exec"), main.__dict__)
+    cell = "@nx.defn\ndef sum_of_halves(t):\n    return halved(t).sum()\n"
+    linecache.cache[FILE] = (len(cell), None, cell.splitlines(keepends=True), FILE)
+    exec(compile(cell, FILE, "exec"), main.__dict__)
+    taken = cloudpickle.dumps(main.sum_of_halves)
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    del linecache.cache[FILE], linecache.cache[helper]
+    assert float(pickle.loads(taken)(X + 2)) == 7.0
+    linecache.cache.pop(helper)
+
+
 def test_found():
     assert found(__name__, "Model.scaled") is Model.scaled
     assert found("no such module", "total") is None

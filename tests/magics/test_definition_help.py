@@ -1,7 +1,7 @@
 """What a question mark and Shift-Tab show."""
 
 import nxkernel
-from nxkernel_magics import help
+from nxkernel_magics import definition_help
 
 
 def shown(shell, name):
@@ -37,5 +37,6 @@ def test_unload_takes_it_out_again(shell):
 
 def test_plain():
     assert (
-        help.plain(":func:`a title <nxkernel.nn.dense>` and :class:`~nxkernel.Tensor`") == "nx.nn.dense and nx.Tensor"
+        definition_help.plain(":func:`a title <nxkernel.nn.dense>` and :class:`~nxkernel.Tensor`")
+        == "nx.nn.dense and nx.Tensor"
     )
