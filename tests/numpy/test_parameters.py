@@ -19,8 +19,6 @@ WITHOUT_EFFECT = {
 }  # fmt: skip
 #: And of single functions.
 ALONE = {
-    ("eye", "order"): "arrays of two axes are in C order until a view asks",
-    ("einsum", "order"): "what is in memory is for the compiler to say",
     ("sort", "order"): "there are no fields", ("argsort", "order"): "there are no fields",
     ("partition", "order"): "there are no fields", ("argpartition", "order"): "there are no fields",
     ("histogram_bin_edges", "weights"): "bins of one size do not go by them",

@@ -85,6 +85,15 @@ FUNCTIONS = [
     "np.block([a, a])", "np.block(a)", "np.einsum('ij,jk->ki', a, a.T)", "np.einsum('ij,ij->ji', a, a, order='F')",
     "np.einsum('ij,k->ikj', a, a[0])", "np.tile(a, 1)", "a.astype('f4', order='A')",
     "a.astype('f8', copy=False, order='A')", "a.astype('f8', copy=False, order='C')",
+    "np.eye(3, 4, order='F')", "np.identity(3)", "np.array([[1.0, 2.0], [3.0, 4.0]], order='F')",
+    "np.ones((2, 3), order='F')", "np.zeros((2, 3), order='C')", "np.ones_like(a, order='F')",
+    "np.empty_like(a, order='A') * 0", "np.arange(6.0).reshape((2, 3), order='F')", "np.fromfunction(np.add, (2, 3))",
+    "np.asarray([[1.0, 2.0], [3.0, 4.0]], order='F')", "np.indices((2, 3))[0] * 1.0", "np.linspace(a[0], a[1], 3)",
+    "np.linspace(a[0], a[1], 3, axis=1)", "np.tri(3)", "np.add(a, 1, order='F') * 1", "np.add(a, 1, order='C')",
+    "np.multiply(a, a[::-1], order='K')", "np.sqrt(np.abs(a), order='F')", "np.add(a, a.T[:1].T, order='A')",
+    "np.arange(6.0).reshape(3, 2, order='F')", "np.reshape(a[0], (2, 2), order='F')", "np.reshape(a, (4, 3), order='F')",
+    "np.reshape(a[0, 0], (1, 1), order='F')", "np.reshape(a.T, (6, 2), order='A')", "a.ravel('F').reshape((3, 4), order='F')",
+    "a.reshape(2, 3, 2, order='F')", "a.flatten('F').reshape(4, 3)", "np.resize(a.T, (2, 6))",
 ]  # fmt: skip
 
 

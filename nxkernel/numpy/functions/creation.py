@@ -308,7 +308,7 @@ def eye(
     rows, columns = _places(*sizes((N, N if M is None else M)))
     k = subscripts.static(k)
     on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, s64, rows.shape))
-    return _made(convert(on_it, type_of(dtype, f64)))
+    return _made(convert(on_it, type_of(dtype, f64)), order)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:

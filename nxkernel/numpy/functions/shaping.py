@@ -62,9 +62,13 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     wanted = newshape if shape is None else shape
     if isinstance(value, DynamicSlice):
         return compacted_elements.with_shape(value, wanted)
-    if _axes_by(order, value)[:1] != (0,) and value.ndim > 1:
-        return value.T.with_shape(_resolved(sizes(wanted), value.size)[::-1]).T
-    found = value.with_shape(_resolved(sizes(wanted), value.size))
+    if order not in ("C", "F", "A"):
+        raise NxValueError(f"reshape: order must be one of 'C', 'F', or 'A', got {order!r}")
+    new = _resolved(sizes(wanted), value.size)
+    if order == "F" or _axes_by(order, value)[:1] not in ((), (0,)):
+        found = value.T.with_shape(new[::-1]).T
+    else:
+        found = value.with_shape(new)
     return found.copy() if copy else found
 
 

@@ -12,7 +12,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds, ufunc_at
+from nxkernel.numpy.arrays import integer_bounds, memory_order, ufunc_at
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
@@ -66,7 +66,8 @@ class Ufunc:
             raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
         _check_options(self.__name__, options)
         given = [value if is_number(value) else as_value(value) for value in inputs]
-        found = lifted(lambda *values: self._on_values(values, dtype), given)
+        order = options.get("order", "K")
+        found = lifted(lambda *values: self._on_values(values, dtype, order), given)
         found = tuple(map(strong, found)) if isinstance(found, tuple) else strong(found)
         return finished(found, out, where, self.__name__)
 
@@ -75,12 +76,13 @@ class Ufunc:
         given = [value if is_number(value) else as_value(value) for value in inputs]
         return lifted(lambda *values: self._on_values(values, None), given)
 
-    def _on_values(self, values: Any, dtype: Any) -> Any:
+    def _on_values(self, values: Any, dtype: Any, order: str = "K") -> Any:
         given = [value if is_number(value) else operand(value) for value in values]
         found = known_result(lambda *known: self.on_operands(*known, dtype=dtype), given)
         if found is None:
             found = self.on_operands(*given, dtype=dtype)
-        return tuple([wrap(one, *values) for one in found]) if isinstance(found, tuple) else wrap(found, *values)
+        results = [_wrapped(one, values, order) for one in (found if isinstance(found, tuple) else (found,))]
+        return tuple(results) if isinstance(found, tuple) else results[0]
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
         """The function of operands or numbers, as operands."""
@@ -273,6 +275,19 @@ def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
     """The least and the greatest number of a type that another one has, too."""
     (least, most), (low, high) = types.limits(type_), types.limits(wide)
     return max(least, low), min(most, high)
+
+
+def _wrapped(value: Operand, inputs: Sequence[Any], order: str) -> ArrayValue:
+    """A result as NumPy gives it, with its elements in the order that ``order=`` and those of the inputs say."""
+    found = wrap(value, *inputs)
+    if order == "K" or not isinstance(found, Array):
+        return found
+    arrays = [one for one in inputs if isinstance(one, Array) and one.ndim > 1]
+    if order == "A":
+        of_fortran = [memory_order.is_fortran(one.shape, "A", one.strides_in_memory) for one in arrays]
+        strides = memory_order.of_order(found.shape, "F" if of_fortran and all(of_fortran) else "C", None)
+        return found.laid_out_as(arrays, strides)
+    return Array.of(value, strides=memory_order.of_order(found.shape, order, None))
 
 
 def strong(value: Any) -> Any:
