@@ -172,12 +172,15 @@ class Trace:
 _STRONG = "constants of NumPy's"
 
 
-def strengthen(node: Any) -> Any:
-    """Remember a constant as a number of NumPy's, as ``np.sqrt(2.0)`` gives, and give it back."""
+def strengthen(value: Any) -> Any:
+    """Remember a value as NumPy's where it is made of constants alone, as ``np.sqrt(2.0)`` gives it, and give it back.
+
+    A constant that nobody remembers counts neither as a number of Python's nor as one of NumPy's.
+    """
     trace = current()
-    if trace is not None:
-        trace.outermost.memory.setdefault(_STRONG, set()).add(node)
-    return node
+    if trace is not None and type(value) is Expr and not value.spec.shape and _is_of_constants(value):
+        trace.outermost.memory.setdefault(_STRONG, set()).add(value)
+    return value
 
 
 def _too_many() -> NxTypeError:

@@ -13,8 +13,8 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
-from nxkernel.numpy.functions.creation import eye, tri
-from nxkernel.numpy.functions.products import cross, diagonal, matmul, tensordot, trace, vecdot
+from nxkernel.numpy.functions.creation import eye, tri, zeros
+from nxkernel.numpy.functions.products import cross, matmul, tensordot, vecdot
 from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
@@ -179,6 +179,16 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     return matmul(v.mT, e.multiply(s[..., None], u.mT))
 
 
+def diagonal(x: Any, /, *, offset: int = 0) -> ArrayValue:
+    """Diagonals of matrices in the last two axes, as :func:`numpy.linalg.diagonal`."""
+    return products.diagonal(x, offset, axis1=-2, axis2=-1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ArrayValue:
+    """Sums of the diagonals of matrices in the last two axes, as :func:`numpy.linalg.trace`."""
+    return products.trace(x, offset, axis1=-2, axis2=-1, dtype=dtype)
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
     """The nearest to a solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
     import numpy as np
@@ -191,9 +201,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, Ar
     columns = right[:, None] if right.ndim == 1 else right
     found = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
     away = e.absolute(e.subtract(matmul(matrix, found), columns))
-    rest = reductions.sum(e.square(away), axis=0)
+    # Where there are no more equations than unknowns nothing is left over, and NumPy gives no sums.
+    rest = reductions.sum(e.square(away), axis=0) if matrix.shape[0] > matrix.shape[1] else zeros(0, s.dtype)
     found = found[:, 0] if right.ndim == 1 else found
-    return found, rest, reductions.sum(large), s
+    return found, rest, reductions.sum(large).astype("int32"), s
 
 
 def matrix_power(a: Any, n: int) -> ArrayValue:

@@ -259,7 +259,7 @@ class Array(ArrayValue):
         """A new array with the elements of a value, which NumPy has in C order or with other strides."""
         if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
-        return cls(Root(value, name, strides))
+        return cls(Root(tracing.strengthen(value), name, strides))
 
     def __nx_operand__(self) -> Operand:
         return self._shown(self.root.read())
@@ -410,7 +410,7 @@ def wrap(value: Operand, *inputs: Any) -> ArrayValue:
         What it was computed of element by element: the order of its elements in memory is that of these.
     """
     if not value.shape:
-        return Scalar(value)
+        return Scalar(tracing.strengthen(value))
     found = Array.of(value)
     if len(value.shape) < 2:
         return found
@@ -486,7 +486,7 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
     if is_number(value):
         if type(value) is int and type_.is_integer and type_ is not bool_:
             types.refuse_outside(type_, value, "NumPy refuses it, too: convert the array first, x = x.astype(int).")
-        return casting.filled_as(value, type_, shape)
+        return tracing.strengthen(casting.filled_as(value, type_, shape))
     value = operand(as_value(value))
     while len(value.shape) > len(shape) and value.shape[0] == 1:
         value = reshaped(value, value.shape[1:])

@@ -23,7 +23,7 @@ from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.shapes import unnamed
-from nxkernel.types import Type, f64, s64
+from nxkernel.types import Type, bool_, f64, s64
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
@@ -266,7 +266,7 @@ def linspace(
         found = e.add(e.multiply(place, apart), start)
     if endpoint and num > 1:
         found[-1] = stop
-    if dtype is not None and type_of(dtype, found.type).is_integer:
+    if dtype is not None and type_of(dtype, found.type).is_integer and type_of(dtype, found.type) is not bool_:
         found = e.floor(found)
     found = found if dtype is None else found.astype(dtype)
     found = moveaxis(found, 0, axis) if axis else found

@@ -101,6 +101,8 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Each element less the one before it, as :func:`numpy.diff`."""
     value = as_value(a)
+    if n == 0:
+        return value
     place = normalize_axis(axis, value.shape)
     before = (slice(None),) * place
     ends = [_end(prepend, value, place), value, _end(append, value, place)]

@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.errors import TracedValueError, message
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import storage
+from nxkernel.numpy.arrays import memory_order, storage
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.operand import Operand, Proxy
@@ -89,9 +89,13 @@ may_share_memory = shares_memory
 
 def iterable(y: Any) -> bool:
     """Whether one can go through a value, as :func:`numpy.iterable`."""
-    return not isinstance(y, ArrayValue) or y.ndim > 0
+    return y.ndim > 0 if isinstance(y, ArrayValue | Operand) else np.iterable(y)
 
 
 def isfortran(a: Any) -> bool:
-    """Whether the first axis is the one whose elements are neighbours: never, of traced arrays."""
-    return False
+    """Whether elements lie in Fortran's order and not in C order, as :func:`numpy.isfortran`."""
+    value = as_value(a)
+    if not isinstance(value, Array):
+        return False
+    value.told_by_layout()
+    return memory_order.is_fortran(value.shape, "A", value.strides_in_memory)

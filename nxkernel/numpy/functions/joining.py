@@ -173,7 +173,7 @@ def block(arrays: Any) -> Any:
         return 1 + depth(value[0]) if isinstance(value, list) else 0
 
     levels = depth(arrays)
-    rank = max(levels, *(as_value(leaf).ndim for leaf in _leaves(arrays)), 1)
+    rank = max(levels, *(as_value(leaf).ndim for leaf in _leaves(arrays)))
 
     def joined(value: Any, level: int) -> Any:
         if isinstance(value, list):
@@ -309,6 +309,9 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shifts = shift if isinstance(shift, tuple | list) else [shift]
     axes = sizes(axis)
     shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
+    axes = axes * len(shifts) if len(axes) == 1 else axes
+    if len(shifts) != len(axes):
+        raise NxValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
     for by, along in zip(shifts, axes, strict=True):
         place = normalize_axis(along, value.shape)
         length, before = value.shape[place], (slice(None),) * place

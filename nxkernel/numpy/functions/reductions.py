@@ -19,7 +19,7 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.shaping import broadcast_to
 from nxkernel.numpy.functions.ufunc import REDUCE, finished
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import axes_of
 from nxkernel.types import Type, bool_, s64
@@ -69,8 +69,10 @@ def _only(value: Operand, mask: Operand | None, identity: Any) -> Operand:
 
 
 def _joined(found: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
-    if initial is None or (unless is not None and initial == unless):
+    if initial is None or (unless is not None and is_number(initial) and initial == unless):
         return found
+    if found.type is bool_ and is_number(initial):
+        initial = builtins.bool(initial)
     return convert(operand(ufunc(wrap(found), initial)), found.type)
 
 
@@ -235,7 +237,7 @@ def mean(
 
 def _variance_of(dtype: Any, ddof: Any, mean: Any, root: bool) -> Function:
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
-        type_ = type_of(dtype, types.to_floating(value.type))
+        type_, of_complex = type_of(dtype, types.to_floating(value.type)), value.type.is_complex
         within = types.compute_type(type_)
         centre = _averaged(cast(value, within), axes, mask) if mean is None else operand(as_value(mean))
         # Distances have fractions also where dtype= asks for whole squares.
@@ -245,7 +247,7 @@ def _variance_of(dtype: Any, ddof: Any, mean: Any, root: bool) -> Function:
         if value.type.is_complex:
             away = apply(p.absolute, away)
         # The squares are real numbers.
-        square = types.to_real(type_) if type_.is_complex else type_
+        square = types.to_real(type_) if of_complex else type_
         found = _averaged(cast(apply(p.multiply, away, away), types.compute_type(square)), axes, mask, ddof)
         if root:
             found = cast(apply(p.sqrt, convert(found, types.to_floating(found.type))), found.type)
@@ -342,10 +344,17 @@ def _numbers(a: Any) -> tuple[ArrayValue, Any]:
     return value, (e.logical_not(e.isnan(value)) if not value.type.is_integer else True)
 
 
+def _both(mask: Any, where: Any) -> Any:
+    """What counts by a mask, or True for all, and by ``where=``."""
+    if mask is True or where is True:
+        return where if mask is True else mask
+    return e.logical_and(mask, where)
+
+
 def _without_nan(function: Any) -> Any:
-    def wrapped(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+    def wrapped(a: Any, axis: Any = None, *args: Any, where: Any = True, **options: Any) -> Any:
         value, mask = _numbers(a)
-        return function(value, axis, *args, where=mask, **options)
+        return function(value, axis, *args, where=_both(mask, where), **options)
 
     wrapped.__name__ = wrapped.__qualname__ = f"nan{function.__name__}"
     wrapped.__doc__ = f"As :func:`{function.__name__}`, without elements that are NaN."
@@ -356,10 +365,13 @@ nansum, nanprod, nanmean, nanvar, nanstd = map(_without_nan, (sum, prod, mean, v
 
 
 def _extreme_without_nan(function: Any, name: str) -> Any:
-    def wrapped(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
+    def wrapped(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+    ) -> Any:
         value, mask = _numbers(a)
-        found = function(value, axis, keepdims=keepdims, where=mask, **options)
-        if mask is not True:
+        mask = _both(mask, where)
+        found = function(value, axis, keepdims=keepdims, where=mask, initial=initial)
+        if mask is not True and initial is None:
             none = e.logical_not(any(mask, axis, keepdims=keepdims))
             found = wrap(apply(p.select, operand(none), filled(float("nan"), found.type, found.shape), operand(found)))
         return finished(found, out, True, name)

@@ -111,7 +111,9 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     value = as_value(a)
     if axis is None:
         value, axis = value.ravel(), 0
-    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), as_value(condition))]
+    mask = as_value(condition)
+    mask = mask if mask.type is types.bool_ else e.not_equal(mask, 0)
+    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
     return finished(found, out, True, "compress")
 
 

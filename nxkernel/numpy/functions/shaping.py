@@ -50,10 +50,12 @@ def ndim(a: Any) -> int:
     return as_value(a).ndim
 
 
-def size(a: Any, axis: int | None = None) -> Any:
+def size(a: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """The number of elements, as :func:`numpy.size`."""
     value = as_value(a)
-    return value.size if axis is None else value.shape[axis]
+    if axis is None:
+        return value.size
+    return math.prod([value.shape[one] for one in axis]) if isinstance(axis, tuple) else value.shape[axis]
 
 
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Any:

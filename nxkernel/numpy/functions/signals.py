@@ -13,7 +13,7 @@ from nxkernel.numpy.functions.creation import arange, zeros
 from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.reductions import sum
 from nxkernel.numpy.functions.selection import where
-from nxkernel.numpy.functions.shaping import flip
+from nxkernel.numpy.functions.shaping import as_array, flip
 from nxkernel.numpy.functions.sorting import searchsorted
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import filled
@@ -144,9 +144,11 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 
 def _of_one_length(a1: Any, a2: Any) -> tuple[Any, Any]:
-    one, other = as_value(a1), as_value(a2)
-    size = max(one.size, other.size)
-    return pad(one, (size - one.size, 0)), pad(other, (size - other.size, 0))
+    values = [as_array(each) for each in (a1, a2)]
+    values = [value if value.ndim else value.reshape(1) for value in values]
+    size = max(value.shape[0] for value in values)
+    one, other = [pad(value, (size - value.shape[0], 0)) if value.shape[0] < size else value for value in values]
+    return one, other
 
 
 def polymul(a1: Any, a2: Any) -> Any:

@@ -161,8 +161,8 @@ def cov(
     """How variables vary together, as :func:`numpy.cov`."""
     if fweights is not None or aweights is not None:
         raise NxValueError("cov takes no weights: weigh the samples before")
-    value = as_value(m)
-    value = value[None, :] if value.ndim == 1 else value
+    value = shaping.as_array(m)
+    value = value[(None,) * (2 - value.ndim)] if value.ndim < 2 else value
     value = value.T if not rowvar and value.shape[0] != 1 else value
     if y is not None:
         other = as_value(y)
@@ -171,7 +171,7 @@ def cov(
     value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
     fewer = (0 if bias else 1) if ddof is None else ddof
     centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
-    found = e.divide(products.dot(centred, e.conjugate(centred.T)), e.maximum(value.shape[1] - fewer, 0))
+    found = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
     return shaping.squeeze(found) if 1 in found.shape else found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,14 +14,14 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds, memory_order, ufunc_at
+from nxkernel.numpy.arrays import casting, integer_bounds, memory_order, ufunc_at
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import integer_powers
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
-from nxkernel.shapes import broadcast_shapes
+from nxkernel.shapes import axes_of, broadcast_shapes
 from nxkernel.types import Type
 
 TypeRule = Callable[[Type], Type]
@@ -110,42 +112,72 @@ class Ufunc:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        """Combine all elements along an axis."""
+        """Combine all elements along an axis, or several where their order does not matter."""
         function = REDUCE.get(self.__name__)
         if function is not None:
-            options = {"initial": initial} if initial is not None else {}
-            if self.__name__ in ("add", "multiply"):
-                options["dtype"] = dtype
-            return function(array, axis=axis, out=out, keepdims=keepdims, where=where, **options)
+            return self._reduced_by(function, array, axis, dtype, out, keepdims, initial, where)
         if self.nin != 2 or where is not True:
             raise NxValueError(f"{self.__name__}.reduce takes functions of two arrays, and no where=")
         value = as_value(array)
-        place = axis % value.ndim
-        found = self._folded(value if dtype is None else value.astype(dtype), place)
+        axes = axes_of(axis, value.ndim)
+        if self.__name__ not in _ASSOCIATIVE:
+            long = math.prod([value.shape[place] for place in axes]) > _WRITTEN_OUT
+            if self.__name__ not in _FROM_THE_LEFT or (long and self.__name__ == "divide"):
+                raise NxTypeError(
+                    message(f"{self.__name__}.reduce is not available.", "Write the loop: for k in range(1, len(x)).")
+                )
+            if len(axes) != 1:
+                raise NxValueError(f"{self.__name__}.reduce takes one axis: the order of its elements matters")
+        kind = types.bool_ if self.__name__ == "logical_xor" else self._type(value.type, dtype)
+        value = _axes_first(cast(operand(value), kind), axes)
         if initial is not None:
-            found = self(initial, found)
+            first = casting.filled_as(initial, value.type, ()) if is_number(initial) else operand(as_value(initial))
+            first = spread(cast(first, value.type), (1, *value.shape[1:]))
+            value = apply(p.concatenate, first, value, axis=0)
+        found = self._folded(wrap(value))
         if keepdims:
-            found = wrap(operand(found))[(*[slice(None)] * place, None)]
+            sizes = [1 if place in axes else size for place, size in enumerate(as_value(array).shape)]
+            found = found.reshape(tuple(sizes)) if sizes else found
         return finished(found, out, True, self.__name__)
 
-    def _folded(self, value: ArrayValue, axis: int) -> Any:
-        size = value.shape[axis]
-        before = (slice(None),) * axis
-        if self.__name__ in _FROM_THE_LEFT:
-            rest = _FROM_THE_LEFT[self.__name__]
-            return self(value[(*before, 0)], rest(value[(*before, slice(1, None))], axis))
-        if self.__name__ not in _ASSOCIATIVE or not size:
-            raise NxTypeError(
-                message(f"{self.__name__}.reduce is not available.", "Write the loop: for k in range(1, len(x)).")
-            )
+    def _reduced_by(
+        self, function: Callable[..., Any], array: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any,
+        where: Any,
+    ) -> Any:  # fmt: skip
+        """What a reduction of its own name gives, which takes less options."""
+        options = {"axis": axis, "keepdims": keepdims, "where": where}
+        if self.__name__ in ("logical_and", "logical_or"):
+            if dtype is not None and type_of(dtype, types.bool_) is not types.bool_:
+                raise NxTypeError(f"{self.__name__}.reduce gives truth values; convert them: .astype(dtype)")
+            found = function(array, **options)
+            return finished(found if initial is None else self(initial, found), out, True, self.__name__)
+        if initial is not None:
+            options["initial"] = initial
+        if self.__name__ in ("add", "multiply"):
+            options["dtype"] = dtype
+        elif dtype is not None:
+            array = as_value(array).astype(dtype)
+        return function(array, out=out, **options)
+
+    def _folded(self, value: ArrayValue) -> Any:
+        """All elements along the first axis combined, in the type that the function computes in."""
+        size = value.shape[0]
+        if not size:
+            if self.identity is None:
+                raise NxValueError(f"{self.__name__}.reduce of no elements has no result; give initial=")
+            return wrap(casting.filled_as(self.identity, value.type, value.shape[1:]))
+        if self.__name__ in _FROM_THE_LEFT and size <= _WRITTEN_OUT:
+            return functools.reduce(self, [value[place] for place in range(size)])
+        if self.__name__ == "subtract":
+            return self(value[0], REDUCE["add"](value[1:], axis=0, dtype=value.dtype))
         while size > 1:
             half = size // 2
-            paired = self(value[(*before, slice(0, half))], value[(*before, slice(half, 2 * half))])
+            paired = self(value[:half], value[half : 2 * half])
             if size % 2:
-                last = operand(value[(*before, slice(2 * half, None))])
-                paired = wrap(apply(p.concatenate, operand(paired), last, axis=axis))
+                last = operand(value[2 * half :])
+                paired = wrap(apply(p.concatenate, cast(operand(paired), last.type), last, axis=0))
             value, size = paired, half + size % 2
-        return value[(*before, 0)]
+        return value[0]
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """All steps of combining the elements along an axis."""
@@ -277,6 +309,14 @@ def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
     return max(least, low), min(most, high)
 
 
+def _axes_first(value: Operand, axes: tuple[int, ...]) -> Operand:
+    """A value whose first axis goes over all elements along some of its axes."""
+    rest = [axis for axis in range(len(value.shape)) if axis not in axes]
+    turned = apply(p.transpose, value, axes=(*axes, *rest))
+    shape = (math.prod([value.shape[axis] for axis in axes]), *[value.shape[axis] for axis in rest])
+    return apply(p.reshape, turned, shape=shape, names=(None,) * len(shape))
+
+
 def _wrapped(value: Operand, inputs: Sequence[Any], order: str) -> ArrayValue:
     """A result as NumPy gives it, with its elements in the order that ``order=`` and those of the inputs say."""
     found = wrap(value, *inputs)
@@ -366,15 +406,9 @@ def zero_like(value: Operand) -> Operand:
     return filled(0, value.type, value.shape)
 
 
-def _sum_of(value: ArrayValue, axis: int) -> Any:
-    return REDUCE["add"](value, axis=axis, dtype=value.dtype)
-
-
-def _product_of(value: ArrayValue, axis: int) -> Any:
-    return REDUCE["multiply"](value, axis=axis)
-
-
-_FROM_THE_LEFT = {"subtract": _sum_of, "divide": _product_of}
+#: Functions whose reduction goes from the first element to the last; up to so many steps are written out.
+_FROM_THE_LEFT = ("subtract", "divide")
+_WRITTEN_OUT = 64
 _ASSOCIATIVE = frozenset(
     ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "logaddexp", "logaddexp2", "hypot", "fmax", "fmin"]
 )
