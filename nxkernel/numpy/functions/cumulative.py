@@ -131,8 +131,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of all elements, with others around them, as :func:`numpy.ediff1d`."""
     found = diff(as_value(ary).ravel())
     ends = [to_begin, found, to_end]
-    given = [as_value(end).ravel() for end in ends if end is not None]
-    return concatenate(given) if len(given) > 1 else found
+    return concatenate([as_value(end).ravel().astype(found.dtype) for end in ends if end is not None])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:

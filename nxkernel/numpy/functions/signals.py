@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Scalar, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products
-from nxkernel.numpy.functions.creation import arange, zeros
+from nxkernel.numpy.functions.creation import arange, ones, zeros
 from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.reductions import sum
 from nxkernel.numpy.functions.selection import where
@@ -18,6 +18,7 @@ from nxkernel.numpy.functions.sorting import searchsorted
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import filled
 from nxkernel.ops.programs.control_flow import run_while
+from nxkernel.shapes import text
 from nxkernel.types import s64
 
 __all__ = [
@@ -175,10 +176,17 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 def poly(seq_of_zeros: Any) -> Any:
     """The polynomial that is 0 at given places, as :func:`numpy.poly`."""
-    zeros_ = as_value(seq_of_zeros)
-    found = as_value([1.0])
-    for zero in zeros_:
-        found = convolve(found, as_value([1.0, e.negative(zero)]))
+    zeros_ = as_array(seq_of_zeros)
+    if zeros_.ndim > 1:
+        raise NxTypeError(
+            message(
+                f"poly() takes places along one axis here, got {text(zeros_.shape)}.",
+                "For a symmetric matrix, np.poly(np.linalg.eigvalsh(a)) is its characteristic polynomial.",
+            )
+        )
+    found = ones(1, zeros_.dtype)
+    for zero in zeros_ if zeros_.ndim else [zeros_]:
+        found = convolve(found, as_value([1.0, e.negative(zero)]).astype(zeros_.dtype))
     return found
 
 

@@ -48,25 +48,29 @@ def quantile(
     _refuse_weights(weights)
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
-    if line.type.is_integer and method in ("linear", "midpoint"):
+    is_weak, shares = is_number(q) or tracing.weak(operand(q)), as_value(q)
+    # The least and the greatest element, asked for by whole numbers, are no averages.
+    is_exact = method == "linear" and shares.type.is_integer
+    is_average = method in ("linear", "midpoint") and not is_exact
+    if line.type.is_integer and is_average:
         line = line.astype("float64")
     ordered, count = sort(line), line.shape[-1]
-    is_weak, shares = is_number(q) or tracing.weak(operand(q)), as_value(q)
-    place = e.multiply(shares, float(count - 1))
-    place = place.astype(ordered.dtype) if method == "linear" and is_weak else place
-    if method == "linear":
+    place = e.multiply(shares, count - 1 if is_exact else float(count - 1))
+    place = place.astype(ordered.dtype) if is_average and is_weak else place
+    if is_exact:
+        found = _at(ordered, place)
+    elif is_average:
         low = e.floor(place)
         first = low.astype("int64")
         share = e.subtract(place, low)
+        if method == "midpoint":
+            share = e.multiply(e.ceil(share), 0.5)
         below, above = _at(ordered, first), _at(ordered, e.minimum(e.add(first, 1), count - 1))
         share = share[(..., *(None,) * (ordered.ndim - 1))] if shares.ndim else share
         found = _between(below, above, share)
     else:
         rounded = {"lower": e.floor, "higher": e.ceil, "nearest": e.rint}
-        if method == "midpoint":
-            low, high = _at(ordered, e.floor(place).astype("int64")), _at(ordered, e.ceil(place).astype("int64"))
-            found = e.divide(e.add(low, high), 2.0)
-        elif method in rounded:
+        if method in rounded:
             found = _at(ordered, rounded[method](place).astype("int64"))
         else:
             raise NxValueError(f"quantile: method {method!r} is none of linear lower higher nearest midpoint")
