@@ -45,10 +45,30 @@ class Form(NamedTuple):
         return made
 
 
+def items_of(value: dict) -> list[tuple[Any, Any]]:
+    """The items of a dict in its own order, whatever its class makes of them.
+
+    An ordered dict has an order beside that of the dict which it is.
+
+    Examples
+    --------
+    >>> ordered = OrderedDict(a=1, b=2)
+    >>> ordered.move_to_end("a")
+    >>> items_of(ordered)
+    [('b', 2), ('a', 1)]
+    """
+    return list((OrderedDict if isinstance(value, OrderedDict) else dict).items(value))
+
+
+def values_of(value: dict) -> list[Any]:
+    """The values of a dict in its own order."""
+    return [each for _, each in items_of(value)]
+
+
 def form_of(value: dict) -> Form | None:
     """The form of a dict; None where it has something else than items, and could not be made again of them."""
     class_ = type(value)
-    keys = tuple(value)
+    keys = tuple([key for key, _ in items_of(value)])
     kinds = tuple(map(type, keys))
     if class_ is dict:
         return Form(keys, kinds)

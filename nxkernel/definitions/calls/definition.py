@@ -278,6 +278,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
+            for change in program.repeated if hit else ():
+                change()
             return fast_path.results(program, made, self.hooks, tensor_of)
         except Exception as error:
             self._failed(error)
@@ -469,6 +471,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                     copied=traced.copied,
                     reshaped=traced.reshaped,
                     changes_containers=traced.changes_containers,
+                    repeated=traced.repeated,
                     reason=case.reason,
                     where=where,
                     signature=arguments.signature(self.__name__),
@@ -505,9 +508,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             try:
                 with negative_indices.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self._root, self._twin)
-                outside.refuse_traced(self.__name__, arguments.snapshot.whole)
-                if self.face == dialects.NUMPY:
-                    outside.refuse_counts(self.__name__, arguments.snapshot.whole)
+                of_numpy = self.face == dialects.NUMPY
+                outside.refuse_traced(self.__name__, arguments.snapshot.whole, logs=not of_numpy)
+                # What it reads of what it changes is compared before the next call, which is traced again.
+                if of_numpy and outside.changed and take_snapshot(self._root)[0].ident == arguments.snapshot.ident:
+                    traced = dataclasses.replace(traced, repeated=outside.repeated(self.__name__))
                 break
             except AssignedError as found:
                 argument_errors.check_once(self.__name__, arguments.used_up)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,8 @@ class CachedProgram:
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     changes_containers : bool
         Whether it is of a function that changes containers that it gets.
+    repeated : tuple of callable
+        What each call that it answers does besides, to Python objects outside of the function.
     reason : tuple of str
     where : str
     signature : str
@@ -84,6 +86,7 @@ class CachedProgram:
     copied: tuple[tuple[int, SourceLocation | None], ...]
     reshaped: frozenset[int]
     changes_containers: bool
+    repeated: tuple[Callable[[], None], ...]
     reason: tuple[str, ...]
     where: str
     signature: str

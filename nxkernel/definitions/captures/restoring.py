@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import contextvars
 import functools
@@ -12,12 +11,9 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from nxkernel.definitions.captures import object_contents
-from nxkernel.definitions.captures.placeholders import slots
+from nxkernel.definitions.captures import object_contents, object_states
 from nxkernel.definitions.keys import bytecode_reads
-from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, definition_of, drawn, installed
+from nxkernel.definitions.keys.static_values import MISSING, definition_of, installed
 
 _NONE = object()
 
@@ -47,40 +43,28 @@ def _kept(value: Any) -> Iterator[Callable[[], None]]:
     """Make a function that restores the contents of a value."""
     if isinstance(value, types.FunctionType):
         yield from _of_function(value)
-    elif isinstance(value, type):
+        return
+    if isinstance(value, type):
         if not installed(value):
             yield from _of_classes(value)
         return
-    elif isinstance(value, GENERATORS):
-        yield functools.partial(_draw_again, value, _state(value), drawn(value))
-    elif isinstance(value, list):
-        yield functools.partial(_fill_list, value, list(list.__iter__(value)))
-    elif isinstance(value, dict):
-        yield functools.partial(_fill_dict, value, list(dict.items(value)))
-    elif isinstance(value, set):
-        yield functools.partial(_fill_set, value, set(set.__iter__(value)))
-    elif isinstance(value, collections.deque):
-        yield functools.partial(_fill_deque, value, list(value))
-    elif isinstance(value, type(os.environ)):
+    if isinstance(value, type(os.environ)):
         yield functools.partial(_fill_environment, value, dict(value))
-    elif isinstance(value, types.ModuleType):
+        return
+    if isinstance(value, types.ModuleType):
         if not installed(value):
             yield functools.partial(_fill_names, vars(value), dict(vars(value)))
         return
-    elif isinstance(value, threading.local):
+    if isinstance(value, threading.local):
         yield functools.partial(_fill_names, vars(value), dict(vars(value)))
         return
-    elif isinstance(value, np.ndarray):
-        yield functools.partial(_fill_array, value, np.array(value))
+    states = None if definition_of(value) is not None else object_states.states_of(value, of_libraries=True)
+    if states is not None:
+        yield functools.partial(object_states.put_back, value, states)
     elif object_contents.origin(type(value)) is not object:
         yield from _of_memory(value)
-    attributes = attributes_of(value)
-    if attributes is not None and not isinstance(value, types.FunctionType) and definition_of(value) is None:
-        yield functools.partial(_fill_names, attributes, dict(attributes))
     if not installed(type(value)):
         yield from _of_classes(type(value))
-        for name in slots(type(value)):
-            yield functools.partial(_fill_slot, value, name, getattr(value, name, _NONE))
 
 
 def _of_function(function: types.FunctionType) -> Iterator[Callable[[], None]]:
@@ -114,53 +98,6 @@ def _fill_class(class_: type, before: dict[str, Any]) -> None:
             type.__setattr__(class_, name, value)
 
 
-def _state(generator: Any) -> Any:
-    for name in ("getstate", "get_state"):
-        if hasattr(generator, name):
-            return getattr(generator, name)()
-    return generator.bit_generator.state
-
-
-def _draw_again(generator: Any, state: Any, before: Any) -> None:
-    if drawn(generator) == before:
-        return
-    for name in ("setstate", "set_state"):
-        if hasattr(generator, name):
-            getattr(generator, name)(state)
-            return
-    generator.bit_generator.state = state
-
-
-def _fill_list(held: list, before: list) -> None:
-    now = list(list.__iter__(held))
-    if len(now) != len(before) or any(one is not other for one, other in zip(now, before, strict=True)):
-        list.__setitem__(held, slice(None), before)
-
-
-def _fill_dict(held: dict, before: list[tuple[Any, Any]]) -> None:
-    now = list(dict.items(held))
-    ordered = isinstance(held, collections.OrderedDict)
-    same = len(now) == len(before) and all(k is j and v is w for (k, v), (j, w) in zip(now, before, strict=True))
-    if same and (not ordered or list(held) == [key for key, _ in before]):
-        return
-    base = collections.OrderedDict if ordered else dict
-    base.clear(held)
-    for key, value in before:
-        base.__setitem__(held, key, value)
-
-
-def _fill_set(held: set, before: set) -> None:
-    if set(set.__iter__(held)) != before:
-        set.clear(held)
-        set.update(held, before)
-
-
-def _fill_deque(held: collections.deque, before: list) -> None:
-    if len(held) != len(before) or any(one is not other for one, other in zip(held, before, strict=True)):
-        held.clear()
-        held.extend(before)
-
-
 def _fill_environment(held: Any, before: dict[str, str]) -> None:
     for name in held.keys() - before.keys():
         del held[name]
@@ -191,20 +128,6 @@ def _fill_cell(cell: types.CellType, before: Any) -> None:
         del cell.cell_contents
     else:
         cell.cell_contents = before
-
-
-def _fill_slot(held: Any, name: str, before: Any) -> None:
-    if getattr(held, name, _NONE) is before:
-        return
-    if before is _NONE:
-        object.__delattr__(held, name)
-    else:
-        object.__setattr__(held, name, before)
-
-
-def _fill_array(held: np.ndarray, before: np.ndarray) -> None:
-    if held.tobytes() != before.tobytes():
-        np.copyto(held, before)
 
 
 def _fill_memory(held: Any, before: bytes) -> None:

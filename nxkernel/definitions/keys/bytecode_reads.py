@@ -61,7 +61,7 @@ class Reads:
     names : frozenset of str
         All names of globals and attributes that stand in it.
     counted : frozenset of str
-        The attributes that it counts up, and does nothing else with.
+        The names and attributes that it counts up, and does nothing else with.
     catches : bool
         Whether it may go on after an error, such as that of an attribute or argument that is not there.
     identifies : bool
@@ -155,14 +155,19 @@ class _Scan:
                 if argument == "super" and "__class__" in self.free and self.first:
                     # Without arguments it takes the class and the first argument, whose names are not in the code.
                     self.paths |= dict.fromkeys([Path("free", ("__class__",)), Path("self", (self.first,))])
-                if not _counts_up(instructions, place):
+                if _counts_up(instructions, place):
+                    self.counted.add(argument)
+                else:
                     root, names = "global", [argument]
             elif operation in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
                 close()
                 if argument == first:
                     root, names = "self", [argument]
-                elif argument in self.free and argument not in own and not _counts_up(instructions, place):
-                    root, names = "free", [argument]
+                elif argument in self.free and argument not in own:
+                    if _counts_up(instructions, place):
+                        self.counted.add(argument)
+                    else:
+                        root, names = "free", [argument]
             elif operation.startswith("LOAD_FAST"):
                 close()
                 for name in argument if isinstance(argument, tuple) else (argument,):

@@ -30,6 +30,16 @@ def place(function: Any) -> str:
     return "" if "<" in name else f"{getattr(function, '__module__', '')}.{name}"
 
 
+def module_of(function: Any) -> str:
+    """The name of the module that a function, class or object is of: of a Python function, where its code stands.
+
+    Its ``__module__`` may be another one's, which decorators give it with :func:`functools.wraps`.
+    """
+    if isinstance(function, types.FunctionType):
+        return str(function.__globals__.get("__name__", ""))
+    return str(getattr(function, "__module__", ""))
+
+
 def made_of(function: Any) -> list[Any]:
     """What a function is besides what it reads: these are the same objects for as long as it is the same.
 

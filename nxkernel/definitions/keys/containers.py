@@ -12,7 +12,7 @@ from typing import Any
 
 from nxkernel.definitions.keys.argument_identity import Once, Rebuilt
 from nxkernel.definitions.keys.leaves import is_leaf
-from nxkernel.dict_metadata import form_of
+from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import a
 
@@ -102,7 +102,7 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         return kind, None, [(f"[{place}]", item) for place, item in enumerate(value)]
     if isinstance(value, dict):
         form = form_of(value)
-        return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in dict.items(value)])
+        return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in items_of(value)])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(field.name for field in dataclasses.fields(value))
         return "dataclass", (type(value), names), [(f".{name}", getattr(value, name)) for name in names]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import errors
 from nxkernel.definitions.keys.leaves import is_array, spec_of
 from nxkernel.messages.grammar import a
 
@@ -220,8 +221,10 @@ def _described(value: Any) -> Described:
     return made
 
 
+#: Folders of Python's own modules, of packages, and of this one, which may be a clone.
 _LIBRARIES = tuple(
     {os.path.join(sysconfig.get_paths()[key], "") for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {os.path.join(os.path.dirname(os.path.abspath(errors.__file__)), "")}
 )
 _PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
 
@@ -240,7 +243,8 @@ def installed(value: Any) -> bool:
         if hasattr(value, "__nx_transform__"):
             # Made of a function of the user's, which it captures.
             return False
-        return _package(value.__module__) in _PACKAGES or installed_file(value.__code__.co_filename)
+        # Its code tells, not its `__module__`, which decorators such as `functools.wraps` take from another function.
+        return installed_file(value.__code__.co_filename)
     if not isinstance(value, types.ModuleType | type):
         value = type(value)
     module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.keys import bytecode_reads
+from nxkernel.definitions.keys import bytecode_reads, callables
 from nxkernel.definitions.syntax import names, unsupported_syntax
 from nxkernel.definitions.syntax.expressions import LOST, RUNTIME, SLICE
 from nxkernel.definitions.syntax.function_rewriter import locate, rewrite
@@ -290,7 +290,7 @@ def _is_numpy(value: Any) -> bool:
         return value.__name__.partition(".")[0] == "numpy"
     if isinstance(value, np.ufunc):
         return True
-    return callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] == "numpy"
+    return callable(value) and callables.module_of(value).partition(".")[0] == "numpy"
 
 
 def _imports_numpy(code: types.CodeType) -> bool:

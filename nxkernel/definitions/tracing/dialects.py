@@ -19,7 +19,7 @@ from nxkernel import numpy as nnp
 from nxkernel import types
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
-from nxkernel.definitions.keys import argument_identity, bytecode_reads, containers, source_locations
+from nxkernel.definitions.keys import argument_identity, bytecode_reads, callables, containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf
 from nxkernel.definitions.keys.static_values import CONTAINERS, definition_of, installed
 from nxkernel.errors import NxTypeError, message
@@ -278,7 +278,7 @@ def _library(value: Any) -> str:
     elif isinstance(value, np.ufunc):
         module = "numpy"
     elif callable(value) and not isinstance(value, Tensor | np.ndarray):
-        module = str(getattr(value, "__module__", ""))
+        module = callables.module_of(value)
     else:
         return ""
     root = module.partition(".")[0]

@@ -7,10 +7,12 @@ an attribute, a dict or a global name would be none of the numbers that NumPy wo
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from nxkernel.definitions.captures.object_states import is_fixed
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
@@ -61,7 +63,12 @@ class Stored:
             if before is not _NONE and _content(cell) is not before:
                 cell.cell_contents = before
 
-    def refuse_traced(self, function: str, read: Collection[int]) -> None:
+    @property
+    def changed(self) -> bool:
+        """Whether something is not as it was."""
+        return next(self._new(), None) is not None
+
+    def refuse_traced(self, function: str, read: Collection[int], logs: bool) -> None:
         """Refuse traced values where something else was before.
 
         Parameters
@@ -69,13 +76,17 @@ class Stored:
         function : str
         read : collection of int
             By identity, the containers that the function looks into.
+        logs : bool
+            Whether lists that are only filled may get them: by Nx's rules a trace is what a person means to see, and
+            its values say by themselves that they are dead.
 
         Raises
         ------
         NxTypeError
         """
-        for place, key, value in self._new(read):
-            if _holds_traced(value):
+        for place, held, key, value in self._new():
+            is_log = isinstance(held, list) and id(held) not in read
+            if _holds_traced(value) and not (logs and is_log):
                 self.undo()
                 raise NxTypeError(
                     message(
@@ -85,16 +96,16 @@ class Stored:
                     )
                 )
 
-    def refuse_counts(self, function: str, read: Collection[int]) -> None:
-        """Refuse counters, which would count traces and not calls.
+    def repeated(self, function: str) -> tuple[Callable[[], None], ...]:
+        """What makes the changes once more, at each later call: their program does not run the function again.
 
         Raises
         ------
         NxTypeError
+            For counters, and for changes that are not the same each time.
         """
-        counted = bytecode_reads.of_code(self._code).counted if self._code is not None else ()
-        for place, key, _ in self._new(read):
-            if key in counted:
+        for place, _, key, _ in self._new():
+            if key in self._watch.counted:
                 self.undo()
                 raise NxTypeError(
                     message(
@@ -103,21 +114,42 @@ class Stored:
                         f"Count where {function} is called.",
                     )
                 )
+        bound = [functools.partial(bind, value) if is_fixed(value) else None for bind, value in self._bound()]
+        changes = [*bound, *self._watch.replayed()]
+        if None in changes:
+            place, _, key, _ = next(self._new(), ("something outside of it", None, None, None))
+            self.undo()
+            raise NxTypeError(
+                message(
+                    f"{function} changes {place}: it is traced once, so that later calls would not change it.",
+                    *source_locations.line_of(_line(self._code, key)),
+                    f"Change it where {function} is called.",
+                )
+            )
+        return tuple(changes)
 
-    def _new(self, read: Collection[int]) -> Iterator[tuple[str, Any, Any]]:
-        """What is not what it was: its place for people, the name or key that it is stored under, and what it is."""
+    def _bound(self) -> Iterator[tuple[Callable[[Any], None], Any]]:
+        """Names of others that were bound anew: what binds them, and to what."""
         for name, before in self._globals.items():
             if self._space.get(name, _NONE) is not before:
-                yield f"the global name `{name}`", name, self._space.get(name)
+                yield functools.partial(self._space.__setitem__, name), self._space.get(name)
+        for _, cell, before in self._cells:
+            if _content(cell) is not before:
+                yield functools.partial(setattr, cell, "cell_contents"), _content(cell)
+
+    def _new(self) -> Iterator[tuple[str, Any, Any, Any]]:
+        """What is not what it was: its place for people, the object, the name or key in it, and what is there."""
+        for name, before in self._globals.items():
+            if self._space.get(name, _NONE) is not before:
+                yield f"the global name `{name}`", self._space, name, self._space.get(name)
         for name, cell, before in self._cells:
             if _content(cell) is not before:
-                yield f"`{name}`, a name of the function around it", name, _content(cell)
-        for name, held, copy in self._watch.differences():
-            if isinstance(held, set) or (isinstance(held, list) and len(held) != len(copy) and id(held) not in read):
-                # A list that is only filled is a log, whose traced values say by themselves that they are dead.
-                continue
-            for key, now in _changed(held, copy):
-                yield _place(name, held, key), key, now
+                yield f"`{name}`, a name of the function around it", cell, name, _content(cell)
+        for name, held, changes in self._watch.differences():
+            for key, now in changes:
+                yield _place(name, held, key), held, key, now
+            if not changes:
+                yield f"`{name}`, {a(type(held).__name__)}", held, None, None
 
 
 def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWatch, result: Any) -> None:
@@ -138,10 +170,10 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWat
     NxTypeError
     """
     returned = {id(inner) for inner in variable_leaves.containers(result)}
-    for name, held, copy in arguments.differences():
+    for name, held, changes in arguments.differences():
         if id(held) in returned:
             continue
-        key = next((key for key, _ in _changed(held, copy)), None)
+        key = next((key for key, _ in changes), None)
         raise NxTypeError(
             message(
                 f"{function} changes {name}, {a(type(held).__name__)}: the one that the caller passed stays as it is.",
@@ -149,16 +181,6 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWat
                 f"Return {name}, or what changes of it, and assign it where {function} is called.",
             )
         )
-
-
-def _changed(held: Any, copy: Any) -> list[tuple[Any, Any]]:
-    """The keys, places or attributes under which something else is than before, and what that is."""
-    if isinstance(held, set):
-        return []
-    if isinstance(held, list):
-        return [(key, now) for key, now in enumerate(held) if key >= len(copy) or copy[key] is not now]
-    contents = held if isinstance(held, dict) else vars(held)
-    return [(key, now) for key, now in contents.items() if copy.get(key, _NONE) is not now]
 
 
 def _place(name: str, held: Any, key: Any) -> str:

@@ -90,6 +90,8 @@ class Traced:
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     changes_containers : bool
         Whether the function changes containers that it gets.
+    repeated : tuple of callable
+        What each later call does besides: it changes Python objects outside of the function as the trace did.
     """
 
     graph: Graph
@@ -105,6 +107,7 @@ class Traced:
     copied: tuple[tuple[int, SourceLocation | None], ...] = ()
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
+    repeated: tuple[Callable[[], None], ...] = ()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.

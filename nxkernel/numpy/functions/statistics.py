@@ -155,7 +155,18 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool =
     value = shaping.as_array(a)
     if value.type.is_integer:
         return median(value, axis, out, keepdims=keepdims)
-    return nanquantile(value, 0.5, axis, out, keepdims=keepdims)
+    line, axes = _last(value, axis)
+    if not line.shape[-1]:
+        return median(value, axis, out, keepdims=keepdims)
+    ordered = sort(line)
+    count = reductions.sum(e.logical_not(e.isnan(ordered)), axis=-1, keepdims=True)
+    # One or two elements in the middle; where all are NaN, so is the first.
+    places = concatenate([e.floor_divide(e.maximum(e.subtract(count, 1), 0), 2), e.floor_divide(count, 2)], axis=-1)
+    middle = take_along_axis(ordered, places)
+    single = e.equal(e.mod(count, 2), 1)[..., 0]
+    found = where(single, middle[..., 0], reductions.mean(middle, axis=-1))
+    found = where(e.equal(count, 0)[..., 0], float("nan"), found)
+    return finished(_kept(found, value, axes, keepdims), out, True, "nanmedian")
 
 
 def cov(

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.dict_metadata import form_of
+from nxkernel.dict_metadata import form_of, values_of
 
 
 def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], bool] = lambda _: False) -> Any:
@@ -24,7 +24,7 @@ def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], b
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
         form = form_of(value)
-        values = [each(item, function, is_leaf) for item in dict.values(value)]
+        values = [each(item, function, is_leaf) for item in values_of(value)]
         return dict(zip(value, values, strict=True)) if form is None else form.filled(values)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         # Not by its constructor, which may check or convert what it is given, and not take every field.

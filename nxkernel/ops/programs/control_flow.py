@@ -307,7 +307,7 @@ def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
         return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
     type_ = before.type if before.type is after.type else _settled(before.type, after)
     narrower = types.follows_numpy() and type_ is not before.type and types.is_of_numbers(before.type)
-    if narrower and node not in post_order([after]):
+    if narrower and not any(each is node for each in post_order([after])):
         # Without an iteration the number stays what it is; one that an iteration computes with must fit.
         type_ = held_beside(type_, start)
     return Spec(type_, before.shape, before.names) if before.shape else Spec(type_, after.shape, after.names)

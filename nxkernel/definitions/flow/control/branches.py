@@ -191,7 +191,9 @@ class _Branch:
         given = [
             variable_leaves.duplicate(value) if variable_leaves.is_mutable(value) else value for value in self._values
         ]
-        watch = ObjectWatch(self._sides)
+        # Copies may change; what is handed over as it is, such as an object of a class, may not.
+        as_it_is = zip(self._names, given, self._values, strict=False)  # sides of an expression get no values
+        watch = ObjectWatch(self._sides, [(name, value) for name, value, before in as_it_is if value is before])
         try:
             with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
                 results = variable_leaves.entered(side(*given))

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import collections
-import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from nxkernel.definitions.captures import object_states
 from nxkernel.definitions.captures.name_lookup import unwrapped
+from nxkernel.definitions.captures.object_states import PLAIN, Kind
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.keys import bytecode_reads
-from nxkernel.definitions.keys.static_values import attributes_of, definition_of, installed
+from nxkernel.definitions.keys.static_values import MISSING, definition_of, installed
+from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand, Proxy
 
-#: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed. Functions are all looked at.
-_MOST, _DEEPEST = 4096, 8
-_SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy, Unassigned)
+#: How many objects can be looked at while a loop or branch is traced.
+_MOST = 1_000_000
+_SKIPPED = (Operand, Proxy, Unassigned)
+_FUNCTIONS = types.FunctionType | types.MethodType
+#: Methods of objects in C, bound to one.
+_BOUND = types.BuiltinFunctionType | types.MethodWrapperType
 
 
 class ObjectWatch:
-    """The lists, dicts, sets and objects that functions reach, and NumPy's arrays among variables, as they are now.
+    """The mutable objects that functions reach, and NumPy's arrays among variables, as they are now.
 
     Parameters
     ----------
@@ -30,138 +35,141 @@ class ObjectWatch:
         Their closures, defaults and the globals that they name are watched.
     values : iterable of (str, object)
         Watched too, under these names.
+
+    Raises
+    ------
+    NxTypeError
+        Where more objects are within reach than can be looked at.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]], values: Iterable[tuple[str, Any]] = ()) -> None:
-        #: Each object with its name and a copy of what is in it.
-        self._kept: dict[int, tuple[str, Any, Any]] = {}
-        self._seen: set[int] = set()
-        self._room = _MOST
-        #: Whether arrays are looked at: those that a function has made, and none of globals, which may be large.
-        self._with_arrays = True
-        #: How many functions are being looked into, one by way of the other, and those that are left for later.
-        self._deep = 0
-        self._later: collections.deque[types.FunctionType] = collections.deque()
-        for name, value in values:
-            self._add(name, value, 0)
+        #: Each object with its name and its states.
+        self._kept: dict[int, tuple[str, Any, list[tuple[Kind, Any]]]] = {}
+        #: What was looked at, by identity; held, so that nothing else gets the identity of what nobody else holds.
+        self._seen: dict[int, Any] = {}
+        #: What is still to be looked at, with its name, and whether arrays count: those that a function has made do,
+        #: and none of globals, which may be large.
+        self._waiting: collections.deque[tuple[str, Any, bool]] = collections.deque()
+        #: Modules, classes and functions, whose attributes are watched that some code names.
+        self._owners: list[tuple[str, Any]] = []
+        self._named: set[str] = set()
+        #: Names and attributes that code which is reached counts up.
+        self.counted: set[str] = set()
+        self._waiting += [(name, value, True) for name, value in values]
         for function in functions:
-            self._add_function(function)
-        while self._later:
-            self._look_into(self._later.popleft())
+            self._look_into_function(getattr(function, "__func__", function))
+        while self._waiting:
+            self._look_at(*self._waiting.popleft())
+        names = sorted(self._named)
+        for name, owner in self._owners:
+            self._kept[id(owner)] = name, owner, [object_states.stored_names(owner, names)]
 
     def changed(self) -> list[tuple[str, Any]]:
         """The objects whose contents are not what they were, with the names that they go by."""
         return [(name, held) for name, held, _ in self.differences()]
 
-    def differences(self) -> list[tuple[str, Any, Any]]:
-        """The same, each with what was in it."""
-        return [(name, held, copy) for name, held, copy in self._kept.values() if not _as_before(held, copy)]
+    def differences(self) -> list[tuple[str, Any, list[tuple[Any, Any]]]]:
+        """The same, each with the keys, positions or attributes under which something else is, and what that is."""
+        found = []
+        for name, held, states in self._kept.values():
+            now = [(kind.read(held), then) for kind, then in states]
+            if not all(object_states.same(*pair) for pair in now):
+                found.append((name, held, [change for pair in now for change in object_states.changes(*pair)]))
+        return found
+
+    def replayed(self) -> list[Callable[[], None] | None]:
+        """For each change what makes it once more; None where nobody can, or where what is stored may change."""
+        return [
+            object_states.replayed(held, kind, kind.read(held), then)
+            for _, held, states in self._kept.values()
+            for kind, then in states
+            if not object_states.same(kind.read(held), then)
+        ]
 
     def undo(self) -> None:
-        """Put back what was in them."""
-        for _, held, copy in self.differences():
-            _restore(held, copy)
+        """Put back what was in them; what cannot be put back, such as a generator, stays changed."""
+        for _, held, states in self._kept.values():
+            object_states.put_back(held, states)
 
-    def _add_function(self, function: Any) -> None:
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, types.FunctionType) or id(function) in self._seen:
-            return
-        self._seen.add(id(function))
-        if self._deep == _DEEPEST:
-            self._later.append(function)
-            return
-        self._deep += 1
-        self._look_into(function)
-        self._deep -= 1
-
-    def _look_into(self, function: types.FunctionType) -> None:
-        code = function.__code__
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            if not name.startswith("__nx_"):
-                self._add(name, value, 0)
-        defaults = function.__defaults__ or ()
-        for name, value in zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False):
-            self._add(name, value, 0)
-        before, self._with_arrays = self._with_arrays, False
-        for name in {path.names[0]: None for path in bytecode_reads.of_code(code).paths if path.root == "global"}:
-            if name in function.__globals__:
-                self._add(name, function.__globals__[name], 0)
-        self._with_arrays = before
-
-    def _add_methods(self, kind: type) -> None:
-        """What the methods and properties of a class of the user's reach, which code calls by way of its objects."""
-        if id(kind) in self._seen:
-            return
-        self._seen.add(id(kind))
-        for parent in kind.__mro__:
-            if not installed(parent):
-                for found in list(vars(parent).values()):
-                    self._add_function(unwrapped(found))
-
-    def _add(self, name: str, value: Any, depth: int) -> None:
-        if isinstance(value, type):
-            self._add_methods(value)
-        if isinstance(value, _SKIPPED) or id(value) in self._seen or depth > _DEEPEST or self._room <= 0:
+    def _look_at(self, name: str, value: Any, with_arrays: bool) -> None:
+        if type(value) in PLAIN or isinstance(value, _SKIPPED) or id(value) in self._seen:
             return
         value = definition_of(value) or value
-        if isinstance(value, functools.partial):
-            value = value.func
-        if isinstance(value, types.FunctionType | types.MethodType):
-            if not installed(value):
-                self._add_function(value)
+        if id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, _FUNCTIONS):
             if isinstance(value, types.MethodType):
-                self._add(name, value.__self__, depth)
-            return
-        self._seen.add(id(value))
-        self._room -= 1
-        self._add_methods(type(value))
-        if isinstance(value, np.ndarray):
-            if self._with_arrays:
-                self._kept[id(value)] = (name, value, value.copy())
-            return
-        if isinstance(value, list):
-            self._kept[id(value)] = (name, value, list(value))
-            members = value
-        elif isinstance(value, dict):
-            self._kept[id(value)] = (name, value, dict(value))
-            members = list(value.values())
-        elif isinstance(value, set):
-            self._kept[id(value)] = (name, value, set(value))
-            return
-        elif isinstance(value, tuple):
-            members = value
-        elif attributes_of(value) is not None and not installed(value):
-            attributes = attributes_of(value)
-            self._kept[id(value)] = (name, value, dict(attributes))
-            members = list(attributes.values())
-        else:
-            return
-        for member in members:
-            self._add(name, member, depth + 1)
+                self._waiting += [(name, value.__self__, True), ("", value.__func__, True)]
+            elif not installed(value):
+                self._look_into_function(value)
+        elif isinstance(value, _BOUND):
+            self._waiting.append((name, value.__self__, with_arrays))
+        elif isinstance(value, type):
+            self._look_into_class(value)
+        elif isinstance(value, types.ModuleType):
+            if not installed(value):
+                self._owners.append((name, value))
+        elif with_arrays or not isinstance(value, np.ndarray):
+            self._look_into_object(name, value, with_arrays)
 
+    def _look_into_object(self, name: str, value: Any, with_arrays: bool) -> None:
+        self._waiting.append(("", type(value), False))
+        states = object_states.states_of(value)
+        if states is None:
+            return
+        self._kept[id(value)] = name, value, states
+        if len(self._kept) > _MOST:
+            raise NxTypeError(
+                message(
+                    f"a loop or branch of the program reaches more than {_MOST:,} Python objects, of which each may "
+                    "change in it.",
+                    "Keep numbers in arrays, and take what it does not need out of its reach.",
+                )
+            )
+        self._waiting += [(name, member, with_arrays) for member in object_states.members(states)]
 
-def _as_before(held: Any, copy: Any) -> bool:
-    if isinstance(held, list):
-        return len(held) == len(copy) and all(now is then for now, then in zip(held, copy, strict=True))
-    if isinstance(held, set):
-        return held == copy
-    if isinstance(held, np.ndarray):
-        return held.shape == copy.shape and held.tobytes() == copy.tobytes()
-    now = held if isinstance(held, dict) else attributes_of(held)
-    return list(now) == list(copy) and all(now[key] is value for key, value in copy.items())
+    def _look_into_function(self, value: Any) -> None:
+        if not isinstance(value, types.FunctionType):
+            return
+        self._seen[id(value)] = value
+        code = value.__code__
+        reads = bytecode_reads.of_code(code)
+        self._named |= reads.names
+        self.counted |= reads.counted
+        self._owners.append((value.__name__, value))
+        for variable, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                continue
+            if not variable.startswith("__nx_"):
+                self._waiting.append((variable, content, True))
+        defaults = value.__defaults__ or ()
+        placed = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+        named = [*zip(placed, defaults, strict=False), *(value.__kwdefaults__ or {}).items()]
+        self._waiting += [(variable, default, True) for variable, default in named]
+        for path in reads.paths:
+            if path.root == "global":
+                self._follow(value.__globals__, path.names)
 
+    def _follow(self, space: dict[str, Any], names: tuple[str, ...]) -> None:
+        """What a global name leads to; in the person's modules, what dotted ones lead to as well."""
+        for name in names:
+            value = space.get(name, MISSING)
+            if value is MISSING:
+                return
+            self._waiting.append((name, value, False))
+            if not isinstance(value, types.ModuleType) or installed(value):
+                return
+            space = vars(value)
 
-def _restore(held: Any, copy: Any) -> None:
-    if isinstance(held, list):
-        held[:] = copy
-        return
-    if isinstance(held, np.ndarray):
-        held[...] = copy
-        return
-    contents = held if isinstance(held, dict | set) else attributes_of(held)
-    contents.clear()
-    contents.update(copy)
+    def _look_into_class(self, kind: type) -> None:
+        """What the methods, properties and attributes of a class of the user's reach."""
+        for parent in kind.__mro__:
+            if installed(parent) or (parent is not kind and id(parent) in self._seen):
+                continue
+            self._seen[id(parent)] = parent
+            self._owners.append((parent.__name__, parent))
+            for name, member in list(vars(parent).items()):
+                self._waiting.append((name, unwrapped(member), False))

@@ -14,7 +14,7 @@ from nxkernel.definitions.flow.values import array_aliases
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.keys.containers import written
-from nxkernel.dict_metadata import form_of
+from nxkernel.dict_metadata import form_of, values_of
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import VectorizedValueError
@@ -82,7 +82,7 @@ def _children(value: Any) -> list[Any] | None:
     if isinstance(value, tuple | list):
         return list(value)
     if isinstance(value, dict):
-        return None if form_of(value) is None else list(dict.values(value))
+        return None if form_of(value) is None else values_of(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, field.name) for field in dataclasses.fields(value)]
     return None

@@ -29,7 +29,7 @@ def test_what_functions_reach():
     watch = ObjectWatch([body])
     assert watch.changed() == []
     body()
-    assert sorted(name for name, _ in watch.changed()) == ["LOG", "found", "model", "model", "names", "seen"]
+    assert sorted(name for name, _ in watch.changed()) == ["LOG", "extra", "model", "model", "names", "seen"]
     watch.undo()
     assert watch.changed() == []
     assert (found, seen, names, LOG) == ([1], {1}, {"a": [2]}, [])

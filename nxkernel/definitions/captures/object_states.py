@@ -1,0 +1,311 @@
+"""States of mutable Python objects (elements, attributes, slots): read, compared, and put back.
+
+A table of kinds says for each how its state is read and written. What an object holds is the states of all kinds that
+its class has: a subclass of a list with attributes has two.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import functools
+import io
+import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, drawn, installed
+from nxkernel.dict_metadata import items_of
+
+#: What never changes, and holds nothing that does.
+PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None), range, slice, type(...), types.CodeType})
+#: Modules of Python's own whose objects have attributes that programs change as those of their own objects.
+_OF_PYTHON = frozenset({"collections", "types", "argparse", "dataclasses", "string"})
+
+
+class Kind(NamedTuple):
+    """How the state of one kind of objects is read and written.
+
+    Parameters
+    ----------
+    read : callable
+        Of the object; gives a list or dict of members, which are compared by identity, or anything that is compared
+        by ``==``.
+    write : callable
+        Of the object and an earlier state.
+    """
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], None]
+
+
+def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] | None:
+    """What an object holds, as it is now; None for what is not known to hold anything.
+
+    Parameters
+    ----------
+    value : object
+    of_libraries : bool
+        Whether attributes count of objects that libraries change for themselves.
+    """
+    kinds = _kinds(type(value))
+    if attributes_of(value) is not None and (of_libraries or _has_attributes(type(value))):
+        kinds = (*kinds, _ATTRIBUTES)
+    return [(kind, kind.read(value)) for kind in kinds] or None
+
+
+def stored_names(owner: Any, names: Iterable[str]) -> tuple[Kind, Any]:
+    """Some attributes of a module, class or function, of which the others are of no interest."""
+    kind = _names(owner, tuple(names))
+    return kind, kind.read(owner)
+
+
+def put_back(value: Any, states: Iterable[tuple[Kind, Any]]) -> None:
+    """Give an object what it held before; what cannot be put back, such as a generator, stays changed."""
+    for kind, then in states:
+        if not same(kind.read(value), then):
+            kind.write(value, then)
+
+
+def members(states: Iterable[tuple[Kind, Any]]) -> list[Any]:
+    """The objects in some states, without those that never change."""
+    found: list[Any] = []
+    for _, state in states:
+        inner = state if isinstance(state, list) else state.values() if isinstance(state, dict) else ()
+        found += [each for each in inner if type(each) not in PLAIN]
+    return found
+
+
+def same(now: Any, then: Any) -> bool:
+    """Whether a state is what it was; members are compared by identity."""
+    if isinstance(then, list):
+        return len(now) == len(then) and all(map(operator.is_, now, then))
+    if isinstance(then, dict):
+        return list(now) == list(then) and all(map(operator.is_, now.values(), then.values()))
+    if isinstance(then, np.ndarray):
+        return now.shape == then.shape and now.tobytes() == then.tobytes()
+    return now == then
+
+
+def changes(now: Any, then: Any) -> list[tuple[Any, Any]]:
+    """The keys, positions or attributes under which something else is than before, and what that is."""
+    if isinstance(then, list):
+        return [(key, each) for key, each in enumerate(now) if key >= len(then) or then[key] is not each]
+    if isinstance(then, dict):
+        return [(key, each) for key, each in now.items() if then.get(key, MISSING) is not each]
+    return []
+
+
+def replayed(held: Any, kind: Kind, now: Any, then: Any) -> Callable[[], None] | None:
+    """A function that changes an object as it was changed since an earlier state; None where that is not known.
+
+    Elements at the end, and keys and attributes that have another value, are known, as long as the values themselves
+    never change.
+    """
+    if isinstance(then, set):
+        added = now - then
+        return functools.partial(set.update, held, added) if then <= now and all(map(is_fixed, added)) else None
+    if not isinstance(then, list | dict) or not all(is_fixed(each) for _, each in changes(now, then)):
+        return None
+    if isinstance(then, list):
+        added = now[len(then) :]
+        extend = list.extend if isinstance(held, list) else collections.deque.extend
+        known = isinstance(held, list | collections.deque) and same(now[: len(then)], then)
+        return functools.partial(extend, held, added) if known else None
+    if then.keys() - now.keys():
+        return None
+    of_dict = kind is _KINDS[dict]
+    return functools.partial(_set_all, held, dict(changes(now, then)), dict.__setitem__ if of_dict else setattr)
+
+
+def _set_all(held: Any, values: dict[Any, Any], put: Callable[[Any, Any, Any], None]) -> None:
+    for key, value in values.items():
+        put(held, key, value)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a value never changes, and neither does what is in it."""
+    return type(value) in PLAIN or isinstance(value, np.generic) or (type(value) is tuple and all(map(is_fixed, value)))
+
+
+def _items(value: dict) -> dict:
+    """The items of a dict in its order, whatever its class makes of them."""
+    return dict(items_of(value))
+
+
+def _write_dict(value: dict, state: dict) -> None:
+    base = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+    base.clear(value)
+    for key, each in state.items():
+        base.__setitem__(value, key, each)
+
+
+def _write_set(value: set, state: set) -> None:
+    set.clear(value)
+    set.update(value, state)
+
+
+def _write_deque(value: collections.deque, state: list) -> None:
+    collections.deque.clear(value)
+    collections.deque.extend(value, state)
+
+
+def _write_numbers(value: array.array, state: bytes) -> None:
+    del value[:]
+    value.frombytes(state)
+
+
+def _write_array(value: np.ndarray, state: np.ndarray) -> None:
+    value[...] = state
+
+
+def _write_attributes(value: Any, state: dict) -> None:
+    attributes = attributes_of(value)
+    if attributes is not None:
+        attributes.clear()
+        attributes.update(state)
+
+
+class _Drawn:
+    """Where a generator of random numbers stands: what is compared, and what is put back."""
+
+    def __init__(self, generator: Any) -> None:
+        self.drawn, self.state = drawn(generator), _state(generator)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Drawn) and self.drawn == other.drawn
+
+    __hash__ = None
+
+
+def _state(generator: Any) -> Any:
+    for name in ("getstate", "get_state"):
+        if hasattr(generator, name):
+            return getattr(generator, name)()
+    return generator.bit_generator.state
+
+
+def _draw_again(generator: Any, before: _Drawn) -> None:
+    for name in ("setstate", "set_state"):
+        if hasattr(generator, name):
+            getattr(generator, name)(before.state)
+            return
+    generator.bit_generator.state = before.state
+
+
+def _text_state(value: Any) -> Any:
+    return None if value.closed else value.__getstate__()[:3]
+
+
+def _write_text(value: Any, state: Any) -> None:
+    if state is not None:
+        value.__setstate__((*state, None))
+
+
+def _remaining(iterator: Any) -> int:
+    """How many elements an iterator has left."""
+    return operator.length_hint(iterator)
+
+
+def _begin_again(iterator: Any, state: int) -> None:
+    """Move an iterator back, where it has not come to its end."""
+    parts = iterator.__reduce__()
+    if len(parts) == 3 and hasattr(iterator, "__setstate__"):
+        iterator.__setstate__(parts[2] + _remaining(iterator) - state)
+
+
+def _where(generator: Any) -> Any:
+    """At which instruction a generator stands, with the values of its names."""
+    frame = generator.gi_frame
+    return None if frame is None else (frame.f_lasti, generator.gi_running)
+
+
+def _keep(value: Any, state: Any) -> None:
+    """For what cannot be put back."""
+
+
+_LIST = Kind(lambda value: list.copy(value), lambda value, state: list.__setitem__(value, slice(None), state))
+_ITERATOR = Kind(_remaining, _begin_again)
+_KINDS: dict[type, Kind] = {
+    list: _LIST,
+    dict: Kind(_items, _write_dict),
+    set: Kind(lambda value: set(set.__iter__(value)), _write_set),
+    collections.deque: Kind(lambda value: [*collections.deque.__iter__(value)], _write_deque),
+    bytearray: Kind(bytes, lambda value, state: bytearray.__setitem__(value, slice(None), state)),
+    array.array: Kind(array.array.tobytes, _write_numbers),
+    np.ndarray: Kind(np.ndarray.copy, _write_array),
+    memoryview: Kind(lambda value: [value.obj], _keep),
+    io.StringIO: Kind(_text_state, _write_text),
+    io.BytesIO: Kind(_text_state, _write_text),
+    types.GeneratorType: Kind(_where, _keep),
+    enumerate: Kind(lambda value: list(value.__reduce__()[1]), _keep),
+    zip: Kind(lambda value: list(value.__reduce__()[1]), _keep),
+    map: Kind(lambda value: list(value.__reduce__()[1]), _keep),
+    filter: Kind(lambda value: list(value.__reduce__()[1]), _keep),
+    functools.partial: Kind(lambda value: [value.func, *value.args, *value.keywords.values()], _keep),
+    tuple: Kind(lambda value: list(tuple.__iter__(value)), _keep),
+    **dict.fromkeys(GENERATORS, Kind(_Drawn, _draw_again)),
+    **{type(iter(each)): _ITERATOR for each in ([], (), range(1), "", {}, set(), reversed([]))},
+}
+_ATTRIBUTES = Kind(lambda value: dict(attributes_of(value) or {}), _write_attributes)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kinds(kind: type) -> tuple[Kind, ...]:
+    """The kinds that a class has of itself: that of the class in C that it comes from, and its slots."""
+    base = next((_KINDS[each] for each in kind.__mro__ if each in _KINDS), None)
+    slots = {
+        name: descriptor
+        for each in reversed(kind.__mro__)
+        if "__slots__" in vars(each) and not installed(each)
+        for name, descriptor in vars(each).items()
+        if isinstance(descriptor, types.MemberDescriptorType)
+    }
+    return (*([] if base is None else [base]), *([_slots(slots)] if slots else []))
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_attributes(kind: type) -> bool:
+    """Whether attributes of objects of a class are changed by programs, and not by a library for itself."""
+    return not installed(kind) or kind.__module__.partition(".")[0] in _OF_PYTHON
+
+
+def _slots(descriptors: dict[str, Any]) -> Kind:
+    """For attributes that have no dict."""
+
+    def read(value: Any) -> dict[str, Any]:
+        found = {}
+        for name, descriptor in descriptors.items():
+            try:
+                found[name] = descriptor.__get__(value)
+            except AttributeError:
+                continue
+        return found
+
+    def write(value: Any, state: dict[str, Any]) -> None:
+        for name in read(value).keys() - state.keys():
+            descriptors[name].__delete__(value)
+        for name, each in state.items():
+            descriptors[name].__set__(value, each)
+
+    return Kind(read, write)
+
+
+def _names(owner: Any, names: tuple[str, ...]) -> Kind:
+    """For some attributes of a module, class or function."""
+
+    def read(value: Any) -> dict[str, Any]:
+        space = vars(value)
+        return {name: space[name] for name in names if name in space}
+
+    def write(value: Any, state: dict[str, Any]) -> None:
+        for name in read(value).keys() - state.keys():
+            delattr(value, name)
+        for name, each in state.items():
+            if vars(value).get(name, MISSING) is not each:
+                setattr(value, name, each)
+
+    return Kind(read, write)
