@@ -91,8 +91,9 @@ FUNCTIONS = [
     "np.asarray([[1.0, 2.0], [3.0, 4.0]], order='F')", "np.indices((2, 3))[0] * 1.0", "np.linspace(a[0], a[1], 3)",
     "np.linspace(a[0], a[1], 3, axis=1)", "np.tri(3)", "np.add(a, 1, order='F') * 1", "np.add(a, 1, order='C')",
     "np.multiply(a, a[::-1], order='K')", "np.sqrt(np.abs(a), order='F')", "np.add(a, a.T[:1].T, order='A')",
-    "np.arange(6.0).reshape(3, 2, order='F')", "np.reshape(a[0], (2, 2), order='F')", "np.reshape(a, (4, 3), order='F')",
-    "np.reshape(a[0, 0], (1, 1), order='F')", "np.reshape(a.T, (6, 2), order='A')", "a.ravel('F').reshape((3, 4), order='F')",
+    "np.arange(6.0).reshape(3, 2, order='F')", "np.reshape(a[0], (2, 2), order='F')",
+    "np.reshape(a, (4, 3), order='F')", "np.reshape(a[0, 0], (1, 1), order='F')", "np.reshape(a.T, (6, 2), order='A')",
+    "a.ravel('F').reshape((3, 4), order='F')",
     "a.reshape(2, 3, 2, order='F')", "a.flatten('F').reshape(4, 3)", "np.resize(a.T, (2, 6))",
 ]  # fmt: skip
 

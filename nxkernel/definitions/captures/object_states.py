@@ -128,7 +128,9 @@ def _set_all(held: Any, values: dict[Any, Any], put: Callable[[Any, Any, Any], N
 
 def is_fixed(value: Any) -> bool:
     """Whether a value never changes, and neither does what is in it."""
-    return type(value) in PLAIN or isinstance(value, np.generic) or (type(value) is tuple and all(map(is_fixed, value)))
+    if type(value) is tuple:
+        return all(map(is_fixed, value))
+    return type(value) in PLAIN or isinstance(value, np.generic | np.dtype | type)
 
 
 def _items(value: dict) -> dict:

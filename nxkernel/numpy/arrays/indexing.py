@@ -50,6 +50,10 @@ def get(array: Array, key: Any) -> Any:
 def _shown(array: Array, key: Any) -> Any:
     parsed = subscripts.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
+    if parsed.mask is not None and 0 in parsed.mask.shape:
+        # Nothing is picked of nothing: how much that is need not be traced.
+        axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
+        return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         found = _dynamic(view, parsed)
         return found if parsed.mask is None else found.copied()

@@ -306,6 +306,8 @@ def places(mask: Any) -> tuple[Any, ...]:
     else:
         held, shape = operand(mask), mask.shape
         offsets = [0] * len(shape)
+        if 0 in shape:
+            return tuple([Array.of(filled(0, s64, (0,))) for _ in shape])
     found = []
     for axis, offset in enumerate(offsets):
         numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)

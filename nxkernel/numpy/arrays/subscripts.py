@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.views import Along, Index, ViewStep
@@ -213,11 +215,13 @@ def _read(entry: Any) -> Any:
     if isinstance(entry, range):
         entry = list(entry)
     if isinstance(entry, list):
-        from nxkernel.numpy.arrays.array import stacked
+        from nxkernel.numpy.arrays.array import holds_traced, stacked
 
-        entry = stacked(entry) if entry else np.zeros(0, np.int64)
+        entry = stacked(entry) if holds_traced(entry) else np.array(entry) if entry else np.zeros(0, np.int64)
     if isinstance(entry, Operand | Proxy | np.ndarray):
-        value = operand(entry)
+        # What is known while tracing stays a tensor: whether it is within its axis is known, too.
+        with tracing.suspended() if isinstance(entry, np.ndarray) else contextlib.nullcontext():
+            value = operand(entry)
         if value.type.is_integer and not value.shape and value.type is not types.bool_:
             known = known_number(value)
             return value if known is None else known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays import integer_bounds, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
 from nxkernel.numpy.arrays.casting import type_of
@@ -27,8 +29,8 @@ from nxkernel.types import Type, bool_, f64, s64
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
-    "fromfunction", "full", "full_like", "geomspace", "identity", "indices", "linspace", "logspace", "meshgrid",
-    "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices", "vander",
+    "fromfunction", "fromiter", "full", "full_like", "geomspace", "identity", "indices", "linspace", "logspace",
+    "meshgrid", "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices", "vander",
     "zeros", "zeros_like",
 ]  # fmt: skip
 
@@ -391,6 +393,14 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **options: Any) -> Any:
     """A function of the indices of elements, as :func:`numpy.fromfunction`."""
     return function(*indices(shape, dtype=dtype), **options)
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
+    """The elements of an iterable as an array along one axis, as :func:`numpy.fromiter`."""
+    values = list(iter if count < 0 else itertools.islice(iter, count))
+    if len(values) < count:
+        raise NxValueError(f"fromiter: the iterable has {len(values)} elements, {count} are asked for")
+    return array(values, dtype) if values else zeros(0, dtype)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name

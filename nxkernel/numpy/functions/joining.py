@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -16,12 +18,12 @@ from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.elementwise import mod, rint, subtract
+from nxkernel.numpy.functions.elementwise import add, mod, multiply, rint, subtract
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery import row_assembly
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand, spread
 from nxkernel.shapes import normalize_axis, text, unnamed
 
 __all__ = [
@@ -331,37 +333,60 @@ def _numbers(count: int) -> ArrayValue:
 def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
     """The array with borders, as :func:`numpy.pad`."""
     value = as_array(array)
+    taken = "constant_values" if mode == "constant" else "stat_length" if mode in _STATISTICS else "reflect_type"
+    unknown = options.keys() - ({taken} if mode in ("constant", *_STATISTICS, "reflect", "symmetric") else set())
+    if unknown:
+        raise NxTypeError(f"pad: the mode {mode!r} takes no {' and no '.join(sorted(unknown))}")
     if not value.ndim:
         return copy(value)
-    return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
+    return in_order_of(_padded(value, _pairs(pad_width, value.ndim), mode, options.get(taken)), value)
 
 
-def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, options: dict[str, Any]) -> Any:
+def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, option: Any) -> Any:
     if mode in ("constant", "empty"):
-        return _constant(value, widths, options.get("constant_values", 0))
-    if mode == "linear_ramp" or mode not in _BORDERS:
-        if mode not in _STATISTICS:
-            raise NxValueError(f"pad: mode {mode!r} is none of constant {' '.join([*_BORDERS, *_STATISTICS])}")
-        return _with_statistic(value, widths, mode)
+        return _constant(value, widths, 0 if option is None else option)
+    if mode in _STATISTICS:
+        lengths = [(None, None)] * value.ndim if option is None else _pairs(option, value.ndim)
+        return _with_statistic(value, widths, mode, lengths)
+    if mode not in _BORDERS:
+        raise NxValueError(f"pad: mode {mode!r} is none of constant {' '.join([*_BORDERS, *_STATISTICS])}")
+    if option not in (None, "even", "odd"):
+        raise NxValueError(f"pad: reflect_type is 'even' or 'odd', got {option!r}")
     for axis, (low, high) in enumerate(widths):
-        if low or high:
-            places = [_BORDERS[mode](k, value.shape[axis]) for k in range(-low, value.shape[axis] + high)]
-            value = value[(*(slice(None),) * axis, places)]
+        size = value.shape[axis]
+        if not (low or high):
+            continue
+        if not size:
+            raise NxValueError(f"pad: axis {axis} is empty, which only the modes 'constant' and 'empty' can extend")
+        places = range(-low, size + high)
+        taken = value[(*(slice(None),) * axis, [_BORDERS[mode](k, size) for k in places])]
+        value = _turned(value, taken, axis, places, mode == "reflect") if option == "odd" else taken
     return value
 
 
-def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
-    import numpy as np
+def _turned(value: Array, even: Array, axis: int, places: range, is_once: bool) -> Any:
+    """A border that is reflected in its edge elements, too: what lies beyond them is as far on the other side."""
+    size, after = value.shape[axis], (None,) * (value.ndim - axis - 1)
+    period = 2 * (size - 1) if is_once else 2 * size
+    if not period:
+        return even
+    first, last = (value[(*(slice(None),) * axis, slice(k, k + 1))] for k in (0, size - 1))
+    rounds = np.array([2 * (k // period) for k in places]).astype(value.dtype)[(slice(None), *after)]
+    beyond = np.array([k % period >= size for k in places])[(slice(None), *after)]
+    mask, other = (spread(operand(as_value(each)), even.shape) for each in (beyond, subtract(multiply(last, 2), even)))
+    found = wrap(apply(p.select, mask, other, operand(even)))
+    return add(found, multiply(rounds, subtract(last, first))).astype(value.dtype)
 
-    widths = np.broadcast_to(np.asarray(given), (rank, 2))
-    if (widths < 0).any():
-        raise NxValueError("pad: widths are at least 0")
-    return [(int(low), int(high)) for low, high in widths]
+
+def _pairs(given: Any, rank: int) -> list[tuple[int, int]]:
+    """Two whole numbers for each axis, of as many as a person gave."""
+    pairs = np.broadcast_to(np.asarray(given), (rank, 2))
+    if (pairs < 0).any():
+        raise NxValueError("pad: widths and lengths are at least 0")
+    return [(int(low), int(high)) for low, high in pairs]
 
 
 def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
-    import numpy as np
-
     if isinstance(given, int | float | complex | ArrayValue | Operand):
         number = operand(as_value(given))
         config = tuple((low, high, 0) for low, high in widths)
@@ -396,12 +421,19 @@ _BORDERS = {
 _STATISTICS = ("maximum", "mean", "minimum")
 
 
-def _with_statistic(value: Array, widths: Sequence[tuple[int, int]], mode: str) -> Any:
+def _with_statistic(
+    value: Array, widths: Sequence[tuple[int, int]], mode: str, lengths: Sequence[tuple[int | None, int | None]]
+) -> Any:
     function = {"maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean}[mode]
-    for axis, (low, high) in enumerate(widths):
-        border = function(value, axis=axis, keepdims=True)
-        if mode == "mean" and value.type.is_integer:
-            border = rint(border)
-        border = border.astype(value.dtype)
-        value = concatenate([repeat(border, low, axis), value, repeat(border, high, axis)], axis=axis)
+    for axis, (width, length) in enumerate(zip(widths, lengths, strict=True)):
+        before, borders = (slice(None),) * axis, []
+        for side, (by, count) in enumerate(zip(width, length, strict=True)):
+            near = slice(None, count) if side == 0 else slice(-min(count or value.shape[axis], value.shape[axis]), None)
+            if count == 0 and mode != "mean":
+                raise NxValueError(f"pad: stat_length of 0 has no {mode}")
+            border = function(value[(*before, near if count != 0 else slice(0, 0))], axis=axis, keepdims=True)
+            if mode == "mean" and value.type.is_integer:
+                border = rint(border)
+            borders.append(repeat(border.astype(value.dtype), by, axis))
+        value = concatenate([borders[0], value, borders[1]], axis=axis)
     return value

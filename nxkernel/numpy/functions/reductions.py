@@ -111,11 +111,11 @@ def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any
     def extreme(initial: Any) -> Function:
         def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
             refuse_complex(value.type)
+            if initial is None and 0 in [value.shape[axis] for axis in axes]:
+                raise NxValueError("an array without elements has no greatest and no least one; give initial=")
             if value.type is bool_:
                 found = apply(of_bool, _only(value, mask, of_bool is p.all_), axes=axes, keep_axes=keep)
             else:
-                if initial is None and 0 in [value.shape[axis] for axis in axes]:
-                    raise NxValueError("an array without elements has no greatest and no least one; give initial=")
                 found = apply(primitive, _only(value, mask, identity(value.type)), axes=axes, keep_axes=keep)
             return _joined(found, initial, ufunc, None)
 
@@ -303,6 +303,8 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
 
         def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
             refuse_complex(data.type)
+            if 0 in [data.shape[each] for each in axes] and not isinstance(value, DynamicSlice):
+                raise NxValueError(f"{name} of no elements: there is no place of one")
             if data.type is bool_:
                 data = convert(data, types.u8)
             data = _only(data, mask, identity(data.type))

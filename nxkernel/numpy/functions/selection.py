@@ -103,6 +103,8 @@ def argwhere(a: Any) -> Any:
     if not value.ndim:
         # A place without axes has no indices.
         return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
+    if isinstance(found[0], Array):
+        return stack(found, axis=-1)
     return DynamicSlice(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
 
 
@@ -368,6 +370,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     if axis is None:
         value, axis = value.ravel(), 0
     place = normalize_axis(axis, value.shape)
+    # An empty list has no numbers that would tell their type.
+    indices = arange(0) if isinstance(indices, list | tuple) and not indices else indices
     chosen = indices if isinstance(indices, int) else as_value(indices)
     chosen = within(chosen, value.shape[place], mode)
     found = value[(*(slice(None),) * place, chosen)]

@@ -436,14 +436,13 @@ def test_a_container_that_changes_while_it_is_looked_at_is_looked_at_again(run):
     assert value(f(ONE)) == [4.0, 4.0, 4.0]
 
 
-def test_what_fails_whenever_it_is_looked_at_is_told(run):
+def test_a_dict_is_looked_at_without_the_methods_of_its_class(run):
     class Broken(dict):
         def __getitem__(self, key):
             raise KeyError("broken")
 
     f = run("f = nx.jit(lambda t: t * broken.get('rate'))", {"nx": nx, "broken": Broken(rate=2.0)})["f"]
-    with pytest.raises(KeyError, match="broken"):
-        f(ONE)
+    assert np.asarray(f(ONE)).tolist() == (ONE * 2.0).tolist()
 
 
 def test_a_definition_by_other_rules():

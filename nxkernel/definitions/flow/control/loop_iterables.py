@@ -45,6 +45,14 @@ class Counted:
     def __iter__(self) -> Iterator[Any]:
         return (self.item(place) for place in range(len(self)))
 
+    def __next__(self) -> Any:
+        raise NxTypeError(
+            message(
+                "enumerate(), zip() and reversed() of arrays have no next element of their own here.",
+                "Write it = iter(list(enumerate(x))), or index: x[0], x[1].",
+            )
+        )
+
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             raise NxTypeError("a range of traced bounds has no parts: write the bounds of the part themselves")
