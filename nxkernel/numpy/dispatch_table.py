@@ -124,6 +124,8 @@ def _refusing(function: Any) -> Any:
         if not any(map(_is_traced, (*args, *options.values()))):
             return function(*args, **options)
         name = getattr(function, "__name__", str(function))
+        if isinstance(getattr(function, "__self__", None), np.ufunc):
+            name = f"{function.__self__.__name__}.{name}"
         # Element-wise functions of SciPy are of NumPy's class, and do not tell where they are from.
         foreign = isinstance(function, np.ufunc) and getattr(np, name, None) is not function
         raise NxTypeError(

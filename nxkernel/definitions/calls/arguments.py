@@ -319,6 +319,14 @@ class CallArguments:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
                 )
+            if isinstance(value, np.ndarray) and _may_overlap_itself(value):
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path}, of which several elements may lie in one place of memory.",
+                        *source_locations.line_of(source),
+                        f"Pass {path}.copy().",
+                    )
+                )
         for place, source in [*zip(program.changes, program.assigned_at, strict=True), *program.copied]:
             path, value = self.paths[place], self.values[place]
             for other, array in enumerate(passed if isinstance(value, np.ndarray) else ()):
@@ -520,6 +528,17 @@ def _may_share(one: Any, other: Any) -> bool:
     """Whether the memory ranges of two arrays or tensors overlap."""
     one, other = (value.data if type(value) is Tensor else value for value in (one, other))
     return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
+
+
+def _may_overlap_itself(array: np.ndarray) -> bool:
+    """Whether elements may lie in one place: some axis goes on by less than the axes within it take up."""
+    extent = array.itemsize
+    steps = sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True) if size > 1)
+    for step, size in steps:
+        if step < extent:
+            return array.size > 0
+        extent += step * (size - 1)
+    return False
 
 
 def _overlap(one: Any, other: Any) -> bool:

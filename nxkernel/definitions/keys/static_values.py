@@ -251,9 +251,20 @@ def installed(value: Any) -> bool:
     # A module may have a `__getattr__` of the user's.
     names = attributes_of(module) or {}
     name, file = names.get("__name__"), names.get("__file__")
-    if _package(name) in _PACKAGES or name in sys.builtin_module_names:
-        return True
-    return isinstance(file, str) and installed_file(file)
+    of_module = _package(name) in _PACKAGES or name in sys.builtin_module_names
+    of_module = of_module or (isinstance(file, str) and installed_file(file))
+    return of_module and not (isinstance(value, type) and _only_says_so(value, names))
+
+
+def _only_says_so(kind: type, names: dict[str, Any]) -> bool:
+    """Whether a class is a person's, in spite of the name of its module: it is not there, and its code is elsewhere.
+
+    Code that runs without a name of its own, such as that of :func:`exec`, makes classes of ``builtins``.
+    """
+    if names.get(kind.__name__) is kind:
+        return False
+    functions = [each for each in vars(kind).values() if isinstance(each, types.FunctionType)]
+    return any(not installed_file(each.__code__.co_filename) for each in functions)
 
 
 def _package(module: Any) -> str:

@@ -184,6 +184,8 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWat
 
 
 def _place(name: str, held: Any, key: Any) -> str:
+    if isinstance(held, type):
+        return f"`{key}` of the class {name}"
     return f"{name}[{key!r}]" if isinstance(held, list | dict) else f"`{key}` of {a(type(held).__name__)}"
 
 

@@ -30,8 +30,8 @@ from nxkernel.types import Type, bool_, f64, s64
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
     "fromfunction", "fromiter", "full", "full_like", "geomspace", "identity", "indices", "linspace", "logspace",
-    "meshgrid", "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices", "vander",
-    "zeros", "zeros_like",
+    "meshgrid", "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices",
+    "vander", "zeros", "zeros_like",
 ]  # fmt: skip
 
 

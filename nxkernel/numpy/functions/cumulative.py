@@ -15,6 +15,7 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.joining import concatenate
 from nxkernel.numpy.functions.selection import where
+from nxkernel.numpy.functions.shaping import in_one_axis
 from nxkernel.numpy.functions.ufunc import ACCUMULATE, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
@@ -32,7 +33,7 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
     def function(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         value = as_value(a)
         if axis is None:
-            value, axis = value.ravel(), 0
+            value, axis = in_one_axis(value), 0
         place = normalize_axis(axis, value.shape)
         type_ = type_of(dtype, rule(value.type))
         # Compilers have running extremes of numbers.
@@ -129,9 +130,9 @@ def _filled_with(value: Operand, shape: tuple[int, ...]) -> Operand:
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of all elements, with others around them, as :func:`numpy.ediff1d`."""
-    found = diff(as_value(ary).ravel())
+    found = diff(in_one_axis(as_value(ary)))
     ends = [to_begin, found, to_end]
-    return concatenate([as_value(end).ravel().astype(found.dtype) for end in ends if end is not None])
+    return concatenate([in_one_axis(as_value(end)).astype(found.dtype) for end in ends if end is not None])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:

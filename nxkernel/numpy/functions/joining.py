@@ -19,7 +19,7 @@ from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.elementwise import add, mod, multiply, rint, subtract
-from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, repeat, sizes
+from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery import row_assembly
@@ -96,7 +96,7 @@ def concatenate(
                 "Make an array of the greatest size, and assign the parts: out = np.zeros(n); out[:k] = x[:k].",
             )
     if axis is None:
-        values, axis = [value.ravel() for value in values], 0
+        values, axis = [in_one_axis(value) for value in values], 0
     if not values or not values[0].ndim:
         raise NxValueError("concatenate takes arrays with at least one axis; np.stack joins scalars")
     place = normalize_axis(axis, values[0].shape)
@@ -201,7 +201,7 @@ def _leaves(value: Any) -> list[Any]:
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Values after an array, as :func:`numpy.append`."""
     if axis is None:
-        return concatenate([as_value(arr).ravel(), as_value(values).ravel()])
+        return concatenate([in_one_axis(as_value(arr)), in_one_axis(as_value(values))])
     return concatenate([arr, values], axis=axis)
 
 
@@ -276,7 +276,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
     value = as_value(arr)
     if axis is None:
-        value, axis = value.ravel(), 0
+        value, axis = in_one_axis(value), 0
     if isinstance(obj, Operand | Proxy):
         obj = subscripts.known_places(obj, "delete")
     left = np.delete(np.arange(value.shape[axis]), obj)
@@ -288,7 +288,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """An array with values before a place of an axis, which is a number, as :func:`numpy.insert`."""
     value = as_value(arr)
     if axis is None:
-        value, axis = value.ravel(), 0
+        value, axis = in_one_axis(value), 0
     if not isinstance(obj, int):
         raise NxTypeError(message("insert takes one place, a number.", "np.concatenate joins parts of arrays."))
     head, tail = _cut(value, [obj % value.shape[axis] if obj < 0 else obj], axis)
@@ -307,7 +307,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
     value = as_array(a)
     if axis is None:
-        return roll(value.ravel(), shift, 0).reshape(value.shape)
+        return roll(in_one_axis(value), shift, 0).reshape(value.shape)
     shifts = shift if isinstance(shift, tuple | list) else [shift]
     axes = sizes(axis)
     shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
@@ -432,7 +432,7 @@ def _with_statistic(
             if count == 0 and mode != "mean":
                 raise NxValueError(f"pad: stat_length of 0 has no {mode}")
             border = function(value[(*before, near if count != 0 else slice(0, 0))], axis=axis, keepdims=True)
-            if mode == "mean" and value.type.is_integer:
+            if mode == "mean" and value.type.is_integer and value.type is not types.bool_:
                 border = rint(border)
             borders.append(repeat(border.astype(value.dtype), by, axis))
         value = concatenate([borders[0], value, borders[1]], axis=axis)

@@ -19,7 +19,7 @@ from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.joining import join_new
-from nxkernel.numpy.functions.shaping import moveaxis
+from nxkernel.numpy.functions.shaping import in_one_axis, moveaxis
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, merged, operand, spread
@@ -139,12 +139,12 @@ def vdot(a: Any, b: Any, /) -> Any:
     """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
     left, right = _values(a, b)
     left = e.conjugate(left) if left.type.is_complex else left
-    return dot(*(side if side.ndim == 1 else side.ravel() for side in (left, right)))
+    return dot(*(side if side.ndim == 1 else in_one_axis(side) for side in (left, right)))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Products of each element with each, as :func:`numpy.outer`."""
-    left, right = (value if value.ndim == 1 else value.ravel() for value in _values(a, b))
+    left, right = (value if value.ndim == 1 else in_one_axis(value) for value in _values(a, b))
     return e.multiply(left[:, None], right[None, :], out=out)
 
 
@@ -226,7 +226,7 @@ def diag(v: Any, k: int = 0) -> Any:
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """The matrix with a diagonal of all elements, as :func:`numpy.diagflat`."""
-    return diag(as_value(v).ravel(), k)
+    return diag(in_one_axis(as_value(v)), k)
 
 
 def einsum(

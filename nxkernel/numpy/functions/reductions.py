@@ -10,7 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import dynamic_slices, masked_elements, memory_order
+from nxkernel.numpy.arrays import casting, dynamic_slices, masked_elements, memory_order
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
@@ -71,8 +71,8 @@ def _only(value: Operand, mask: Operand | None, identity: Any) -> Operand:
 def _joined(found: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
     if initial is None or (unless is not None and is_number(initial) and initial == unless):
         return found
-    if found.type is bool_ and is_number(initial):
-        initial = builtins.bool(initial)
+    if is_number(initial):
+        initial = wrap(casting.filled_as(initial, found.type, ()))
     return convert(operand(ufunc(wrap(found), initial)), found.type)
 
 

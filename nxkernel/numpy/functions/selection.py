@@ -16,9 +16,9 @@ from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.creation import arange
+from nxkernel.numpy.functions.creation import arange, zeros_like
 from nxkernel.numpy.functions.joining import stack
-from nxkernel.numpy.functions.shaping import resize
+from nxkernel.numpy.functions.shaping import in_one_axis, resize
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -93,7 +93,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 def flatnonzero(a: Any) -> Any:
     """Where elements of an array along one axis are not 0, as :func:`numpy.flatnonzero`."""
-    return nonzero(as_value(a).ravel())[0]
+    return nonzero(in_one_axis(as_value(a)))[0]
 
 
 def argwhere(a: Any) -> Any:
@@ -112,7 +112,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     """What a condition picks along an axis, as :func:`numpy.compress`."""
     value = as_value(a)
     if axis is None:
-        value, axis = value.ravel(), 0
+        value, axis = in_one_axis(value), 0
     mask = as_value(condition)
     mask = mask if mask.type is types.bool_ else e.not_equal(mask, 0)
     found = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
@@ -121,7 +121,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 def extract(condition: Any, arr: Any) -> Any:
     """What a condition picks of all elements, as :func:`numpy.extract`."""
-    return as_value(arr).ravel()[e.not_equal(condition, 0).ravel()]
+    return in_one_axis(as_value(arr))[in_one_axis(as_value(e.not_equal(condition, 0)))]
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -240,7 +240,7 @@ def _is_integer(self: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
-    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(e.multiply(abs(value), 0), value)
+    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
     return e.multiply(found, 180 / math.pi) if deg else found
 
 
@@ -368,7 +368,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     """Elements at indices of an axis, as :func:`numpy.take`."""
     value = as_value(a)
     if axis is None:
-        value, axis = value.ravel(), 0
+        value, axis = in_one_axis(value), 0
     place = normalize_axis(axis, value.shape)
     # An empty list has no numbers that would tell their type.
     indices = arange(0) if isinstance(indices, list | tuple) and not indices else indices

@@ -90,6 +90,13 @@ def _reshape_method(self: ArrayValue, *shape: Any, order: str = "C", copy: Any =
     return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
+def in_one_axis(value: ArrayValue) -> ArrayValue:
+    """All elements in C order, for functions that copy them anyway: whether they are a view nobody can tell."""
+    if not isinstance(value, Array):
+        return value.ravel()
+    return value if value.ndim == 1 else Array.of(reshaped(operand(value), (value.size,)))
+
+
 def ravel(a: Any, order: str = "C") -> Any:
     """All elements along one axis, as :func:`numpy.ravel`."""
     value = as_array(a)
@@ -330,7 +337,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
     value = as_array(a)
     if axis is None:
-        value, axis = ravel(value), 0
+        value, axis = in_one_axis(value), 0
     place = normalize_axis(axis, value.shape)
     if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)

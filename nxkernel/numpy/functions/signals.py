@@ -13,7 +13,7 @@ from nxkernel.numpy.functions.creation import arange, ones, zeros
 from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.reductions import sum
 from nxkernel.numpy.functions.selection import where
-from nxkernel.numpy.functions.shaping import as_array, flip
+from nxkernel.numpy.functions.shaping import as_array, flip, in_one_axis
 from nxkernel.numpy.functions.sorting import searchsorted
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import filled
@@ -32,7 +32,7 @@ _WRITTEN_OUT, _TOGETHER = 32, 16
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """The convolution of two vectors, as :func:`numpy.convolve`."""
-    left, right = as_value(a).ravel(), as_value(v).ravel()
+    left, right = in_one_axis(as_value(a)), in_one_axis(as_value(v))
     if right.size > left.size:
         left, right = right, left
     return _slid(left, flip(right), mode)
@@ -40,7 +40,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """The correlation of two vectors, as :func:`numpy.correlate`."""
-    left, right = as_value(a).ravel(), as_value(v).ravel()
+    left, right = in_one_axis(as_value(a)), in_one_axis(as_value(v))
     conjugate = e.conjugate(right) if right.type.is_complex else right
     if right.size > left.size:
         return flip(_slid(conjugate, left, mode))
@@ -170,7 +170,9 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     value = as_value(p)
     for _ in range(m):
         whole = e.divide(value, arange(value.shape[0], 0, -1))
-        value = concatenate([whole, zeros(1, whole.dtype) if k is None else as_value(k).ravel().astype(whole.dtype)])
+        value = concatenate(
+            [whole, zeros(1, whole.dtype) if k is None else in_one_axis(as_value(k)).astype(whole.dtype)]
+        )
     return value
 
 

@@ -15,6 +15,7 @@ from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import linspace
 from nxkernel.numpy.functions.cumulative import diff
 from nxkernel.numpy.functions.selection import take_along_axis, where
+from nxkernel.numpy.functions.shaping import in_one_axis
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis
@@ -30,7 +31,7 @@ __all__ = [
 def _along(a: Any, axis: int | None) -> tuple[ArrayValue, int]:
     value = as_value(a)
     if axis is None:
-        value, axis = value.ravel(), 0
+        value, axis = in_one_axis(value), 0
     return value, normalize_axis(axis, value.shape)
 
 
@@ -180,7 +181,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """How many values are in each bin, as :func:`numpy.histogram`."""
-    value = as_value(a).ravel()
+    value = in_one_axis(as_value(a))
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
     if isinstance(bins, int) or not as_value(bins).shape:
@@ -190,7 +191,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         place = where(e.equal(value, edges[-1]), count - 1, place)
     inside = e.logical_and(e.greater_equal(value, edges[0]), e.less_equal(value, edges[-1]))
     place = where(inside, place, count)
-    given = None if weights is None else as_value(weights).ravel()
+    given = None if weights is None else in_one_axis(as_value(weights))
     found = bincount(place, given, count + 1)[:count].copy()
     if density:
         found = e.divide(e.divide(found, diff(edges).astype("float64")), reductions.sum(found))
@@ -212,7 +213,7 @@ def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
     """Whether elements are among others, as :func:`numpy.isin`."""
-    value, others = as_value(element), as_value(test_elements).ravel()
+    value, others = as_value(element), in_one_axis(as_value(test_elements))
     found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
     found = e.logical_not(found) if invert else found
     return in_order_of(found if value.ndim else Array.of(operand(found)))
@@ -220,7 +221,7 @@ def isin(
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """As :func:`isin`, along one axis."""
-    return isin(as_value(ar1).ravel(), ar2, invert=invert)
+    return isin(in_one_axis(as_value(ar1)), ar2, invert=invert)
 
 
 def _refused(name: str) -> Any:

@@ -90,6 +90,10 @@ class Ufunc:
         """The function of operands or numbers, as operands."""
         if self.nin == 1:
             value = operand(values[0])
+            if value.type.is_complex and self.__name__ == "absolute" and dtype is not None:
+                # Its ``dtype=`` is that of the sizes.
+                found = self._compute(value)
+                return cast(found, type_of(dtype, found.type))
             return self._compute(cast(value, self._type(value.type, dtype)))
         left, right, type_ = together(*values)
         type_ = self._type(type_, dtype)

@@ -198,3 +198,86 @@ def test_what_only_counts_calls_is_refused_in_numpy_programs():
     for _ in range(3):
         traced(ONE)
     assert counter.calls == 1
+
+
+CALLS = """\
+import collections, types
+log, table, queue, seen = [], {}, collections.deque(), set()
+settings = types.SimpleNamespace(kind="", n=0)
+class Model:
+    calls = 0
+    def __init__(self): self.shape = None
+    def fit(self, x):
+        self.shape = x.shape
+        return np.sum(x)
+    def count(self, x):
+        Model.calls += 1
+        return np.sum(x)
+model = Model()
+def f(x):
+    log.append(x.ndim)
+    table["size"] = x.size
+    queue.append("seen")
+    seen.add(x.shape[0])
+    settings.kind = "fitted"
+    return np.sum(x)
+def keep(x):
+    log.append(np.sum(x))
+    return x
+def make(x):
+    table["new"] = []
+    return np.sum(x)
+def take(x):
+    queue.rotate(1)
+    return np.sum(x)
+def up(x):
+    settings.n += 1
+    return np.sum(x)
+"""
+
+
+def test_what_a_call_changes_outside_is_done_at_each_call(run):
+    space = run(CALLS, {"np": np})
+    f = nx.defn(space["f"])
+    for _ in range(3):
+        f(np.ones(3))
+    f(np.ones(2))
+    f(np.ones(3))
+    assert space["log"] == [1, 1, 1, 1, 1]
+    assert list(space["queue"]) == ["seen"] * 5
+    assert (space["table"], space["seen"]) == ({"size": 3}, {2, 3})
+    assert space["settings"].kind == "fitted"
+    model = space["model"]
+    fit = nx.defn(model.fit)
+    for size in (3, 2, 3):
+        fit(np.ones(size))
+        assert model.shape == (size,)
+
+
+def test_a_traced_value_in_a_log_is_refused(run):
+    space = run(CALLS, {"np": np})
+    with pytest.raises(NxTypeError, match=r"^keep stores a traced value in log\[0\], where it would have no data"):
+        nx.defn(space["keep"])(np.ones(3))
+    assert space["log"] == []
+
+
+def test_what_no_later_call_could_repeat_is_traced_each_time(run):
+    space = run(CALLS, {"np": np})
+    space["queue"].extend([1, 2, 3])
+    with pytest.raises(
+        NxTypeError, match=r"^make changes table\['new'\]: it is traced once, so that later calls would"
+    ):
+        nx.defn(space["make"])(np.ones(3))
+    assert space["table"] == {}
+    take, up = nx.defn(space["take"]), nx.defn(space["up"])
+    for _ in range(3):
+        take(np.ones(3))
+        up(np.ones(3))
+    assert (list(space["queue"]), space["settings"].n) == ([1, 2, 3], 3)
+
+
+def test_a_counter_of_a_class_is_refused(run):
+    model = run(CALLS, {"np": np})["model"]
+    with pytest.raises(NxTypeError, match="^count counts up `calls` of the class Model: it is traced once"):
+        nx.defn(model.count)(np.ones(3))
+    assert type(model).calls == 0

@@ -225,9 +225,10 @@ class _Branch:
         if not changed:
             return
         name, held = changed[0]
+        kind = "class" if isinstance(held, type) else type(held).__name__
         raise source_sites.error(
             NxTypeError,
-            f"{self._words.subject} changes `{name}`, a Python {type(held).__name__}, and only the running program "
+            f"{self._words.subject} changes `{name}`, a Python {kind}, and only the running program "
             f"knows {self._words.unknown}.",
             *source_sites.shown(self._site),
             f"Assign tensors in it, and change `{name}` before or after it.",
