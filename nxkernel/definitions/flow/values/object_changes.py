@@ -152,6 +152,9 @@ class ObjectWatch:
         for path in reads.paths:
             if path.root == "global":
                 self._follow(value.__globals__, path.names)
+        # Those too of which only an attribute is counted up, which reads nothing that would count.
+        space = value.__globals__
+        self._waiting += [(each, space[each], False) for each in sorted(reads.names) if each in space]
 
     def _follow(self, space: dict[str, Any], names: tuple[str, ...]) -> None:
         """What a global name leads to; in the person's modules, what dotted ones lead to as well."""
