@@ -498,6 +498,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         tell(self.__name__, self._family.identity, program, told, notes)
         return program, False
 
+    def _is_kept(self, arguments: CallArguments) -> bool:
+        """Whether the next call with such arguments is not traced: what the function reads is what it was."""
+        return not arguments.anew and take_snapshot(self._root)[0].ident == arguments.snapshot.ident
+
     @settled
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
@@ -508,10 +512,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             try:
                 with negative_indices.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self._root, self._twin)
+                # By Nx's rules a trace is pure, and what it logs tells how often it ran.
                 of_numpy = self.face == dialects.NUMPY
                 outside.refuse_traced(self.__name__, arguments.snapshot.whole, logs=not of_numpy)
-                # What it reads of what it changes is compared before the next call, which is traced again.
-                if of_numpy and outside.changed and take_snapshot(self._root)[0].ident == arguments.snapshot.ident:
+                if of_numpy and outside.changed and self._is_kept(arguments):
                     traced = dataclasses.replace(traced, repeated=outside.repeated(self.__name__))
                 break
             except AssignedError as found:

@@ -86,13 +86,13 @@ class CachedProgram:
     copied: tuple[tuple[int, SourceLocation | None], ...]
     reshaped: frozenset[int]
     changes_containers: bool
-    repeated: tuple[Callable[[], None], ...]
     reason: tuple[str, ...]
     where: str
     signature: str
     compiler: str
     trace_ms: float
     placed: DeviceProgram | None = None
+    repeated: tuple[Callable[[], None], ...] = ()
     calls: int = 0
     new: int = 0
     # The call that it is made for is still to come then.
