@@ -124,7 +124,7 @@ class NegativeIndexWarning(UserWarning):
 
 
 class UnrolledWarning(UserWarning):
-    """A loop is being written out while a definition is traced, turn by turn, which takes time for each of them."""
+    """A loop is unrolled while a definition is traced: each iteration becomes part of the program, and takes time."""
 
 
 def message(what: str, *hints: str) -> str:

@@ -1,7 +1,7 @@
 """Thread-local settings, such as the type promotion rules, set for a block and restored at its end.
 
-An interrupt may strike where ``__exit__`` begins, before it has done anything. So whoever begins something for a person
-takes a copy of all that holds, and puts it back when an exception comes out (:func:`settled`).
+An interrupt may strike at the beginning of ``__exit__``, before it restores anything. So functions that users call save
+all settings, and restore them when an exception leaves them (:func:`settled`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _all: list[threading.local] = []
 
 
 def kept(own: Own) -> Own:
-    """Have the attributes of something that each thread has for itself put back by :func:`settled`.
+    """Register the settings of each thread, so that :func:`settled` restores them.
 
     Parameters
     ----------
     own : threading.local
-        Its attributes get other values, which are never changed in place.
+        Its attributes are the settings. Their values are replaced and never changed in place.
 
     Returns
     -------
@@ -35,10 +35,10 @@ def kept(own: Own) -> Own:
     return own
 
 
-class Meanwhile:
-    """A context in which an attribute has another value.
+class ScopedSetting:
+    """A context in which a setting, an attribute of an object, has another value.
 
-    It is no generator: one that was cut off would put the value back when it is collected, which is some time later.
+    It is no generator: an interrupted one would restore the value only when it is garbage collected.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Meanwhile:
     >>> import threading
     >>> own = threading.local()
     >>> own.rules = "first"
-    >>> with Meanwhile(own, "rules", "second"):
+    >>> with ScopedSetting(own, "rules", "second"):
     ...     print(own.rules)
     second
     >>> own.rules
@@ -72,7 +72,7 @@ class Meanwhile:
 
 
 def settled(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A function after whose exceptions everything that holds for a while is what it was before.
+    """A decorator: if the function raises, all registered settings are restored to what they were before the call.
 
     Parameters
     ----------

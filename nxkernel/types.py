@@ -39,7 +39,7 @@ from nxkernel.element_types import (
     u64,
 )  # fmt: skip
 from nxkernel.errors import NxTypeError, message
-from nxkernel.scoped_settings import Meanwhile, kept
+from nxkernel.scoped_settings import ScopedSetting, kept
 
 __all__ = [
     "TYPES", "Type", "bf16", "bool_", "c64", "c128", "cast_number", "complex", "compute_type", "f16", "f32", "f64",
@@ -74,7 +74,7 @@ def promotion(rules: str) -> AbstractContextManager[None]:
     """
     if rules not in ("nx", "numpy"):
         raise NxTypeError(message(f'promotion is "nx" or "numpy", got {rules!r}.', "They name the rules of types."))
-    return Meanwhile(_rules, "numpy", rules == "numpy")
+    return ScopedSetting(_rules, "numpy", rules == "numpy")
 
 
 def follows_numpy() -> bool:

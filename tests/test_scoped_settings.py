@@ -8,7 +8,7 @@ import pytest
 import nxkernel as nx
 from nxkernel import types
 from nxkernel.graph import tracing
-from nxkernel.scoped_settings import Meanwhile, kept, settled
+from nxkernel.scoped_settings import ScopedSetting, kept, settled
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def own(monkeypatch):
     return kept(threading.local())
 
 
-class Interrupted(Meanwhile):
+class Interrupted(ScopedSetting):
     """A context that an interrupt meets where it is left."""
 
     __slots__ = ()
@@ -48,7 +48,7 @@ def test_what_ends_well_stays(own):
     assert (work(4), own.made) == (4, 4)
 
 
-@pytest.mark.parametrize("where", [Meanwhile, tracing.Trace, tracing.BodyTrace])
+@pytest.mark.parametrize("where", [ScopedSetting, tracing.Trace, tracing.BodyTrace])
 def test_a_call_that_is_interrupted_where_a_context_is_left(monkeypatch, where):
     def end(*_):
         raise KeyboardInterrupt

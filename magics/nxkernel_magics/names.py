@@ -130,7 +130,7 @@ class CompiledCells(dict[str, Any]):
         definition : definition
         """
         for name, before in list(self.items()):
-            if (before.fingerprint, before.face) == (definition.fingerprint, definition.face):
+            if (before.fingerprint, before.dialect) == (definition.fingerprint, definition.dialect):
                 del self[name]
         self[f"%%jit[{cell.removeprefix('cell ')}]"] = definition
         while len(self) > _MOST:

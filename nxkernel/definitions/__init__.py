@@ -1,4 +1,4 @@
-"""Numerical definitions: what people write, and what happens when it is called."""
+"""Numerical definitions: the public functions, and everything that a call of a definition does."""
 
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad

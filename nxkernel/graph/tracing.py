@@ -16,7 +16,7 @@ from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, nod
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
-from nxkernel.scoped_settings import Meanwhile, kept, settled
+from nxkernel.scoped_settings import ScopedSetting, kept, settled
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import follows_numpy, is_of_numbers
 
@@ -371,12 +371,12 @@ def weak(value: Any) -> bool:
 
 def suspended() -> AbstractContextManager[None]:
     """Run primitives on tensors at once for a while, whatever is being traced."""
-    return Meanwhile(_state, "trace", None)
+    return ScopedSetting(_state, "trace", None)
 
 
 def on_behalf(source: SourceLocation | None) -> AbstractContextManager[None]:
     """Have nodes come from a line of the user's for a while, whatever line is running."""
-    return Meanwhile(_state, "source", source)
+    return ScopedSetting(_state, "source", source)
 
 
 def for_gradients() -> AbstractContextManager[None]:
@@ -387,7 +387,7 @@ def for_gradients() -> AbstractContextManager[None]:
 
 def of_module(path: str) -> AbstractContextManager[None]:
     """Have nodes say for a while which module of a network they are of."""
-    return Meanwhile(_state, "module", path)
+    return ScopedSetting(_state, "module", path)
 
 
 #: Files of nxkernel's own that were met; notebooks have a file for each cell that ever ran.

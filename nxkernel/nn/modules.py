@@ -56,7 +56,7 @@ class Module:
     """
 
     #: As for definitions: within other functions it is a part of their graphs.
-    on_conflict, compiler, face = "reuse", None, dialects.NX
+    on_conflict, compiler, dialect = "reuse", None, dialects.NX
 
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.

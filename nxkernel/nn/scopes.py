@@ -15,7 +15,7 @@ from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.summaries import spec_text
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.primitives import Spec
-from nxkernel.scoped_settings import Meanwhile, kept
+from nxkernel.scoped_settings import ScopedSetting, kept
 from nxkernel.shapes import describe
 
 #: The keys that lead to a module's parameters.
@@ -137,7 +137,7 @@ class Entered:
     __slots__ = ("_active", "_module")
 
     def __init__(self, frame: ModuleFrame | None) -> None:
-        self._active = Meanwhile(_active, "frame", frame)
+        self._active = ScopedSetting(_active, "frame", frame)
         self._module = tracing.of_module("/".join(frame.place.path) if frame is not None else "")
 
     def __enter__(self) -> None:

@@ -52,7 +52,7 @@ class Transformation:
     """
 
     #: As for definitions: within other functions it is a part of their graphs.
-    on_conflict, compiler, face = "reuse", None, dialects.NX
+    on_conflict, compiler, dialect = "reuse", None, dialects.NX
 
     def __init__(
         self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False,

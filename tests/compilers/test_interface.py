@@ -71,7 +71,7 @@ def test_a_loop_in_a_graph_is_one_that_ends_by_its_values():
     halvings(X)
     graph = halvings.compilations()
     assert len(graph) == 1
-    program = max(halvings._family.programs(), key=lambda each: each.made)
+    program = max(halvings._entry_group.programs(), key=lambda each: each.made)
     assert Walked(program.executable.graph).open_loop().primitive.name == "while"
 
 

@@ -8,7 +8,7 @@ from nxkernel.compilers.nan_origin import has_nan, origin
 
 def graph_of(definition, *arguments):
     definition(*arguments)
-    return definition._family.programs()[-1].executable.graph
+    return definition._entry_group.programs()[-1].executable.graph
 
 
 def test_a_graph_without_one_has_no_origin():

@@ -170,10 +170,10 @@ def test_a_terminal_waits_for_the_empty_line_that_ends_the_cell(shell):
 
 def test_the_rules_are_chosen_on_the_line(shell):
     shell.run("%%defn --promotion numpy\ndef f(x):\n    return x / 2")
-    assert shell.ns["f"].face == "numpy"
+    assert shell.ns["f"].dialect == "numpy"
     assert shell.ns["f"](np.arange(2)).to_numpy().dtype == np.float64
     shell.run("%%defn --promotion nx\ndef f(x):\n    return x / 2")
-    assert shell.ns["f"].face == "nx"
+    assert shell.ns["f"].dialect == "nx"
     ran = shell.run("%%defn --promotion jax\ndef f(x):\n    return x / 2")
     assert "argument --promotion: invalid choice: 'jax' (choose from" in ran.err
 

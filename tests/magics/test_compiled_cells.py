@@ -184,7 +184,7 @@ def test_cells_show_up_where_definitions_do(heat):
 def test_only_so_many_cells_are_kept():
     cells = CompiledCells()
     for number in range(70):
-        cells.remember(f"cell {number}", SimpleNamespace(fingerprint=str(number), face="nx"))
+        cells.remember(f"cell {number}", SimpleNamespace(fingerprint=str(number), dialect="nx"))
     assert (len(cells), next(iter(cells))) == (64, "%%jit[6]")
     assert cells["%%jit"].fingerprint == "69"
     with pytest.raises(KeyError):

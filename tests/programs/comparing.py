@@ -50,7 +50,7 @@ def same(found: Any, expected: Any, tolerance: float, what: str) -> None:
 
 def graph_size(definition: nx.defn) -> int:
     """How many operations the graph of a definition's newest program has, those of loop bodies and branches too."""
-    program = max(definition._family.programs(), key=lambda program: program.made)
+    program = max(definition._entry_group.programs(), key=lambda program: program.made)
     return _size(program.executable.graph.outputs)
 
 

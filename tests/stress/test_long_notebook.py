@@ -42,7 +42,7 @@ _FAILS = 8
 _FIGURES = """
 import gc, json, time
 from nxkernel.compilers.numba_cpu.runtime import code_store
-from nxkernel.definitions.calls.graph_cache import families
+from nxkernel.definitions.calls.graph_cache import entry_groups
 from nxkernel.definitions.observe.events import stream
 import ipywidgets
 
@@ -56,7 +56,7 @@ shell.history_manager.input_hist_parsed[:] = shell.history_manager.input_hist_ra
 gc.collect()
 print(json.dumps(dict(spent=time.process_time(), whole=whole, resident=resident(), objects=len(gc.get_objects()),
     loaded=len(code_store.loaded()),
-    programs=sum(len(family.programs()) for family in families()), records=stream.kept,
+    programs=sum(len(group.programs()) for group in entry_groups()), records=stream.kept,
     widgets=len(ipywidgets.widgets.widget._instances))))
 """
 #: Mebibytes that memory may grow between the second run and the last: what the allocator of C does not give back, and

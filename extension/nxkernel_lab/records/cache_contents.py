@@ -72,20 +72,20 @@ def contents() -> dict[str, Any]:
 
 def functions() -> list[dict[str, Any]]:
     """The programs of each function; see :func:`contents`."""
-    rows, known = [], graph_cache.families()
-    names = Counter(family.name for family in known if not family.replaced)
-    for family in known:
-        programs = family.programs()
+    rows, known = [], graph_cache.entry_groups()
+    names = Counter(entry_group.name for entry_group in known if not entry_group.replaced)
+    for entry_group in known:
+        programs = entry_group.programs()
         if not programs:
             continue
         made = [program.made for program in programs]
         rows.append(
             {
-                "name": family.name,
-                "label": _label(family, programs, names[family.name] > 1),
+                "name": entry_group.name,
+                "label": _label(entry_group, programs, names[entry_group.name] > 1),
                 "programs": len(programs),
                 "limit": graph_cache.PROGRAMS,
-                "hits": family.hits,
+                "hits": entry_group.hits,
                 "bytes": sum(array.nbytes for program in programs for array in program.fixed),
                 "oldest": min(made),
                 "latest": max(made),
@@ -95,11 +95,13 @@ def functions() -> list[dict[str, Any]]:
     return rows
 
 
-def _label(family: graph_cache.CacheEntryGroup, programs: list[graph_cache.CachedProgram], has_others: bool) -> str:
+def _label(
+    entry_group: graph_cache.CacheEntryGroup, programs: list[graph_cache.CachedProgram], has_others: bool
+) -> str:
     """The name of a function, and which one it is where others have that name."""
-    if family.replaced:
-        return f"{family.name} (before its code changed)"
-    return f"{family.name} (first called in {programs[0].where})" if has_others else family.name
+    if entry_group.replaced:
+        return f"{entry_group.name} (before its code changed)"
+    return f"{entry_group.name} (first called in {programs[0].where})" if has_others else entry_group.name
 
 
 def memory() -> dict[str, Any]:

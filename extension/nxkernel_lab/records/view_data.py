@@ -193,7 +193,10 @@ def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
     compiler, threads = device_programs.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
-    named = [compiler, *(program.compiler for family in graph_cache.families() for program in family.programs())]
+    named = [
+        compiler,
+        *(program.compiler for entry_group in graph_cache.entry_groups() for program in entry_group.programs()),
+    ]
     device = ", ".join(dict.fromkeys(map(_device, named)))
     words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", counted(found["hits"], "hit")]
     words += [counted(threads, "thread"), device]

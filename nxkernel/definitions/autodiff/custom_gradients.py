@@ -56,10 +56,10 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
     expr : tensor or container of tensors
         The value, computed as any.
     inputs : sequence of tensors or containers
-        What its gradient goes to; through `expr` nothing goes to anything else.
+        The values that get gradients; through `expr` no gradient flows to anything else.
     fun : callable
-        Takes the cotangent of `expr`, which is what the loss gains for each unit of it, built like it; gives a list of
-        what each input gains, of its shape.
+        Takes the cotangent of `expr` (the derivative of the loss by it), which has its structure; returns a list with
+        the cotangent of each input, of the input's shape.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
     Raises
     ------
     NxTypeError
-        Where `fun` gives something else than a gain of the right shape for each input.
+        If `fun` does not return a cotangent of the right shape for each input.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
     sources, wanted = _leaves(list(inputs), differentiated_variables.no_tensor("custom_grad"))
     if tracing.current() is None:
         return containers.rebuild(structure, iter([_as_tensor(leaf) for leaf in leaves]))
-    results, given = [operand(leaf) for leaf in leaves], [operand(leaf) for leaf in sources]
+    results, input_values = [operand(leaf) for leaf in leaves], [operand(leaf) for leaf in sources]
 
     def backward(*cotangents: Expr) -> list[Expr]:
         seen = [_as(leaf, g) for leaf, g in zip(leaves, cotangents, strict=True)]
-        return _gains(fun(containers.rebuild(structure, iter(seen))), given, wanted)
+        return _gains(fun(containers.rebuild(structure, iter(seen))), input_values, wanted)
 
-    made = _with_gradient(results, given, backward)
-    return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, made, strict=True)]))
+    outputs = _with_gradient(results, input_values, backward)
+    return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, outputs, strict=True)]))
 
 
 def _check_takes_one(fun: Callable[..., Any]) -> None:
@@ -126,7 +126,7 @@ def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Resu
     Returns
     -------
     callable
-        Gives the same. In a loop, every iteration keeps what goes into the function, and nothing that is inside.
+        The same function. In a loop, each iteration keeps its arguments, and no intermediate values.
 
     Examples
     --------
@@ -140,8 +140,8 @@ def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Resu
     @differentiated_variables.transform(name)
     @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
-        args, options = differentiated_variables.by_place(fun, args, options)
-        call = differentiated_variables.sharing(fun, name, args, options)
+        args, options = differentiated_variables.by_position(fun, args, options)
+        call = differentiated_variables.guard_shared_arrays(fun, name, args, options)
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
 
@@ -154,26 +154,27 @@ def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Resu
             return call(*seen, **options)
 
         values = [operand(leaf) for leaf in leaves]
-        specs = [(f"x{place}", entry_spec(value.spec)) for place, value in enumerate(values)]
+        specs = [(f"x{number}", entry_spec(value.spec)) for number, value in enumerate(values)]
         graph, outside, structure = subgraphs.traced(name, of, specs, differentiated_variables.no_value(name))
-        made = _again(graph, [*values, *outside])
-        return containers.rebuild(structure, iter([differentiated_variables.faced(value) for value in made]))
+        outputs = _recomputed(graph, [*values, *outside])
+        return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in outputs]))
 
     return differentiated_variables.of(fun, checkpointed)
 
 
-def _again(graph: Graph, values: list[Any]) -> list[Operand]:
+def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
+    """The results of a graph, which its backward pass computes again from the inputs."""
     values = [operand(value) for value in values]
     results = subgraphs.placed(graph, values)
 
     def backward(*cotangents: Expr) -> list[Expr]:
-        # What is computed from these is not what was computed before: it waits for the cotangents.
+        # These nodes differ from those of the forward pass, so that they are recomputed, and wait for the cotangents.
         began = _token(cotangents)
         nodes = [_behind(tracing.current().node(value), began) for value in values]
         outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
         gains, replacing = pullback(outputs, cotangents, nodes)
         gains = replayed(gains, {}, replacing)
-        # Nothing before this is gone through until all of these are there, and what they need is given up.
+        # The backward pass goes on only when all of these are computed, and the memory for them is free.
         done = _token(gains) if len(gains) > 1 else None
         return [_behind(gain, done) for gain in gains]
 
@@ -181,7 +182,7 @@ def _again(graph: Graph, values: list[Any]) -> list[Operand]:
 
 
 def _token(nodes: Sequence[Expr]) -> Expr | None:
-    """A number that is there when nodes are."""
+    """A number that the program computes after all of these nodes."""
     token: Expr | None = None
     for node in nodes:
         if size(node.shape):
@@ -193,6 +194,7 @@ def _token(nodes: Sequence[Expr]) -> Expr | None:
 
 
 def _behind(node: Expr, token: Expr | None) -> Expr:
+    """The same value, computed after a token."""
     if token is None:
         return node
     wide = apply(p.broadcast, token, shape=node.shape, axes=(), names=unnamed(node.shape))
@@ -200,54 +202,56 @@ def _behind(node: Expr, token: Expr | None) -> Expr:
 
 
 def _with_gradient(
-    results: Sequence[Operand], given: Sequence[Operand], backward: Callable[..., list[Expr]]
+    results: Sequence[Operand], inputs_: Sequence[Operand], backward: Callable[..., list[Expr]]
 ) -> list[Operand]:
-    """The results, whose cotangents go to what was given by way of a function of nodes."""
-    inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in given]
+    """The results as a ``custom_grad`` node: `backward` takes their cotangents to those of the inputs."""
+    inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in inputs_]
     specs = [("g", tangent_spec(spec)) for spec in inside[0]]
     graph, outside, _ = subgraphs.traced("gradient", backward, specs, differentiated_variables.no_value("the gradient"))
-    count, inputs, names = len(results), len(given), ["value"] * (len(results) + len(given) + len(outside))
+    count, inputs, names = len(results), len(inputs_), ["value"] * (len(results) + len(inputs_) + len(outside))
     if not count:
         return []
-    every = [operand(value) for value in (*results, *given, *outside)]
+    every = [operand(value) for value in (*results, *inputs_, *outside)]
 
-    def whole(*nodes: Expr) -> list[Expr]:
+    def with_gradient(*nodes: Expr) -> list[Expr]:
         return list(apply(p.custom_grad, *nodes, results=count, inputs=inputs, backward=graph))
 
     if not any(value.vectorized_axes for value in every):
-        return whole(*every)
+        return with_gradient(*every)
     pairs = [(label, entry_spec(value.spec)) for label, value in zip(names, every, strict=True)]
-    wide, more, _ = subgraphs.traced("custom_grad", whole, pairs, differentiated_variables.no_value("custom_grad"))
+    wide, more, _ = subgraphs.traced(
+        "custom_grad", with_gradient, pairs, differentiated_variables.no_value("custom_grad")
+    )
     return subgraphs.placed(wide, [*every, *more])
 
 
-def _gains(found: Any, given: Sequence[Operand], wanted: Any) -> list[Expr]:
-    """What a function of the user's gave, as gains of the inputs."""
+def _gains(gradient: Any, inputs: Sequence[Operand], wanted: Any) -> list[Expr]:
+    """The cotangents of the inputs, checked, from what the user's function returned."""
     leaves: list[tuple[str, Any]] = []
-    form = list(found) if isinstance(found, tuple) else found
+    form = list(gradient) if isinstance(gradient, tuple) else gradient
     structure = containers.flatten(form, "the gradient", leaves, differentiated_variables.no_value("custom_grad"))
-    if structure == containers.LEAF and len(given) == 1:
+    if structure == containers.LEAF and len(inputs) == 1:
         structure = wanted
     leaves = containers.leaves_like(wanted, structure, leaves)
     if leaves is None:
         raise NxTypeError(
             message(
-                f"custom_grad: the function gives a list with a gain for each of {counted(len(given), 'input')}, "
+                f"custom_grad: the function gives a list with a gain for each of {counted(len(inputs), 'input')}, "
                 f"{containers.describe(wanted)}, got {containers.describe(structure)}.",
             )
         )
-    return [_gain(place, leaf, tangent_spec(entry_spec(value.spec))) for place, ((_, leaf), value) in enumerate(
-        zip(leaves, given, strict=True)
+    return [_gain(position, leaf, tangent_spec(entry_spec(value.spec))) for position, ((_, leaf), value) in enumerate(
+        zip(leaves, inputs, strict=True)
     )]  # fmt: skip
 
 
-def _gain(place: int, leaf: Any, spec: Spec) -> Expr:
+def _gain(position: int, leaf: Any, spec: Spec) -> Expr:
     value = operand(leaf)
     if is_number(leaf) or not value.shape:
         value = spread(value, spec.shape)
     if value.shape != spec.shape:
         raise NxTypeError(
-            f"custom_grad: what input {place} gains has its shape, {spec}, and the function gives {value.spec}"
+            f"custom_grad: what input {position} gains has its shape, {spec}, and the function gives {value.spec}"
         )
     return convert(plain(tracing.current().node(value)), spec.type)
 
@@ -259,7 +263,7 @@ def _leaves(value: Any, refuse: Callable[[str, Any], Exception]) -> tuple[list[A
 
 
 def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
-    """Structure and leaves of a container; None and nothing of what is no container of tensors."""
+    """The structure and leaves of a container; None and no leaves if it holds anything but tensors."""
     try:
         leaves, structure = _leaves(value, differentiated_variables.no_tensor(""))
     except NxTypeError:
@@ -267,8 +271,8 @@ def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
     return structure, leaves
 
 
-def _as(leaf: Any, made: Operand) -> Any:
-    return differentiated_variables.faced(made, leaf)
+def _as(leaf: Any, value: Operand) -> Any:
+    return differentiated_variables.in_dialect(value, leaf)
 
 
 def _as_tensor(leaf: Any) -> Any:

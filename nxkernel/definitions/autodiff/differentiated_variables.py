@@ -18,7 +18,7 @@ from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.snapshot import take_snapshot
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
-from nxkernel.definitions.keys.argument_identity import UNTOLD, captured, remember_written, written
+from nxkernel.definitions.keys.argument_identity import WITHOUT_IDENTITY, captured, remember_written, written
 from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.definitions.keys.static_values import definition_of
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
@@ -31,34 +31,34 @@ from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.shapes import describe
 
 
-def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], list[Any]]:
-    """Arguments as values of their own: the structure of each, their leaves, and the arguments made of those."""
+def as_variables(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """Copy arguments into new variables: returns each one's structure, the leaves, and arguments made of them."""
     leaves: list[tuple[str, Any]] = []
     structures = [containers.flatten(argument, "an argument", leaves, no_variable(name)) for argument in arguments]
-    values = [started(leaf) for _, leaf in leaves]
+    values = [own_value(leaf) for _, leaf in leaves]
     supply = iter(values)
-    return structures, values, apart([containers.rebuild(structure, supply) for structure in structures])
+    return structures, values, separate_copies([containers.rebuild(structure, supply) for structure in structures])
 
 
-def sharing(
+def guard_shared_arrays(
     function: Any, name: str, own: Sequence[Any], options: Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """A function to be called with values of their own for its arguments; what is there twice is not assigned into.
+    """A function in which an array that has two names among its inputs must not be assigned into.
 
     Parameters
     ----------
     function : callable
     name : str
-        What is done with it, for the message.
+        The transformation, for messages.
     own : sequence
-        The arguments, in whose places it gets values of their own.
+        The arguments of which it gets copies.
     options : mapping, optional
-        What it gets by name, as it is.
+        Its keyword arguments.
 
     Raises
     ------
     NxValueError
-        Where one is another argument as well, or an array that the function captures, and the function tells.
+        If an argument is also another one, or a captured array, and the function compares identities.
     """
     parts = list(map(_leaves_in, own))
     beside = [*_leaves_in(dict(options or {})), *_held_by(function), *captured(tracing.current().outermost)]
@@ -73,23 +73,23 @@ def sharing(
 
     shared = _twice(_memory_of, parts, beside)
 
-    def called(*given: Any, **options: Any) -> Any:
+    def called(*arguments: Any, **options: Any) -> Any:
         pairs = [
             pair
-            for leaves, made in zip(parts, given, strict=False)
+            for leaves, argument in zip(parts, arguments, strict=False)
             # A default takes the place of an argument that was left out.
-            for pair in zip(leaves, _leaves_in(made), strict=False)
+            for pair in zip(leaves, _leaves_in(argument), strict=False)
             if all(isinstance(leaf, Array | MutableArgument) for leaf in pair)
         ]
         roots = {one.root: one.root.doubt for pair in pairs if _memory_of(pair[0]) in shared for one in pair}
         for root in roots:
             root.doubt = functools.partial(_in_two_places, name)
-        for value, made in pairs:
-            # It is a copy of what a function around has in two places.
-            if made.root not in roots and value.root.doubt is not None:
-                roots[made.root], made.root.doubt = made.root.doubt, value.root.doubt
+        for value, argument in pairs:
+            # It is a copy of an array that an outer transformation passed twice.
+            if argument.root not in roots and value.root.doubt is not None:
+                roots[argument.root], argument.root.doubt = argument.root.doubt, value.root.doubt
         try:
-            return function(*given, **options)
+            return function(*arguments, **options)
         finally:
             for root, doubt in roots.items():
                 root.doubt = doubt
@@ -100,12 +100,13 @@ def sharing(
 
 
 def _twice(key: Callable[[Any], Any], parts: list[list[Any]], beside: list[Any]) -> set[Any]:
-    """What several arguments have in common, or one with what is there beside them."""
+    """The keys that leaves of several arguments have in common, or that one shares with what is `beside` them."""
     seen, others = Counter(key(leaf) for leaves in parts for leaf in leaves), set(map(key, beside))
     return {each for each, count in seen.items() if count > 1 or each in others}
 
 
 def _memory_of(leaf: Any) -> Any:
+    """The identity of the memory that a leaf lies in."""
     return leaf.root if isinstance(leaf, Array | MutableArgument) else id(leaf)
 
 
@@ -126,16 +127,16 @@ def _in_two_places(name: str) -> NxError:
 
 
 def _leaves_in(value: Any) -> list[Any]:
-    """The tensors in containers, and numbers of which it matters which object they are."""
+    """The tensors in a container, and its numbers whose identity counts."""
     opened = containers.inside(value)
     if opened is not None:
         return [leaf for _, part in opened[2] for leaf in _leaves_in(part)]
-    return [value] if is_leaf(value) and type(value) not in UNTOLD else []
+    return [value] if is_leaf(value) and type(value) not in WITHOUT_IDENTITY else []
 
 
 def _held_by(function: Any) -> list[Any]:
-    """The traced values that a function captures, in containers too, and those that functions do which it captures."""
-    found, waiting, met = [], [function], {}
+    """The traced values in a function's closure, in containers and inner functions there, too."""
+    values, waiting, met = [], [function], {}
     while waiting:
         value = waiting.pop()
         if id(value) in met:
@@ -143,7 +144,7 @@ def _held_by(function: Any) -> list[Any]:
         met[id(value)] = value
         opened = containers.inside(value)
         if isinstance(value, TracedValue | Proxy):
-            found.append(value)
+            values.append(value)
         elif opened is not None:
             waiting += [part for _, part in opened[2]]
         elif isinstance(value, functools.partial):
@@ -151,95 +152,95 @@ def _held_by(function: Any) -> list[Any]:
         elif value is function or isinstance(value, FunctionType | Definition):
             plain = callables.plain(definition_of(value) or value)
             waiting += map(contents_of, getattr(plain, "__closure__", None) or ())
-    return found
+    return values
 
 
-def started(leaf: Any) -> Any:
-    """A leaf as a value of its own, so that what else is computed from it does not count."""
+def own_value(leaf: Any) -> Any:
+    """A copy of a leaf as a node of its own, so that gradients by it ignore other uses of the original."""
     value = operand(leaf)
-    found = node(value)
-    made = node_with(apply(p.reshape, found, shape=found.shape, names=found.names), value.spec)
-    return wrap(made) if isinstance(leaf, ArrayValue) else made
+    source = node(value)
+    copy_ = node_with(apply(p.reshape, source, shape=source.shape, names=source.names), value.spec)
+    return wrap(copy_) if isinstance(leaf, ArrayValue) else copy_
 
 
 def node(leaf: Any) -> Expr:
-    """The node that stands for a leaf, with all entries of vectorized axes."""
+    """The graph node of a leaf; with vectorized axes, the node of all entries."""
     value = operand(leaf)
     return value.node if type(value) is VectorizedExpr else tracing.current().node(value)
 
 
-def like(leaf: Any, made: Expr, tangent: bool = False) -> Any:
-    """A node as a person sees a leaf: with its vectorized axes, and as NumPy's arrays where it is one.
+def like(leaf: Any, result: Expr, tangent: bool = False) -> Any:
+    """A graph node in the form that the user gave a leaf in: with vectorized axes, and as a NumPy array if it was one.
 
     Parameters
     ----------
     leaf : Any
-    made : Expr
+    result : Expr
     tangent : bool
-        Whether it has the type of gradients, which may be another one than the leaf's.
+        Whether the node has the type of a gradient, and not the leaf's.
     """
     spec = operand(leaf).spec
-    if tangent and spec.type is not made.type:
-        spec = spec._replace(type=made.type)
-    return faced(node_with(made, spec), leaf)
+    if tangent and spec.type is not result.type:
+        spec = spec._replace(type=result.type)
+    return in_dialect(node_with(result, spec), leaf)
 
 
-def faced(value: Any, leaf: Any = None) -> Any:
-    """A traced value as NumPy's arrays and scalars, where `leaf` is one or the program is NumPy's."""
+def in_dialect(value: Any, leaf: Any = None) -> Any:
+    """A traced value, wrapped as a NumPy array or scalar if `leaf` is one or NumPy's rules hold."""
     return (
         wrap(value) if isinstance(leaf, ArrayValue) or (types.follows_numpy() and not isinstance(leaf, Expr)) else value
     )
 
 
-def selected(name: str, args: tuple, places: Sequence[int]) -> list[int]:
-    """The places of positional arguments, counted from the first.
+def selected(name: str, args: tuple, argnums: Sequence[int]) -> list[int]:
+    """The positions in `argnums`, counted from the first argument.
 
     Raises
     ------
     NxValueError
-        Where there is none, or one is named twice: its gradient would go to one of the two.
+        If there is no such argument, or one is named twice.
     """
-    found = [picked(name, args, place) for place in places]
-    twice = next((place for place in found if found.count(place) > 1), None)
+    positions = [position(name, args, position_) for position_ in argnums]
+    twice = next((position_ for position_ in positions if positions.count(position_) > 1), None)
     if twice is not None:
-        raise NxValueError(message(f"{name}: argnums has argument {twice} twice: {tuple(places)}.", "Name each once."))
-    return found
+        raise NxValueError(message(f"{name}: argnums has argument {twice} twice: {tuple(argnums)}.", "Name each once."))
+    return positions
 
 
-def picked(name: str, args: tuple, place: int) -> int:
-    """The place of a positional argument.
+def position(name: str, args: tuple, number: int) -> int:
+    """The position of one argument, counted from the first.
 
     Raises
     ------
     NxValueError
-        Where there is none.
+        If there is no such argument.
     """
     count = len(args)
-    if not -count <= place < count:
+    if not -count <= number < count:
         hint = (
             f"Places are 0 to {count - 1}." if count > 1 else "Its place is 0." if count else "Options have no place."
         )
         there = f"there {'is' if count == 1 else 'are'} {counted(count, 'positional argument')}"
-        raise NxValueError(message(f"{name}: argnums has {place}, and {there}.", hint))
-    return place % count
+        raise NxValueError(message(f"{name}: argnums has {number}, and {there}.", hint))
+    return number % count
 
 
-def places(argnums: Any) -> tuple[int, ...]:
-    """The places of arguments, of what a person gave.
+def argument_positions(argnums: Any) -> tuple[int, ...]:
+    """``argnums`` as a tuple of ints, checked.
 
     Raises
     ------
     NxTypeError
-        For what are no whole numbers.
+        For anything but integers.
     """
-    found = (argnums,) if isinstance(argnums, int) else tuple(argnums) if hasattr(argnums, "__iter__") else ()
-    if not found or any(isinstance(place, bool) or not isinstance(place, int) for place in found):
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums) if hasattr(argnums, "__iter__") else ()
+    if not positions or any(isinstance(position_, bool) or not isinstance(position_, int) for position_ in positions):
         raise NxTypeError(f"argnums is the place of an argument, or a tuple of places, got {argnums!r}")
-    return found
+    return positions
 
 
 def checked(function: Any, name: str) -> None:
-    """Refuse what is no function that traced values can be given to.
+    """Check that `function` can be called with traced values.
 
     Raises
     ------
@@ -256,7 +257,7 @@ def checked(function: Any, name: str) -> None:
         raise NxTypeError(message(f"nx.{name} takes a function, got {describe(function)}.", HOW[name]))
 
 
-#: How functions of functions are called.
+#: How each transformation is written.
 HOW = {
     "vmap": "Write nx.vmap(lambda entry: …)(entries).",
     "vjp": "Write value, pull = nx.vjp(lambda x: …, x).",
@@ -268,25 +269,25 @@ HOW = {
 
 
 def inlined(function: Any) -> Any:
-    """A definition as one that becomes part of another when that asks for it, whatever it says of conflicts."""
+    """A copy of a definition that is inlined into the trace around it, whatever its ``on_conflict`` says."""
     if not isinstance(function, Definition) or function.on_conflict == "reuse":
         return function
-    made = copy.copy(function)
-    made.on_conflict = "reuse"
-    return made
+    copy_ = copy.copy(function)
+    copy_.on_conflict = "reuse"
+    return copy_
 
 
-def of(function: Any, made: Callable[..., Any]) -> Definition:
-    """A definition made of one of the user's, with its rules: numbers of a NumPy program are NumPy's there, too."""
-    return Definition(made, promotion=function.face if isinstance(function, Definition) else None)
+def of(function: Any, transformed: Callable[..., Any]) -> Definition:
+    """Make a definition of a transformed function, in the dialect of the function that was transformed."""
+    return Definition(transformed, promotion=function.dialect if isinstance(function, Definition) else None)
 
 
-def apart(arguments: Sequence[Any]) -> list[Any]:
-    """Arguments whose arrays are copies: what a function assigns into them goes nowhere."""
-    return list(map(_apart, arguments))
+def separate_copies(arguments: Sequence[Any]) -> list[Any]:
+    """Copies of arguments, so that what a function assigns into them is not seen by the caller."""
+    return list(map(_copied, arguments))
 
 
-def _apart(argument: Any) -> Any:
+def _copied(argument: Any) -> Any:
     leaves: list[tuple[str, Any]] = []
     try:
         structure = containers.flatten(argument, "", leaves, lambda path, value: _NoTensorError())
@@ -300,10 +301,10 @@ class _NoTensorError(Exception):
     pass
 
 
-def by_place(
+def by_position(
     function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments that came by name, as those after a static one do, in their places; and the other options."""
+    """Move arguments that came by name to their positions; returns those, and the other options."""
     args, options = list(args), dict(options)
     for name, parameter in list(callables.signature(function).parameters.items())[len(args) :]:
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or name not in options:
@@ -313,7 +314,7 @@ def by_place(
 
 
 def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Name a function that is made of one of the user's, whose contents are then what it is known by."""
+    """A decorator that names a transformed function, and marks it: its identity is its code and what it captures."""
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__name__ = function.__qualname__ = name
@@ -326,18 +327,18 @@ def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def no_variable(
     name: str, hint: str = "argnums says which arguments they are for; others can be anything."
 ) -> Callable[[str, Any], Exception]:
-    """Makes the error for what nothing can be differentiated by."""
+    """Make the function that makes the error for an argument that has no gradient."""
 
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)
-        told = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
-        return NxTypeError(message(told, hint))
+        what = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
+        return NxTypeError(message(what, hint))
 
     return refuse
 
 
 def no_tensor(name: str) -> Callable[[str, Any], Exception]:
-    """Makes the error for a function of values that is given something else."""
+    """Make the function that makes the error for an argument that is no tensor."""
 
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)
@@ -347,7 +348,7 @@ def no_tensor(name: str) -> Callable[[str, Any], Exception]:
 
 
 def no_value(name: str) -> Callable[[str, Any], Exception]:
-    """Makes the error for a function that gives no tensors."""
+    """Make the function that makes the error for a result that is no tensor."""
 
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)

@@ -55,20 +55,20 @@ def value_and_grad(
     function : callable, or container of tensors
         What to differentiate, or the variables.
     second : int, sequence of int or callable, optional
-        `argnums` by place, or the function of the variables.
+        `argnums` as a positional argument, or the function of the variables.
     transform : callable, optional
-        With variables: takes the loss out of what the function gives, such as ``lambda result: result[1]`` for
+        With variables: takes the loss out of the function's result, such as ``lambda result: result[1]`` for
         ``(predictions, loss)``.
     argnums : int or sequence of int
         Which positional arguments gradients are for.
     has_aux : bool
-        Whether the function gives a pair, of which the second part is only passed on.
+        Whether the function returns a pair whose second part is not differentiated.
 
     Returns
     -------
     callable, or (value, gradient)
-        The gradient is built like the argument: f32 for whole numbers, and otherwise of the type of each leaf. A value
-        that is no scalar counts as the sum of its elements. With `has_aux` the value is ``(value, aux)``.
+        The gradient has the structure of the argument: f32 for integers, and otherwise of the type of each leaf. A
+        value that is no scalar counts as the sum of its elements. With `has_aux` the value is ``(value, aux)``.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def _no_transform(name: str) -> NxTypeError:
 
 
 def _check_variables(transform: Any, argnums: Places, has_aux: bool, name: str) -> None:
-    """Refuse what goes with a function only."""
+    """Refuse arguments that only the form with a function has, and a transform that is no function."""
     if transform is not None and not callable(transform):
         raise NxTypeError(
             message(
@@ -191,26 +191,26 @@ def _check_variables(transform: Any, argnums: Places, has_aux: bool, name: str) 
 
 def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
     several = not isinstance(argnums, int)
-    places, name = differentiated_variables.places(argnums), callables.name(function)
+    positions, name = differentiated_variables.argument_positions(argnums), callables.name(function)
     function = differentiated_variables.inlined(function)
 
     @differentiated_variables.transform(f"grad({name})")
     @functools.wraps(function, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        args, options = differentiated_variables.by_place(function, args, options)
-        picked, given = (
-            differentiated_variables.selected(f"grad of {name}", args, places),
-            differentiated_variables.apart(args),
+        args, options = differentiated_variables.by_position(function, args, options)
+        picked, copies = (
+            differentiated_variables.selected(f"grad of {name}", args, positions),
+            differentiated_variables.separate_copies(args),
         )
-        call = differentiated_variables.sharing(function, f"grad of {name}", args, options)
+        call = differentiated_variables.guard_shared_arrays(function, f"grad of {name}", args, options)
 
         def of(*values: Any) -> Any:
-            for place, value in zip(picked, values, strict=True):
-                given[place] = value
-            return call(*given, **options)
+            for position, value in zip(picked, values, strict=True):
+                copies[position] = value
+            return call(*copies, **options)
 
-        value, aux, found = differentiate(of, [args[place] for place in picked], has_aux, f"grad of {name}")
-        slope = tuple(found) if several else found[0]
+        value, aux, gradients_ = differentiate(of, [args[position] for position in picked], has_aux, f"grad of {name}")
+        slope = tuple(gradients_) if several else gradients_[0]
         if with_value:
             return ((value, aux) if has_aux else value), slope
         return (slope, aux) if has_aux else slope
@@ -219,7 +219,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
 
 
 def _check_takes_one(function: Callable[..., Any]) -> None:
-    """Refuse a function of several arguments: variables are one, whatever container they are in."""
+    """Refuse a function of several arguments: all variables are one argument, a container."""
     try:
         needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     except (TypeError, ValueError):
@@ -237,33 +237,33 @@ def _check_takes_one(function: Callable[..., Any]) -> None:
         )
 
 
-def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
+def _of_variables(variables: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
     if tracing.current() is None:
 
         @differentiated_variables.transform(f"grad({callables.name(function)})")
-        def of_variables(given: Any) -> Any:
-            return _of_variables(given, function, transform)
+        def of_variables(variables: Any) -> Any:
+            return _of_variables(variables, function, transform)
 
-        return differentiated_variables.of(function, of_variables)(given)
+        return differentiated_variables.of(function, of_variables)(variables)
     _check_takes_one(function)
-    kept: list[Any] = []
+    results: list[Any] = []
     name = f"grad of {callables.name(function)}"
-    call = differentiated_variables.sharing(function, name, [given])
+    call = differentiated_variables.guard_shared_arrays(function, name, [variables])
 
     def of(values: Any) -> Any:
-        kept[:] = [call(values)]
-        return (transform(kept[0]) if transform is not None else kept[0]), kept[0]
+        results[:] = [call(values)]
+        return (transform(results[0]) if transform is not None else results[0]), results[0]
 
-    value, result, (slope,) = differentiate(of, [given], True, name)
+    value, result, (slope,) = differentiate(of, [variables], True, name)
     return (value if transform is None else result), slope
 
 
 def differentiate(
     function: Callable[..., Any], arguments: Sequence[Any], has_aux: bool, name: str
 ) -> tuple[Any, Any, list[Any]]:
-    """Call a function in the trace that is active; gives its value, what else it gave, and a gradient an argument."""
-    structures, values, given = differentiated_variables.begun(arguments, name)
-    result = function(*given)
+    """Call a function in the active trace: returns its value, its aux, and the gradient by each argument."""
+    structures, values, copies = differentiated_variables.as_variables(arguments, name)
+    result = function(*copies)
     if has_aux and not (isinstance(result, tuple) and len(result) == 2):
         raise NxTypeError(
             message(
@@ -288,11 +288,11 @@ def differentiate(
     loss = results[0]
     one = filled(1, tangent_type(loss.type), loss.shape)
     slopes, together = gradients([loss], [one], [differentiated_variables.node(one) for one in values], results)
-    faces = [
+    values_out = [
         differentiated_variables.like(leaf, node) for (_, leaf), node in zip((*outputs, *more), together, strict=True)
     ]
     supply = iter(
         [differentiated_variables.like(leaf, node, tangent=True) for leaf, node in zip(values, slopes, strict=True)]
     )
-    found = [containers.rebuild(structure, supply) for structure in structures]
-    return faces[0], containers.rebuild(rest, iter(faces[1:])) if has_aux else None, found
+    gradients_ = [containers.rebuild(structure, supply) for structure in structures]
+    return values_out[0], containers.rebuild(rest, iter(values_out[1:])) if has_aux else None, gradients_

@@ -29,25 +29,25 @@ from nxkernel.transforms.vectorize import vectorize
 
 
 class _Pullback:
-    """A function that was called in the trace that is active, and how its variables gain with its results.
+    """A function called in the active trace, and the cotangents of its arguments as a graph of those of its value.
 
     Attributes
     ----------
     structures : list
-        Of the arguments.
+        The structures of the arguments.
     inputs, outputs : list
         The leaves of the arguments, and those of the value.
     unit : list of Expr
-        Stand for the cotangents of the outputs.
+        Placeholders for the cotangents of the outputs.
     gains : list of Expr
-        Of the inputs, for those.
+        The cotangents of the inputs, computed from them.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], name: str) -> None:
-        function = differentiated_variables.sharing(function, name, arguments)
-        self.structures, self.inputs, given = differentiated_variables.begun(arguments, name)
+        function = differentiated_variables.guard_shared_arrays(function, name, arguments)
+        self.structures, self.inputs, copies = differentiated_variables.as_variables(arguments, name)
         outputs: list[tuple[str, Any]] = []
-        value = function(*given)
+        value = function(*copies)
         self.structure = containers.flatten(value, "the value", outputs, differentiated_variables.no_value(name))
         nodes = [differentiated_variables.node(leaf) for _, leaf in outputs]
         self.unit = [_placeholder(tangent_spec(node.spec)) for node in nodes]
@@ -59,41 +59,41 @@ class _Pullback:
 
     @cached_property
     def kept(self) -> list[Expr]:
-        """What the gains are computed from besides, by what came before the cotangents."""
+        """The intermediate values that the backward pass reads and that do not depend on the cotangents."""
         return _known_before(self.gains, self.unit, self.nodes)
 
     @property
     def value(self) -> Any:
-        """What the function gave."""
+        """The function's result."""
         return containers.rebuild(self.structure, iter(self.outputs))
 
     def at(self, cotangents: Sequence[Expr], kept: Sequence[Expr] = ()) -> list[Expr]:
-        """The gains of the inputs for cotangents of the outputs, from what another run has kept where it is given."""
-        given = dict(zip(self.unit, cotangents, strict=True))
+        """Cotangents of the inputs for cotangents of the outputs; `kept` are intermediate values of an earlier run."""
+        replacements = dict(zip(self.unit, cotangents, strict=True))
         if [node.spec[:2] for node in kept] == [node.spec[:2] for node in self.kept]:
-            given |= zip(self.kept, kept, strict=True)
-        return replayed(self.gains, given)
+            replacements |= zip(self.kept, kept, strict=True)
+        return replayed(self.gains, replacements)
 
     def pulled(self, cotangent: Any, name: str, kept: Sequence[Expr] = ()) -> tuple:
-        """What each argument is worth, for what the value is."""
+        """The cotangent of each argument, for a cotangent of the value."""
         leaves = _alike(cotangent, self.structure, self.outputs, f"{name}: the cotangent", "the value")
-        made = self.at(leaves, kept)
+        cotangents = self.at(leaves, kept)
         slopes = [
             differentiated_variables.like(leaf, node, tangent=True)
-            for leaf, node in zip(self.inputs, made, strict=True)
+            for leaf, node in zip(self.inputs, cotangents, strict=True)
         ]
         supply = iter(slopes)
         return tuple([containers.rebuild(structure, supply) for structure in self.structures])
 
 
-#: What costs less to do again than to keep.
+#: Primitives that cost less to recompute than to keep.
 _SEEN_ANEW = (p.reshape, p.broadcast, p.transpose)
 
 
 def _known_before(gains: Sequence[Expr], unit: Sequence[Expr], inputs: Sequence[Expr]) -> list[Expr]:
-    """The values at the border of what depends on the cotangents, which need not be computed again."""
+    """The last nodes before those that depend on the cotangents: with them, nothing is computed twice."""
     # The arguments are at hand. What the function captures is kept: it may change before somebody pulls.
-    after, ends, given, kept = set(unit), set(gains), set(post_order(inputs)), {}
+    after, ends, at_hand, kept = set(unit), set(gains), set(post_order(inputs)), {}
     # What no parameter is in is a constant, such as a mask of a triangle.
     varying: set[Expr] = set()
     waiting: list[Expr] = []
@@ -113,13 +113,13 @@ def _known_before(gains: Sequence[Expr], unit: Sequence[Expr], inputs: Sequence[
         seen.add(node)
         if type(node.spec) is tuple or node.primitive in _SEEN_ANEW:
             waiting += node.operands
-        elif node in varying and node not in given:
+        elif node in varying and node not in at_hand:
             kept[node] = None
     return list(kept)
 
 
 def _placeholder(spec: Spec) -> Expr:
-    """A node that something else is put in the place of."""
+    """A node to be replaced by another one."""
     return apply(p.reshape, filled(0, spec.type, spec.shape), shape=spec.shape, names=spec.names)
 
 
@@ -136,8 +136,8 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     -------
     value : tensor or container
     pull : callable
-        Takes what is built like the value: what a unit of each element is worth; gives a tuple with what each argument
-        is worth then. Outside of definitions it has what it needs of the run that gave the value, as long as it lives.
+        Takes the cotangent of the value, which has its structure; returns a tuple with the cotangent of each argument.
+        Outside of definitions it keeps the intermediate values that it needs.
 
     Examples
     --------
@@ -152,18 +152,18 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
 
         @differentiated_variables.transform(callables.name(fun))
         def value(*values: Any) -> Any:
-            found = _Pullback(fun, values, name)
-            return found.value, tuple(found.kept)
+            function = _Pullback(fun, values, name)
+            return function.value, tuple(function.kept)
 
         @differentiated_variables.transform(name)
         def gains(cotangent: Any, kept: tuple, *values: Any) -> Any:
             return _Pullback(fun, values, name).pulled(cotangent, name, list(map(differentiated_variables.node, kept)))
 
-        made, back = differentiated_variables.of(fun, value), differentiated_variables.of(fun, gains)
-        result, kept = made(*primals)
+        forward, back = differentiated_variables.of(fun, value), differentiated_variables.of(fun, gains)
+        result, kept = forward(*primals)
         return result, lambda cotangent: back(cotangent, kept, *primals)
-    found = _Pullback(fun, primals, name)
-    return found.value, lambda cotangent: found.pulled(cotangent, name)
+    function = _Pullback(fun, primals, name)
+    return function.value, lambda cotangent: function.pulled(cotangent, name)
 
 
 def _check_arguments(values: Sequence[Any], name: str) -> None:
@@ -183,17 +183,17 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     primals : sequence of tensors or containers
         The arguments.
     tangents : sequence of tensors or containers
-        The direction in which they change, built like them.
+        The direction in which they change, of the same structure.
 
     Returns
     -------
     value, tangent : tensor or container
-        The tangent is built like the value.
+        The tangent has the structure of the value.
 
     Notes
     -----
-    The gradient of a gradient that is weighted with `u`, by `u`, is the derivative along the tangents: the function is
-    gone through backwards twice.
+    Computed by reverse mode twice: the vector-Jacobian product is linear in its cotangent `u`, and its own
+    vector-Jacobian product by `u` is the derivative along the tangents.
 
     Examples
     --------
@@ -227,16 +227,17 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             return jvp(fun, values, directions)
 
         return differentiated_variables.of(fun, both)(tuple(primals), tuple(tangents))
-    found = _Pullback(fun, primals, name)
-    structure = ("tuple", None, tuple(found.structures))
-    leaves = _alike(tuple(tangents), structure, found.inputs, f"{name}: the tangent", "the argument")
-    results = [differentiated_variables.node(leaf) for leaf in found.outputs]
-    along, together = gradients(found.gains, leaves, found.unit, results)
-    outputs = [differentiated_variables.like(leaf, node) for leaf, node in zip(found.outputs, together, strict=True)]
+    function = _Pullback(fun, primals, name)
+    structure = ("tuple", None, tuple(function.structures))
+    leaves = _alike(tuple(tangents), structure, function.inputs, f"{name}: the tangent", "the argument")
+    results = [differentiated_variables.node(leaf) for leaf in function.outputs]
+    along, together = gradients(function.gains, leaves, function.unit, results)
+    outputs = [differentiated_variables.like(leaf, node) for leaf, node in zip(function.outputs, together, strict=True)]
     changes = [
-        differentiated_variables.like(leaf, node, tangent=True) for leaf, node in zip(found.outputs, along, strict=True)
+        differentiated_variables.like(leaf, node, tangent=True)
+        for leaf, node in zip(function.outputs, along, strict=True)
     ]
-    return tuple([containers.rebuild(found.structure, iter(values)) for values in (outputs, changes)])
+    return tuple([containers.rebuild(function.structure, iter(values)) for values in (outputs, changes)])
 
 
 def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -> Definition[Parameters, Any]:
@@ -251,9 +252,9 @@ def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -
     Returns
     -------
     callable
-        Of the same arguments. Gives for each leaf of the value, in containers like it, for each leaf of the argument,
-        in containers like that, a tensor with the axes of the first and then those of the second; with several
-        `argnums` a tuple of such in the place of each leaf of the value.
+        Takes the same arguments. Returns the structure of the value, with the structure of the argument in place of
+        each leaf, and in that a tensor for each pair of leaves, with the axes of the value's leaf and then those of the
+        argument's; with several `argnums`, a tuple of argument structures.
 
     Examples
     --------
@@ -275,7 +276,7 @@ def hessian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) ->
     Returns
     -------
     callable
-        Gives for each leaf of the value, and for each pair of leaves of the argument, a tensor with the axes of all
+        Returns, for each leaf of the value and each pair of leaves of the argument, a tensor with the axes of all
         three.
 
     Examples
@@ -289,21 +290,21 @@ def hessian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) ->
 
 
 def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) -> Definition:
-    several, places = not isinstance(argnums, int), differentiated_variables.places(argnums)
+    several, positions = not isinstance(argnums, int), differentiated_variables.argument_positions(argnums)
     fun = differentiated_variables.inlined(fun)
 
     @differentiated_variables.transform(name)
     @functools.wraps(fun, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        given, options = differentiated_variables.by_place(fun, args, options)
-        picked = differentiated_variables.selected(name, given, places)
-        chosen = [given[place] for place in picked]
-        call = differentiated_variables.sharing(fun, name, given, options)
+        arguments, options = differentiated_variables.by_position(fun, args, options)
+        picked = differentiated_variables.selected(name, arguments, positions)
+        chosen = [arguments[position] for position in picked]
+        call = differentiated_variables.guard_shared_arrays(fun, name, arguments, options)
 
         def of(*values: Any) -> Any:
-            for place, value in zip(picked, values, strict=True):
-                given[place] = value
-            return call(*differentiated_variables.apart(given), **options)
+            for position, value in zip(picked, values, strict=True):
+                arguments[position] = value
+            return call(*differentiated_variables.separate_copies(arguments), **options)
 
         return _matrices(of, chosen, several, name)
 
@@ -311,7 +312,7 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) 
 
 
 def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: bool, name: str) -> Any:
-    """The derivatives of every entry of vectorized axes."""
+    """The Jacobian blocks of a function at some arguments; entry by entry along vectorized axes."""
     leaves: list[tuple[str, Any]] = []
     refuse = differentiated_variables.no_variable(name)
     structures = [containers.flatten(argument, "an argument", leaves, refuse) for argument in arguments]
@@ -320,45 +321,45 @@ def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: b
 
     def one(*nodes: Expr) -> Any:
         supply = iter(
-            [differentiated_variables.faced(node, leaf) for (_, leaf), node in zip(leaves, nodes, strict=True)]
+            [differentiated_variables.in_dialect(node, leaf) for (_, leaf), node in zip(leaves, nodes, strict=True)]
         )
-        found = _Pullback(function, [containers.rebuild(structure, supply) for structure in structures], name)
+        pull_ = _Pullback(function, [containers.rebuild(structure, supply) for structure in structures], name)
         blocks = []
-        for place in range(len(found.outputs)):
-            parts = iter(_rows(found, place))
+        for number in range(len(pull_.outputs)):
+            parts = iter(_rows(pull_, number))
             inner = [containers.rebuild(structure, parts) for structure in structures]
             blocks.append(tuple(inner) if several else inner[0])
-        return containers.rebuild(found.structure, iter(blocks))
+        return containers.rebuild(pull_.structure, iter(blocks))
 
     graph, outside, structure = subgraphs.traced(name, one, specs, differentiated_variables.no_value(name))
-    made = subgraphs.placed(graph, [*values, *outside])
-    return containers.rebuild(structure, iter([differentiated_variables.faced(value) for value in made]))
+    blocks_ = subgraphs.placed(graph, [*values, *outside])
+    return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in blocks_]))
 
 
-def _rows(found: _Pullback, place: int) -> list[Expr]:
-    """How one output changes with each input."""
-    output = differentiated_variables.node(found.outputs[place])
-    unit = found.unit[place]
-    zeros = [filled(0, other.type, other.shape) for other in found.unit]
+def _rows(function: _Pullback, number: int) -> list[Expr]:
+    """The derivatives of one output leaf by each input leaf."""
+    output = differentiated_variables.node(function.outputs[number])
+    unit = function.unit[number]
+    zeros = [filled(0, other.type, other.shape) for other in function.unit]
     count = size(output.shape)
     if not output.shape:
-        zeros[place] = filled(1, unit.type, ())
-        return found.at(zeros)
+        zeros[number] = filled(1, unit.type, ())
+        return function.at(zeros)
 
     def pull(node: Expr) -> list[Expr]:
-        return found.at([*zeros[:place], node, *zeros[place + 1 :]])
+        return function.at([*zeros[:number], node, *zeros[number + 1 :]])
 
     graph, outside, _ = subgraphs.traced("pull", pull, [("u", unit.spec)], differentiated_variables.no_value("pull"))
-    whole = Graph("pull", graph.parameters, graph.outputs, list)
+    pull_all = Graph("pull", graph.parameters, graph.outputs, list)
     if count:
         flags = [True, *[False] * len(outside)]
-        whole = vectorize(whole, count, flags, [True] * len(graph.outputs)).graph
+        pull_all = vectorize(pull_all, count, flags, [True] * len(graph.outputs)).graph
         basis = _basis(count, unit)
-        made = subgraphs.placed(whole, [basis, *outside])
+        rows = subgraphs.placed(pull_all, [basis, *outside])
     else:
-        made = [filled(0, gain.type, (0, *gain.shape)) for gain in found.gains]
+        rows = [filled(0, gain.type, (0, *gain.shape)) for gain in function.gains]
     shaped = []
-    for node, value in zip(made, found.nodes, strict=True):
+    for node, value in zip(rows, function.nodes, strict=True):
         shape, names = (*output.shape, *value.shape), (*output.names, *value.names)
         known = [one for one in names if one is not None]
         names = names if len(set(known)) == len(known) else unnamed(shape)
@@ -367,7 +368,7 @@ def _rows(found: _Pullback, place: int) -> list[Expr]:
 
 
 def _basis(count: int, unit: Expr) -> Expr:
-    """A one for each element of what a node stands for, along one more axis in front."""
+    """The unit vectors of a node's elements, along a new first axis."""
     sides = [apply(p.iota, type=types.s64, shape=(count, count), names=(None, None), axis=axis) for axis in (0, 1)]
     eye = convert(apply(p.equal, *sides), unit.type)
     shape = (count, *unit.shape)
@@ -375,22 +376,22 @@ def _basis(count: int, unit: Expr) -> Expr:
 
 
 def _alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: str) -> list[Expr]:
-    """The leaves of a cotangent or tangent, in the types and with the vectorized axes of what they belong to."""
+    """The leaves of a cotangent or tangent, checked against the value, in its types and with its vectorized axes."""
     leaves: list[tuple[str, Any]] = []
-    found = containers.flatten(value, what.rpartition("the ")[2], leaves, differentiated_variables.no_value(what))
-    leaves = containers.leaves_like(structure, found, leaves)
+    own = containers.flatten(value, what.rpartition("the ")[2], leaves, differentiated_variables.no_value(what))
+    leaves = containers.leaves_like(structure, own, leaves)
     if leaves is None:
         raise NxTypeError(
-            f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(found)}."
+            f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(own)}."
         )
-    made = []
+    nodes = []
     for (path, leaf), output in zip(leaves, outputs, strict=True):
-        given, spec = operand(leaf), operand(output).spec
-        if given.shape != spec.shape:
-            raise NxValueError(f"{what} has the shape of {like}, {spec}, got {given.spec} in {path}")
+        operand_, spec = operand(leaf), operand(output).spec
+        if operand_.shape != spec.shape:
+            raise NxValueError(f"{what} has the shape of {like}, {spec}, got {operand_.spec} in {path}")
         if type(spec) is VectorizedSpec:
-            given = axis_alignment.broadcast(given, spec.vectorized_axes)
-        if given.type.is_complex and not tangent_type(spec.type).is_complex:
-            raise NxTypeError(f"{what} is real where {like} is: {spec}, got {given.spec} in {path}")
-        made.append(convert(plain(differentiated_variables.node(given)), tangent_type(spec.type)))
-    return made
+            operand_ = axis_alignment.broadcast(operand_, spec.vectorized_axes)
+        if operand_.type.is_complex and not tangent_type(spec.type).is_complex:
+            raise NxTypeError(f"{what} is real where {like} is: {spec}, got {operand_.spec} in {path}")
+        nodes.append(convert(plain(differentiated_variables.node(operand_)), tangent_type(spec.type)))
+    return nodes

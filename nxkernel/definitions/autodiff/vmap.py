@@ -33,7 +33,7 @@ def vmap(
     Parameters
     ----------
     function : callable
-        Of one entry. A plain function is traced as it stands, with each iteration of its Python loops; in one with
+        Takes one entry. A plain function is traced as it is, so its Python loops are unrolled; in a function with
         ``@nx.defn`` they are loops of the program.
     in_axes : int, None or container of them
         Along which axis the entries of the arguments lie: for all of them, or a tuple with one for each, which may be a
@@ -64,23 +64,25 @@ def vmap(
     @differentiated_variables.transform(name)
     @functools.wraps(function, updated=())
     def mapped(*args: Any, **options: Any) -> Any:
-        args, options = differentiated_variables.by_place(function, args, options)
-        found = _Arguments(callables.signature(function), args, in_axes, name)
-        call = differentiated_variables.sharing(function, name, args, options)
+        args, options = differentiated_variables.by_position(function, args, options)
+        arguments = _Arguments(callables.signature(function), args, in_axes, name)
+        call = differentiated_variables.guard_shared_arrays(function, name, args, options)
 
         def one(*nodes: Expr) -> Any:
-            return call(*differentiated_variables.apart(found.of_one(nodes)), **options)
+            return call(*differentiated_variables.separate_copies(arguments.of_one(nodes)), **options)
 
-        graph, outside, structure = subgraphs.traced(name, one, found.specs, differentiated_variables.no_value(name))
-        places = _spread(out_axes, structure, f"{name}: out_axes")
-        flags = [True] * len(found.values) + [False] * len(outside)
-        made = vectorize(graph, found.size, flags, [place is not None for place in places])
-        values = [*found.values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
+        graph, outside, structure = subgraphs.traced(
+            name, one, arguments.specs, differentiated_variables.no_value(name)
+        )
+        axes = _spread(out_axes, structure, f"{name}: out_axes")
+        flags = [True] * len(arguments.values) + [False] * len(outside)
+        batched = vectorize(graph, arguments.size, flags, [axis is not None for axis in axes])
+        values = [*arguments.values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
         results = [
-            _moved(value, place, flag, found.axis_name, name)
-            for value, place, flag in zip(subgraphs.placed(made.graph, values), places, made.mapped, strict=True)
+            _moved(value, axis, flag, arguments.axis_name, name)
+            for value, axis, flag in zip(subgraphs.placed(batched.graph, values), axes, batched.mapped, strict=True)
         ]
-        return containers.rebuild(structure, iter([differentiated_variables.faced(value) for value in results]))
+        return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in results]))
 
     # Defaults have no entries: they are left to the function.
     signature = callables.signature(function)
@@ -93,25 +95,25 @@ def _left_out(one: inspect.Parameter) -> inspect.Parameter:
 
 
 class _Arguments:
-    """The arguments of a call, of which some have an axis of entries.
+    """The arguments of a call of a vectorized function, some of which have an axis of entries.
 
     Attributes
     ----------
     values : list
-        The leaves that have it, as axis 0.
+        The leaves with an axis of entries, which is axis 0.
     specs : list of (str, Spec)
-        Of one entry of each.
+        Path and spec of one entry of each.
     size : int
         The number of entries.
     axis_name : str or None
-        The name of that axis, where arguments agree.
+        The name of that axis, if all arguments agree.
     """
 
     def __init__(self, signature: inspect.Signature, args: Sequence[Any], in_axes: Axes, name: str) -> None:
         axes = _for_each(in_axes, len(args), name)
         paths = _paths(signature, len(args))
         defaults = [one.default for one in signature.parameters.values()]
-        self._args = [defaults[place] if value is None else value for place, value in enumerate(args)]
+        self._args = [defaults[axis_] if value is None else value for axis_, value in enumerate(args)]
         self._parts: list[tuple[Any, list[Any], list[int | None]] | None] = []
         self.values: list[Operand] = []
         self.specs: list[tuple[str, Spec]] = []
@@ -123,16 +125,16 @@ class _Arguments:
                 continue
             leaves: list[tuple[str, Any]] = []
             structure = containers.flatten(arg, path, leaves, _no_entries(name))
-            places = _spread(axis, structure, f"{name}: in_axes of {path}")
-            self._parts.append((structure, [leaf for _, leaf in leaves], places))
-            for (label, leaf), place in zip(leaves, places, strict=True):
-                if place is None:
+            leaf_axes = _spread(axis, structure, f"{name}: in_axes of {path}")
+            self._parts.append((structure, [leaf for _, leaf in leaves], leaf_axes))
+            for (label, leaf), axis_ in zip(leaves, leaf_axes, strict=True):
+                if axis_ is None:
                     continue
                 value = operand(leaf, label)
-                place = _axis(place, value.spec, f"{name}: {label}")
-                sizes.append((value.shape[place], label, place))
-                names.add(value.names[place])
-                self.values.append(_in_front(value, place))
+                axis_ = _axis(axis_, value.spec, f"{name}: {label}")
+                sizes.append((value.shape[axis_], label, axis_))
+                names.add(value.names[axis_])
+                self.values.append(_in_front(value, axis_))
                 spec = entry_spec(self.values[-1].spec)
                 self.specs.append((label, Spec(spec.type, spec.shape[1:], spec.names[1:])))
         self.size = _size(sizes, name)
@@ -140,25 +142,25 @@ class _Arguments:
         self.axis_name = known.pop() if len(known) == 1 else None
 
     def of_one(self, nodes: Sequence[Expr]) -> list[Any]:
-        """The arguments of one entry."""
-        supply, made = iter(nodes), []
+        """The arguments that the function gets for one entry."""
+        supply, arguments = iter(nodes), []
         for arg, part in zip(self._args, self._parts, strict=True):
             if part is None:
-                made.append(arg)
+                arguments.append(arg)
                 continue
-            structure, leaves, places = part
+            structure, leaves, axes = part
             seen = [
-                leaf if place is None else differentiated_variables.faced(next(supply), leaf)
-                for leaf, place in zip(leaves, places, strict=True)
+                leaf if axis is None else differentiated_variables.in_dialect(next(supply), leaf)
+                for leaf, axis in zip(leaves, axes, strict=True)
             ]
-            made.append(containers.rebuild(structure, iter(seen)))
-        return made
+            arguments.append(containers.rebuild(structure, iter(seen)))
+        return arguments
 
 
 def _no_entries(name: str) -> Callable[[str, Any], Exception]:
     def refuse(path: str, value: Any) -> Exception:
-        told = f"{name}: {path} is {a(type(value).__name__)}, which has no axis of entries."
-        return NxTypeError(message(told, "None in its place of in_axes gives it to every entry as it is."))
+        what = f"{name}: {path} is {a(type(value).__name__)}, which has no axis of entries."
+        return NxTypeError(message(what, "None in its place of in_axes gives it to every entry as it is."))
 
     return refuse
 
@@ -182,7 +184,7 @@ def _for_each(in_axes: Axes, count: int, name: str) -> Sequence[Axes]:
 
 
 def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
-    """An axis for each leaf of a container, of a container that may end before it."""
+    """The axis of entries of each leaf, from axes that are given for a container or any part of it."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * containers.count(structure)
     parts = _parts(axes, structure)
@@ -191,34 +193,34 @@ def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
             f"{what}: an axis, None, or a container of them like the value, {containers.describe(structure)}, "
             f"got {axes!r}"
         )
-    return [place for part, child in zip(parts, structure[2], strict=True) for place in _spread(part, child, what)]
+    return [axis for part, child in zip(parts, structure[2], strict=True) for axis in _spread(part, child, what)]
 
 
 def _parts(axes: Axes, structure: Any) -> list[Axes] | None:
-    """What axes say of each part of a container; None where they are built in another way."""
+    """The axes that are given for each part of a container; None where the axes are built differently."""
     if structure in (containers.LEAF, containers.NOTHING):
         return None
     kind, detail, children = structure
-    found: list[Axes] | None = None
+    inner: list[Axes] | None = None
     if kind in ("tuple", "list", "named") and isinstance(axes, list | tuple):
-        found = list(axes)
+        inner = list(axes)
     elif kind == "dict" and isinstance(axes, dict) and set(axes) == set(detail.keys):
-        found = [axes[key] for key in detail.keys]
+        inner = [axes[key] for key in detail.keys]
     elif kind == "dataclass" and isinstance(axes, detail[0]):
-        found = [getattr(axes, name) for name in detail[1]]
-    return found if found is not None and len(found) == len(children) else None
+        inner = [getattr(axes, name) for name in detail[1]]
+    return inner if inner is not None and len(inner) == len(children) else None
 
 
-def _axis(place: int, spec: Any, what: str) -> int:
+def _axis(axis: int, spec: Any, what: str) -> int:
     rank = len(spec.shape)
-    if not -rank <= place < rank:
+    if not -rank <= axis < rank:
         raise NxValueError(
             message(
-                f"{what} has no axis {place}, it is {spec}.",
+                f"{what} has no axis {axis}, it is {spec}.",
                 "in_axes and out_axes say along which axis entries lie; in_axes=None is for what all of them share.",
             )
         )
-    return place % rank
+    return axis % rank
 
 
 def _size(sizes: Sequence[tuple[int, str, int]], name: str) -> int:
@@ -230,26 +232,26 @@ def _size(sizes: Sequence[tuple[int, str, int]], name: str) -> int:
             )
         )
     if len({size for size, _, _ in sizes}) > 1:
-        told = ", ".join(f"{label} has {size} along axis {axis}" for size, label, axis in sizes)
+        counts = ", ".join(f"{label} has {size} along axis {axis}" for size, label, axis in sizes)
         raise NxValueError(
-            message(f"{name}: arguments have different numbers of entries: {told}.", "in_axes=None keeps one whole.")
+            message(f"{name}: arguments have different numbers of entries: {counts}.", "in_axes=None keeps one whole.")
         )
     return sizes[0][0]
 
 
-def _in_front(value: Operand, place: int) -> Operand:
-    """A value with an axis moved to the front, without its name."""
-    if place:
-        order = (place, *[other for other in range(value.rank) if other != place])
+def _in_front(value: Operand, axis: int) -> Operand:
+    """Move an axis to the front, and drop its name."""
+    if axis:
+        order = (axis, *[other for other in range(value.rank) if other != axis])
         value = apply(p.transpose, value, axes=order)
     if value.names[0] is None:
         return value
     return apply(p.reshape, value, shape=value.shape, names=(None, *value.names[1:]))
 
 
-def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | None, name: str) -> Operand:
-    """A result with the axis of entries, which is its first, where it is asked for."""
-    if place is None:
+def _moved(value: Operand, axis: int | None, mapped: bool, axis_name: str | None, name: str) -> Operand:
+    """Move the axis of entries, the first one, to where ``out_axes`` wants it."""
+    if axis is None:
         if mapped:
             raise NxValueError(
                 message(
@@ -258,14 +260,14 @@ def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | Non
                 )
             )
         return value
-    place = _axis(place, value.spec, f"{name}: the result")
+    axis = _axis(axis, value.spec, f"{name}: the result")
     if axis_name is not None and axis_name not in value.names:
         entry = entry_spec(value.spec)
         value = apply(p.reshape, value, shape=entry.shape, names=(axis_name, *entry.names[1:]))
-    if not place:
+    if not axis:
         return value
     order = list(range(1, value.rank))
-    order.insert(place, 0)
+    order.insert(axis, 0)
     return apply(p.transpose, value, axes=tuple(order))
 
 

@@ -15,7 +15,7 @@ from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, source_locations
-from nxkernel.definitions.keys.argument_identity import Once, is_told
+from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.definitions.tracing import dialects
@@ -43,8 +43,8 @@ class CallArguments:
     snapshot : Snapshot
     arrays : list of (str, Spec, array)
         The captured arrays, those of functions among the options included.
-    face : str
-        As what the function sees its values.
+    dialect : str
+        Whose rules the function follows.
     fixed : set of str
         The paths of Python numbers that are static values.
     assigned : set of str
@@ -73,8 +73,8 @@ class CallArguments:
         "arrays",
         "assigned",
         "compiler",
+        "dialect",
         "donated",
-        "face",
         "fixed",
         "found_assigned",
         "found_fixed",
@@ -104,7 +104,7 @@ class CallArguments:
         compiler: str | None,
         snapshot: Snapshot,
         captured: Sequence[Any],
-        face: str = dialects.NX,
+        dialect: str = dialects.NX,
         fixed: Collection[str] = (),
         keywords: Sequence[str] = (),
         placed: Collection[str] = (),
@@ -129,19 +129,19 @@ class CallArguments:
         self.donated: tuple[int, ...] = ()
         if donated and device_programs.is_for_devices(self.compiler):
             self.donated = device_programs.places_of(self.paths, donated, self.values)
-        self.face, self.keywords, self.placed = face, tuple(keywords), placed
+        self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
         #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
-        self.kinds = tuple(map(kind_of, self.values)) if face == dialects.NUMPY else ()
+        self.kinds = tuple(map(kind_of, self.values)) if dialect == dialects.NUMPY else ()
         #: The paths of Python numbers that are static values.
-        bools = face == dialects.NUMPY
+        bools = dialect == dialects.NUMPY
         self.fixed = {
             path for path, value in leaves if is_number(value) and (path in fixed or (bools and type(value) is bool))
         }
         self.assigned: set[str] = set()
         self.found_assigned: list[tuple[str, bool]] = []
         self.found_fixed: set[str] = set()
-        if face == dialects.NX:
+        if dialect == dialects.NX:
             for path, whole in assigned.items():
                 self.add_assigned(path, whole)
 
@@ -196,14 +196,14 @@ class CallArguments:
         """The captured arrays that count by their contents and those of options, with their names."""
         return [*self.snapshot.beside, *(self._walk.beside if self._walk is not None else ())]
 
-    def once(self) -> Once:
+    def identities(self) -> IdentityTracker:
         """Finds arguments that are the same as others, or as what is captured."""
-        return Once(self.arrays, self.objects)
+        return IdentityTracker(self.arrays, self.objects)
 
     def _options_again(self) -> tuple[int, ...]:
         """Which options, and objects in them, are captured ones or each other."""
         first: dict[int, int] = {}
-        told = [value for value in self.options.values() if is_told(constant(value), value)]
+        told = [value for value in self.options.values() if has_identity(constant(value), value)]
         return tuple([first.setdefault(id(value), place) for place, value in enumerate([*self.objects, *told])])
 
     def refuse_again(self, function: str) -> None:
@@ -213,7 +213,7 @@ class CallArguments:
         ------
         NxTypeError
         """
-        met = {id(value): "a list, dict or object that it captures" for value in self.snapshot.whole.values()}
+        met = {id(value): "a list, dict or object that it captures" for value in self.snapshot.compared.values()}
         waiting = [*zip(self.names, self.given, strict=True)]
         for path, value in waiting:
             opened = containers.inside(value)
@@ -390,7 +390,7 @@ class CallArguments:
             if is_number(value) and path not in self.fixed
         }
         asked = getattr(error, "value", None)
-        if self.face == dialects.NX:
+        if self.dialect == dialects.NX:
             if asked is None or not asked.type.is_integer or asked.type is types.u8:
                 return set()
             open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
@@ -398,7 +398,7 @@ class CallArguments:
             needed = {n.params["name"] for n in post_order([getattr(asked, "node", asked)]) if n.primitive is parameter}
             if needed & open_.keys():
                 return needed & open_.keys()
-        if self.face == dialects.NX:
+        if self.dialect == dialects.NX:
             return set()
         whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
         return whole or set(open_)
@@ -486,7 +486,7 @@ class CallArguments:
         ]
         known = CapturedArrays(self.arrays, leads, self.objects, self.beside)
         return trace(
-            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
+            name, function, self.structures, leaves, self.options, known, twin, self.dialect, self.names, self.keywords,
             self.hooks, self.order,
         )  # fmt: skip
 

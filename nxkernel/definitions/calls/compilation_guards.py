@@ -71,7 +71,7 @@ def assert_compiles(count: int) -> Iterator[None]:
 
 
 def report(function: str, reason: tuple[str, ...]) -> None:
-    """Called when a call misses the graph cache, before anything is traced."""
+    """Called when a call misses the graph cache, before anything is traced: raises in a ``no_compile`` block."""
     text = f"{function}: {'; '.join(reason)}"
     for met in _counters.get():
         met.append(text)

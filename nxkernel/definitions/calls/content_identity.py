@@ -16,46 +16,46 @@ class HasPrograms:
     """The inspection methods of functions that have compiled programs: cache info, compilations, clearing."""
 
     __name__: str
-    _family: CacheEntryGroup
+    _entry_group: CacheEntryGroup
 
     def cache_info(self) -> CacheInfo:
-        """Hits, misses, and where kernels came from."""
-        found = self._family
-        return CacheInfo(found.hits, found.misses, found.compiled, found.memory, found.disk, len(found.programs()))
+        """Counts of hits and misses, and of kernels compiled or found in memory or on disk."""
+        group = self._entry_group
+        return CacheInfo(group.hits, group.misses, group.compiled, group.memory, group.disk, len(group.programs()))
 
     def clear_cache(self) -> None:
-        """Forget its programs; kernels stay in memory and on disk."""
-        _drop(self._family)
+        """Drop the compiled programs; their kernels stay in memory and on disk."""
+        _drop(self._entry_group)
 
     def compilations(self) -> list[CompilationView]:
-        """Its programs as data for display, oldest first."""
-        programs = sorted(self._family.programs(), key=lambda program: program.made)
+        """The compiled programs as data for display, oldest first."""
+        programs = sorted(self._entry_group.programs(), key=lambda program: program.made)
         return [explanations.view(self.__name__, program) for program in programs]
 
 
-class KnownFunction(HasPrograms):
-    """A function with cached programs, for display only: it cannot be called.
+class CachedFunction(HasPrograms):
+    """A name and its compiled programs, for display only: it cannot be called.
 
     Parameters
     ----------
-    family : Family
+    entry_group : CacheEntryGroup
         Its programs.
     """
 
-    def __init__(self, family: CacheEntryGroup) -> None:
-        self._family = family
-        self.__name__ = family.name
+    def __init__(self, entry_group: CacheEntryGroup) -> None:
+        self._entry_group = entry_group
+        self.__name__ = entry_group.name
 
     def __repr__(self) -> str:
         return f"<programs of {self.__name__}>"
 
     def is_of(self, definition: object) -> bool:
-        """Whether these are the programs of a definition."""
-        return getattr(definition, "_family", None) is self._family
+        """Whether a definition has this cache entry group."""
+        return getattr(definition, "_entry_group", None) is self._entry_group
 
 
-def functions() -> list[KnownFunction]:
-    """The functions that have programs, latest definition last.
+def functions() -> list[CachedFunction]:
+    """The functions that have compiled programs, latest definition last.
 
     Examples
     --------
@@ -66,11 +66,11 @@ def functions() -> list[KnownFunction]:
     >>> functions()[-1]
     <programs of eleventh>
     """
-    return [KnownFunction(family) for family in graph_cache.families()]
+    return [CachedFunction(entry_group) for entry_group in graph_cache.entry_groups()]
 
 
 def forget(name: str = "") -> tuple[int, Callable[[], int]]:
-    """Drop the programs of the functions of a name, or of all of them.
+    """Drop the compiled programs of all functions of a name, or of all functions.
 
     Parameters
     ----------
@@ -79,27 +79,33 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
     Returns
     -------
     int
-        How many there were.
+        The number of dropped programs.
     callable
-        Puts back those that nothing has replaced by then, and says how many.
+        Restores those that have not been replaced by then, and returns their number.
     """
-    dropped = [(each, _drop(each)) for each in graph_cache.families() if name in ("", each.name)]
+    dropped = [(each, _drop(each)) for each in graph_cache.entry_groups() if name in ("", each.name)]
     return sum(len(programs) for _, programs in dropped), lambda: sum(
-        family.restore(programs) for family, programs in dropped
+        entry_group.restore(programs) for entry_group, programs in dropped
     )
 
 
-def _drop(family: CacheEntryGroup) -> list[CachedProgram]:
-    dropped = family.clear()
-    # What is traced again tells what it told.
+def _drop(entry_group: CacheEntryGroup) -> list[CachedProgram]:
+    dropped = entry_group.clear()
+    # What is traced again warns again.
     negative_indices.forget()
     if dropped:
         stream.emit(
-            Event("clear", family.name, where=source_locations.caller(), calls=len(dropped), identity=family.identity)
+            Event(
+                "clear",
+                entry_group.name,
+                where=source_locations.caller(),
+                calls=len(dropped),
+                identity=entry_group.identity,
+            )
         )
     return dropped
 
 
-def named(name: str) -> KnownFunction | None:
-    """The function of that name that was defined last; None where none has programs."""
+def named(name: str) -> CachedFunction | None:
+    """The cached function of that name that was defined last; None where none has programs."""
     return next((known for known in reversed(functions()) if known.__name__ == name), None)

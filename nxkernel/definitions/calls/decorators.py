@@ -62,16 +62,16 @@ def defn(
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
         (:func:`nxkernel.default_options`).
     promotion : {"nx", "numpy"}, optional
-        Whose rules hold for types, and whether arrays are assigned into: Nx's, or NumPy's. When not given, a function
-        that names NumPy and nothing of nxkernel follows NumPy's, and so does one that names neither where the names
-        around it include NumPy.
+        The dialect: Nx's type promotion and immutable values, or NumPy's promotion and arrays that can be assigned
+        into. By default a function that names NumPy and not nxkernel has NumPy's dialect; so does one that names
+        neither, if its module has imported NumPy, and not nxkernel or the function assigns into arrays.
     static_argnames : str or sequence of str, optional
         Positional parameters that are static values, by name; they must be hashable, and each new value is a new
         program. Keyword-only parameters always are.
     static_argnums : int or sequence of int, optional
-        The same by place, from 0.
+        The same by position, from 0.
     hooks : dict, optional
-        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+        Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def jit(
     Parameters
     ----------
     function : callable
-        Traced as it stands, with each iteration of its Python loops; in one with ``@nx.defn`` they are loops of the
+        It is traced as it is, so its Python loops are unrolled; in a function with ``@nx.defn`` they are loops of the
         program.
     compiler : str, optional
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
@@ -170,11 +170,11 @@ def jit(
     static_argnames, static_argnums : optional
         Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
     donate_argnames, donate_argnums : optional
-        Positional parameters, by name or place, whose tensors are not needed after the call: those on a device are
-        given away, so that using one again is an error, and their memory becomes that of results of the same type and
-        shape. Tensors and arrays on the host stay as they are and can be used again, with ``"numba_cpu"`` all of them.
+        Positional parameters, by name or position, whose tensors are not needed after the call. The memory of those on
+        a device is reused for results of the same type and shape, and using such a tensor again is an error. Tensors
+        and arrays on the host can still be used, so with ``"numba_cpu"`` all of them.
     hooks : dict, optional
-        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+        Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
 
     Returns
     -------
@@ -201,18 +201,18 @@ def jit(
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )
-    given: dict[str, Any] = {"static_argnames": static_argnames, "donate_argnames": donate_argnames}
+    more: dict[str, Any] = {"static_argnames": static_argnames, "donate_argnames": donate_argnames}
     if isinstance(function, Definition):
         if static_argnames is None and static_argnums is None:
-            given["static_argnames"] = function.static
+            more["static_argnames"] = function.static
         if donate_argnames is None and donate_argnums is None:
-            given["donate_argnames"] = function.donated
-        given |= {"syntax": function.syntax, "promotion": function.face}
+            more["donate_argnames"] = function.donated
+        more |= {"syntax": function.syntax, "promotion": function.dialect}
         hooks = function.hooks | hook_delivery.checked(hooks)
         function = function.__nx_function__
     return Definition(
         function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums,
-        donate_argnums=donate_argnums, hooks=hooks, **given,
+        donate_argnums=donate_argnums, hooks=hooks, **more,
     )  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def jit_apply(
     Returns
     -------
     tensor or container
-        What the function gives.
+        The function's result.
 
     Examples
     --------
@@ -250,11 +250,13 @@ def jit_apply(
     return jit(function, compiler=compiler, on_conflict=on_conflict)(*arguments, **(options or {}))
 
 
-def _check_list(name: str, what: str, given: Any) -> None:
-    """Raise an error for what is no list; a tensor would be split into its rows."""
-    if not isinstance(given, list | tuple):
+def _check_list(name: str, what: str, values: Any) -> None:
+    """Refuse arguments that are not in a list: a tensor would be split into its rows."""
+    if not isinstance(values, list | tuple):
         raise NxTypeError(
-            message(f"nx.{name} takes its {what} as a list, got {describe(given)}.", f"Write nx.{name}(function, [t]).")
+            message(
+                f"nx.{name} takes its {what} as a list, got {describe(values)}.", f"Write nx.{name}(function, [t])."
+            )
         )
 
 
@@ -277,14 +279,14 @@ class Compiled(Definition[Parameters, Result]):
         )
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
-        # It is the one that it was compiled with, wherever tensors are that it is called with.
+        # The compiler stays the same, wherever the tensors of a call are.
         self.compiler = arguments.compiler
         self._structures, self._expected = (
             arguments.structures,
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
         )
         self._call_text = arguments.signature(self.__name__)
-        #: What was made for the templates.
+        #: The program that was compiled for the templates.
         self.program = self._program(arguments)[0]
         #: Positional arguments that are static values, and numbers that the trace needed as such.
         self._settled = _settled(arguments)
@@ -306,21 +308,21 @@ class Compiled(Definition[Parameters, Result]):
         arguments = super()._bind(args, opts, templates)
         if not hasattr(self, "_expected"):
             return arguments
-        given = tuple(zip(arguments.paths, arguments.specs, strict=True))
+        specs = tuple(zip(arguments.paths, arguments.specs, strict=True))
         settled = _settled(arguments)
         settled = {name: settled[name] for name in self._settled if name in settled}
-        if arguments.structures != self._structures or given != self._expected or settled != self._settled:
-            raise NxTypeError(self._mismatch(dict(given), settled))
+        if arguments.structures != self._structures or specs != self._expected or settled != self._settled:
+            raise NxTypeError(self._mismatch(dict(specs), settled))
         return arguments
 
-    def _mismatch(self, given: dict[str, Spec], settled: dict[str, Any]) -> str:
+    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any]) -> str:
         expected = dict(self._expected)
         lines = [
-            f"{path}: expected {spec}, got {given.get(path, 'nothing')}"
+            f"{path}: expected {spec}, got {specs.get(path, 'nothing')}"
             for path, spec in expected.items()
-            if given.get(path) != spec
+            if specs.get(path) != spec
         ]
-        lines += [f"{path}: got {spec}, which is not expected" for path, spec in given.items() if path not in expected]
+        lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
         lines += [
             f"{name}: expected the static value {value!r}, got {settled[name]!r}"
             for name, value in self._settled.items()
@@ -347,26 +349,25 @@ def compile(
     ----------
     function : callable
     templates : sequence
-        Templates, tensors, numbers or containers of them; only their types, shapes and names count. For parameters that
-        are static values, the values; a number that the trace needs as a value, such as a size, is one of them then.
+        Templates, tensors, numbers or containers of them, of which only types, shapes and axis names count; static
+        values for static parameters. A number whose value the trace needs, such as a size, becomes static.
     options : mapping, optional
         The function's options; they are fixed.
     compiler : str, optional
-        As for :func:`nxkernel.jit`; where nobody names one, tensors on a device among the templates make it
-        ``"numba_cuda"``.
+        As for :func:`nxkernel.jit`; by default ``"numba_cuda"`` if a template is a tensor on a device.
     hooks : dict, optional
-        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+        Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
 
     Returns
     -------
     Compiled
-        Takes arguments of just these types and shapes. What the function captures is followed as ever: a call after a
-        captured number has changed is compiled again.
+        Takes arguments of exactly these types and shapes. Captured values are compared as always: after a captured
+        number has changed, the next call compiles again.
 
     Raises
     ------
     NxTypeError
-        When it is called with others.
+        If it is called with other types or shapes.
 
     Examples
     --------
@@ -378,12 +379,12 @@ def compile(
     syntax, promotion, static = False, None, None
     if isinstance(function, Definition):
         hooks, static = function.hooks | hook_delivery.checked(hooks), function.static
-        syntax, promotion, function = function.syntax, function.face, function.__nx_function__
+        syntax, promotion, function = function.syntax, function.dialect, function.__nx_function__
     return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
 
 
 def _settled(arguments: CallArguments) -> dict[str, Any]:
-    """The static values of a call by name."""
+    """The static arguments of a call, by name."""
     return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
 
 
@@ -397,7 +398,7 @@ def debug_expr(function: Callable[Parameters, Any]) -> Callable[Parameters, Any]
     Returns
     -------
     callable
-        It takes what `function` takes, templates too, and gives traced values, which print as their graph.
+        It takes the arguments of `function`, or templates, and returns traced values, which print as their graph.
 
     Examples
     --------
@@ -411,10 +412,10 @@ def debug_expr(function: Callable[Parameters, Any]) -> Callable[Parameters, Any]
       c = add b, 1.0   f32[2]
     >
     """
-    made = function if isinstance(function, Definition) else Definition(function)
+    definition = function if isinstance(function, Definition) else Definition(function)
 
     def debugged(*args: Any, **opts: Any) -> Any:
-        graph = made._trace(made._bind(args, opts, templates=True))[0].graph
+        graph = definition._trace(definition._bind(args, opts, templates=True))[0].graph
         return graph.rebuild(graph.outputs)
 
     return functools.update_wrapper(debugged, function, updated=())
@@ -468,7 +469,7 @@ def print_expr(tensor: Any) -> Any:
     Returns
     -------
     tensor or container
-        What was given.
+        `tensor`.
 
     Examples
     --------

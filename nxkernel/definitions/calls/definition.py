@@ -25,8 +25,8 @@ from nxkernel.definitions.calls import (
 )
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.content_identity import HasPrograms
-from nxkernel.definitions.calls.event_reports import tell
-from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, family
+from nxkernel.definitions.calls.event_reports import report_compilation
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
@@ -43,7 +43,7 @@ from nxkernel.definitions.keys import (
     source_locations,
     static_arguments,
 )
-from nxkernel.definitions.keys.argument_identity import Once
+from nxkernel.definitions.keys.argument_identity import IdentityTracker
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
@@ -110,7 +110,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         code = getattr(plain, "__code__", None)
         self.fingerprint = code_fingerprint.of_code(code) if code is not None else type(function).__name__
         #: As what it sees its values: by the rules of Nx, or of NumPy.
-        self.face = promotion or (dialects.of(plain) if syntax else dialects.NX)
+        self.dialect = promotion or (dialects.of(plain) if syntax else dialects.NX)
         self._promoted = promotion is not None
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
@@ -119,8 +119,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self.donated = static_arguments.named(
             self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
         )
-        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
-        self._family: CacheEntryGroup = family(self.__name__, content, callables.place(plain))
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.dialect}"
+        self._entry_group: CacheEntryGroup = entry_group(self.__name__, content, callables.qualified_name(plain))
 
     @property
     def _silent(self) -> bool:
@@ -170,7 +170,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def __reduce__(self) -> str | tuple:
         return pickling.reduced(self, Definition)
 
-    __nx_pickled__ = cached_property(pickling.stand_in)
+    __nx_pickled__ = cached_property(pickling.placeholder)
 
     # Calls -----------------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if self.face != dialects.NX or self.static or self._family.fixed:
+        if self.dialect != dialects.NX or self.static or self._entry_group.fixed:
             return self._call_with_static(args, opts)
         key: list[Any] = []
         arrays: list[Any] = []
@@ -195,15 +195,15 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 return self._call(args, opts)
         if opts and not fast_path.add_options(opts, key):
             return self._call(args, opts)
-        return self._quickly(args, opts, tuple(key), arrays)
+        return self._by_fast_path(args, opts, tuple(key), arrays)
 
     def _call_with_static(self, args: tuple, opts: dict[str, Any]) -> Any:
         """A call of which some arguments may be static values: those are part of the key."""
         __tracebackhide__ = True
-        fixed = self.static | self._family.fixed
+        fixed = self.static | self._entry_group.fixed
         key: list[Any] = []
         arrays: list[Any] = []
-        numpy = self.face == dialects.NUMPY
+        numpy = self.dialect == dialects.NUMPY
         add = fast_path.add_weak if numpy else fast_path.add
         for place, value in enumerate(args):
             kind = type(value)
@@ -225,9 +225,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                     return self._call(args, opts)
         if opts and not fast_path.add_options(opts, key):
             return self._call(args, opts)
-        return self._quickly(args, opts, tuple(key), arrays)
+        return self._by_fast_path(args, opts, tuple(key), arrays)
 
-    def _quickly(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
+    def _by_fast_path(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
         """Answer a call by the fast path for its key, where there is one that holds."""
         __tracebackhide__ = True
         snapshot = self._snapshot
@@ -247,30 +247,32 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
         __tracebackhide__ = True
-        arguments, version = self._bind(args, opts), self._family.version
+        arguments, version = self._bind(args, opts), self._entry_group.version
         try:
             program, hit = self._program(arguments)
         except NxError as error:
             # It names the line; the dozen frames in which it was traced would hide those of the person.
-            error.__traceback__ = source_locations.persons(error.__traceback__)
+            error.__traceback__ = source_locations.users_traceback(error.__traceback__)
             raise
         program.calls += 1
         if not hit:
             program.new += 1
         elif stream.listening:
-            stream.emit(Event("hit", self.__name__, where=source_locations.caller(), identity=self._family.identity))
+            stream.emit(
+                Event("hit", self.__name__, where=source_locations.caller(), identity=self._entry_group.identity)
+            )
         # A key made when fewer numbers were known to be static does not have their values.
         watching = nan_checks.watching()
-        known = key is not None and version == self._family.version and not watching
+        known = key is not None and version == self._entry_group.version and not watching
         # What a trace changed is another call by now.
-        known = known and (hit or self._family.known(program.ident) is program)
+        known = known and (hit or self._entry_group.known(program.ident) is program)
         if known and fast_path.FastPath.is_possible(arguments, program, arrays):
             fast_paths = arguments.snapshot.fast_paths
             if len(fast_paths) >= _FAST_PATHS:
                 fast_paths.clear()
-            left = fast_path.Left.of(callables.plain(self._root), arguments.options, len(args), opts)
+            left = fast_path.CallDefaults.of(callables.plain(self._root), arguments.options, len(args), opts)
             if left is not None:
-                fast_paths[key] = fast_path.FastPath(self._family, arguments, program, left, self.hooks)
+                fast_paths[key] = fast_path.FastPath(self._entry_group, arguments, program, left, self.hooks)
         try:
             arguments.refuse_changes(self.__name__, program)
             given = arguments.inputs(program.captured, program.fixed)
@@ -288,7 +290,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _failed(self, error: Exception, where: str | None = None) -> None:
         reason = (f"{type(error).__name__}: {error}",)
         where = source_locations.caller() if where is None else where
-        stream.emit(Event("error", self.__name__, where=where, reason=reason, identity=self._family.identity))
+        stream.emit(Event("error", self.__name__, where=where, reason=reason, identity=self._entry_group.identity))
 
     def _inline(self, args: tuple, opts: dict[str, Any]) -> Any:
         """A call while another function is traced becomes part of its graph."""
@@ -312,7 +314,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         for path, value in zip(self._names(len(args)), args, strict=True):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
-            elif self.face == dialects.NX or not dialects.is_static(value):
+            elif self.dialect == dialects.NX or not dialects.is_static(value):
                 containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
@@ -320,7 +322,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         values = options.check(self.__name__, self._signature, opts) | given
         values |= {name: values.pop(name) for name in order}
         with hook_delivery.inside(self.hooks), negative_indices.by_text(self._silent):
-            return dialects.inside(self.face, self._twin(self.__nx_function__), args, values)
+            return dialects.inside(self.dialect, self._twin(self.__nx_function__), args, values)
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What runs while the function is traced."""
@@ -335,14 +337,14 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             # Somebody has given it other defaults, or its class another `__call__`.
             self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
         args, opts = self._placed(args, opts)
-        with types_.promotion(self.face):
+        with types_.promotion(self.dialect):
             return self._bound(args, opts, templates)
 
     def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
-        if self.face == dialects.NUMPY or self.static:
-            args, names, keywords, more = static_arguments.apart(args, names, self._is_static)
+        if self.dialect == dialects.NUMPY or self.static:
+            args, names, keywords, more = static_arguments.split_static(args, names, self._is_static)
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
@@ -354,27 +356,27 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             if isinstance(value, Template) and not templates:
                 raise argument_errors.template(self.__name__, path)
         snapshot, captured = self._look()
-        fixed = self._family.fixed
-        placed, assigned, owner = frozenset(more), self._family.assigned, ()
-        if self._family.owned:
+        fixed = self._entry_group.fixed
+        placed, assigned, owner = frozenset(more), self._entry_group.assigned, ()
+        if self._entry_group.owned:
             owner = hook_delivery.owner(self._root)
 
         def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
             return CallArguments(
-                names, args, structures, leaves, values, self.compiler, snapshot, captured, self.face, fixed, keywords,
-                placed, assigned, self.hooks, owner, self.donated, order,
+                names, args, structures, leaves, values, self.compiler, snapshot, captured, self.dialect, fixed,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order,
             )  # fmt: skip
 
         found = arguments(structures, leaves)
         if found.compares_memory:
             found.refuse_shared(self.__name__)
         if found.identifies:
-            leaves, structures = self._flattened(names, args, found.once())
+            leaves, structures = self._flattened(names, args, found.identities())
             found = arguments(structures, leaves)
         return found
 
     def _flattened(
-        self, names: Sequence[str], args: Sequence[Any], once: Once | None = None
+        self, names: Sequence[str], args: Sequence[Any], identities: IdentityTracker | None = None
     ) -> tuple[list[tuple[str, Any]], list[Any]]:
         """The leaves of arguments, and how these are built."""
         __tracebackhide__ = True
@@ -382,7 +384,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         structures = []
         for name, value in zip(names, args, strict=True):
             try:
-                structures.append(containers.flatten(value, name, leaves, self._refuse, once=once))
+                structures.append(containers.flatten(value, name, leaves, self._refuse, identities=identities))
             except RecursionError:
                 raise argument_errors.nested(self.__name__, name, value) from None
         return leaves, structures
@@ -393,7 +395,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if name in self.static:
             static_arguments.check(self.__name__, name, value)
             return True
-        return self.face == dialects.NUMPY and dialects.is_static(value)
+        return self.dialect == dialects.NUMPY and dialects.is_static(value)
 
     def _look(self) -> tuple[Snapshot, list[Any]]:
         """What the function captures, as it is now."""
@@ -436,22 +438,22 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _program(self, arguments: CallArguments) -> tuple[CachedProgram, bool]:
         """The program that answers a call, and whether it was there."""
         __tracebackhide__ = True
-        program = self._find(arguments, self._family.find)
+        program = self._find(arguments, self._entry_group.find)
         if program is not None:
             return program, True
-        with self._family.making:
-            program = self._find(arguments, self._family.find)
+        with self._entry_group.making:
+            program = self._find(arguments, self._entry_group.find)
             if program is not None:
                 return program, True
             argument_errors.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
-            case = explanations.case(
-                self._family, arguments, recompilation_advice.Declared(self._root, self._static_by)
+            case = explanations.cache_miss(
+                self._entry_group, arguments, recompilation_advice.Declared(self._root, self._static_by)
             )
             compilation_guards.report(self.__name__, case.reason)
             where = source_locations.caller()
             try:
                 traced, trace_ms = self._trace(arguments)
-                self._family.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
+                self._entry_group.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
                 executable, placed = device_programs.compiled(
                     traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
                 )
@@ -484,18 +486,18 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 self._failed(error, where)
                 raise
             told = case.advice
-            self._family.count(program)
+            self._entry_group.count(program)
             changed = take_snapshot(self._root)[0]
             settled, parts = arguments.options_now()
             if settled and changed.ident == arguments.snapshot.ident:
-                self._family.add(program)
+                self._entry_group.add(program)
             elif not arguments.anew:
                 told = recompilation_advice.restless(
                     self.__name__, arguments.parts(), {**arguments.parts(), **changed.parts, **parts}
                 )
-                self._family.unkept = program, told
+                self._entry_group.unkept = program, told
         notes = (*traced.notes, *explanations.other_loops(case, executable.kernels))
-        tell(self.__name__, self._family.identity, program, told, notes)
+        report_compilation(self.__name__, self._entry_group.identity, program, told, notes)
         return program, False
 
     def _is_kept(self, arguments: CallArguments) -> bool:
@@ -507,22 +509,22 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()
-        outside = side_effects.Stored(self._root, arguments.options)
+        outside = side_effects.SideEffects(self._root, arguments.options)
         while True:
             try:
                 with negative_indices.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self._root, self._twin)
                 # By Nx's rules a trace is pure, and what it logs tells how often it ran.
-                of_numpy = self.face == dialects.NUMPY
-                outside.refuse_traced(self.__name__, arguments.snapshot.whole, logs=not of_numpy)
+                of_numpy = self.dialect == dialects.NUMPY
+                outside.refuse_traced(self.__name__, arguments.snapshot.compared, logs=not of_numpy)
                 if of_numpy and outside.changed and self._is_kept(arguments):
                     traced = dataclasses.replace(traced, repeated=outside.repeated(self.__name__))
                 break
             except AssignedError as found:
                 argument_errors.check_once(self.__name__, arguments.used_up)
                 outside.undo()
-                arguments.add_assigned(found.path, found.whole)
-                arguments.found_assigned.append((found.path, found.whole))
+                arguments.add_assigned(found.path, found.augmented)
+                arguments.found_assigned.append((found.path, found.augmented))
             except NxError as error:
                 outside.undo()
                 more = arguments.fixable(error)
@@ -568,18 +570,20 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         ('first call',)
         """
         arguments = self._bind(args, opts, templates=True)
-        program = self._find(arguments, self._family.known)
+        program = self._find(arguments, self._entry_group.known)
         if program is not None:
             arguments.refuse_changes(self.__name__, program)
             return explanations.hit(self.__name__, program)
-        case = explanations.case(self._family, arguments, recompilation_advice.Declared(self._root, self._static_by))
+        case = explanations.cache_miss(
+            self._entry_group, arguments, recompilation_advice.Declared(self._root, self._static_by)
+        )
         if arguments.anew:
             # A trace would draw, use up or write what nobody can put back.
             return explanations.miss(self.__name__, case, None, arguments.compiler, ())
-        outside = side_effects.Stored(self._root, arguments.options)
+        outside = side_effects.SideEffects(self._root, arguments.options)
         try:
             met = reached([("", self._root), *arguments.options.items()])
-            traced, _ = restoring.asking(met, lambda: self._trace(arguments))
+            traced, _ = restoring.run_and_restore(met, lambda: self._trace(arguments))
         finally:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()

@@ -7,8 +7,8 @@ from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
 
 
-def tell(name: str, identity: str, program: CachedProgram, advice: str, notes: tuple[str, ...]) -> None:
-    """Emit an event for each kernel, and one for the call that was new."""
+def report_compilation(name: str, identity: str, program: CachedProgram, advice: str, notes: tuple[str, ...]) -> None:
+    """Emit an event for each kernel of a new program, and one for the call that compiled it."""
     executable, where = program.executable, program.where
     code = launch_groups.code_of(executable)
     for kernel in code:

@@ -26,22 +26,22 @@ from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.messages.grammar import counted
 from nxkernel.operand import VectorizedSpec
 
-#: How many kinds of loops are told that a new shape takes.
+#: How many kinds of loops a note on a new shape names.
 _LOOPS = 3
 
 
 @dataclass(frozen=True)
-class Case:
-    """Why a call is new: what `why` says before it, and its event after it.
+class CacheMiss:
+    """Why a call missed the graph cache: for `why` before the call, and for the event after it.
 
     Parameters
     ----------
     reason : tuple of Change
-        What differs from the closest call before.
+        The differences from the closest program.
     closest : CachedProgram or None
-        The program of that.
+        The program whose key differs least.
     advice : str
-        What the person could change, when there is something.
+        What the user could change, if there is something.
     """
 
     reason: tuple[Change, ...]
@@ -49,56 +49,56 @@ class Case:
     advice: str
 
 
-def case(family: CacheEntryGroup, arguments: CallArguments, declared: Declared) -> Case:
-    """Why a call is new to a function that has no program for it."""
+def cache_miss(entry_group: CacheEntryGroup, arguments: CallArguments, declared: Declared) -> CacheMiss:
+    """Compare a call that has no program with the closest one that has, and say what to do about it."""
     if arguments.anew:
-        found = [f"{label}: {what}, is read anew at each call" for label, what in arguments.anew.items()]
-        return Case(tuple([Change.saying(text, "unwatched") for text in found]), None, unwatched(arguments.anew))
+        changed = [f"{label}: {what}, is read anew at each call" for label, what in arguments.anew.items()]
+        return CacheMiss(tuple([Change.saying(text, "unwatched") for text in changed]), None, unwatched(arguments.anew))
     parts = arguments.parts()
-    closest = family.closest(parts)
-    found = changes(closest.parts, parts) if closest is not None else []
-    told = advice(found, arguments, declared, len(family.programs()))
-    if family.unkept is not None and closest is family.unkept[0]:
-        told = family.unkept[1]
-    if family.was_dropped(arguments.ident):
+    closest = entry_group.closest(parts)
+    changed = changes(closest.parts, parts) if closest is not None else []
+    hint = advice(changed, arguments, declared, len(entry_group.programs()))
+    if entry_group.unkept is not None and closest is entry_group.unkept[0]:
+        hint = entry_group.unkept[1]
+    if entry_group.was_dropped(arguments.ident):
         dropped = f"its program was dropped: the function had more than {PROGRAMS}, and it was unused for longest"
-        return Case((Change.saying(dropped, "evicted"),), closest, told)
+        return CacheMiss((Change.saying(dropped, "evicted"),), closest, hint)
     if closest is None:
-        return Case(_first(family), None, "")
-    return Case(lines(found) or (Change.saying(MADE_ANEW, "anew"),), closest, told)
+        return CacheMiss(_first(entry_group), None, "")
+    return CacheMiss(lines(changed) or (Change.saying(MADE_ANEW, "anew"),), closest, hint)
 
 
-def _first(family: CacheEntryGroup) -> tuple[Change, ...]:
-    """The reason for a call of a function that has no programs."""
-    if not family.before or family.before == family.content:
+def _first(entry_group: CacheEntryGroup) -> tuple[Change, ...]:
+    """The reason for a miss of a function that has no programs yet."""
+    if not entry_group.before or entry_group.before == entry_group.content:
         return (Change.saying("first call", "first"),)
-    (code, way, face), (old_code, old_way, old_face) = family.content.split(), family.before.split()
+    (code, way, dialect), (old_code, old_way, old_dialect) = entry_group.content.split(), entry_group.before.split()
     if code != old_code:
         return (Change.saying("first call since its code changed", "first"),)
-    if face != old_face:
-        return (Change.of("", ["promotion"], "value", repr(old_face), repr(face)),)
+    if dialect != old_dialect:
+        return (Change.of("", ["promotion"], "value", repr(old_dialect), repr(dialect)),)
     return (Change.of("", ["made by"], "value", _MADE_BY[old_way], _MADE_BY[way]),)
 
 
 _MADE_BY = {"syntax": "nx.defn", "plain": "nx.jit"}
 
 
-def other_loops(told: Case, kernels: Sequence[KernelRecord]) -> tuple[str, ...]:
-    """A note on a call that only has other shapes, for which other loops are best than for those before.
+def other_loops(cause: CacheMiss, kernels: Sequence[KernelRecord]) -> tuple[str, ...]:
+    """A note for a call that differs in shapes alone, if the new shapes get other loops than the old ones.
 
     Parameters
     ----------
-    told : Case
+    cause : CacheMiss
     kernels : sequence of KernelRecord
-        Those of the call's program.
+        The kernels of the new program.
     """
-    only_shapes = told.reason and all(
+    only_shapes = cause.reason and all(
         change.kind == "type" and change.there.partition("[")[0] == change.here.partition("[")[0]
-        for change in told.reason
+        for change in cause.reason
     )
-    if told.closest is None or not only_shapes:
+    if cause.closest is None or not only_shapes:
         return ()
-    before = told.closest.executable.kernels
+    before = cause.closest.executable.kernels
     known, new = ({kernel.symbol for kernel in each} for each in (before, kernels))
     here = [_loops(kernel) for kernel in kernels if kernel.symbol not in known]
     there = [_loops(kernel) for kernel in before if kernel.symbol not in new]
@@ -124,7 +124,7 @@ _WHERE = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a call would do.
+    """What a call would do: hit or miss, why, and the kernels that it would run.
 
     Parameters
     ----------
@@ -132,17 +132,17 @@ class Explanation:
     hit : bool
         Whether a program is there.
     difference : tuple of str
-        From the closest program before; ``("first call",)`` when there is none.
+        The differences from the closest program; ``("first call",)`` if there is none.
     kernels : tuple of (str, str)
         For a call that would be traced: each kernel, and whether it would be ``"compiled"``, come from ``"memory"`` or
-        ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``. The loops and choices of a
-        program are the last one.
+        ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``. All loops and branches of a
+        program together are the last one.
     closest : str
-        Where and when the closest program was made, and how many calls it answered.
+        Where and when the closest program was compiled, and how many calls it has answered.
     advice : str
-        What the person could change so that the call is answered, when there is something.
+        What the user could change so that the call hits the cache, if there is something.
     notes : tuple of str
-        How the function would be traced, and into what loops, where that may surprise.
+        Notes on the trace, such as on unrolled loops.
     """
 
     function: str
@@ -172,31 +172,31 @@ class Explanation:
 
 
 def hit(function: str, program: CachedProgram) -> Explanation:
-    """What a call would do that a program answers."""
+    """The explanation of a call that has a program."""
     return Explanation(function, True, (), (), _history(program))
 
 
-def miss(function: str, told: Case, graph: Graph | None, compiler: str, notes: tuple[str, ...]) -> Explanation:
-    """What a new call would do.
+def miss(function: str, cause: CacheMiss, graph: Graph | None, compiler: str, notes: tuple[str, ...]) -> Explanation:
+    """The explanation of a call that has none.
 
     Parameters
     ----------
     function : str
-    told : Case
+    cause : CacheMiss
     graph : Graph or None
-        What it would be traced to; None where that cannot be known before.
+        The traced graph; None if a trace cannot be undone.
     compiler : str
-        What would make a program of that.
+        The compiler that it is for.
     notes : tuple of str
-        Of the trace.
+        The notes of the trace.
     """
     kernels: list[KernelRecord] = []
     if graph is not None:
         kernels = launch_groups.joined(registry.get(compiler).foresee(graph))[0]
     shown = tuple((kernel.title, kernel.origin) for kernel in kernels)
-    last = _history(told.closest) if told.closest is not None else ""
-    notes = (*notes, *other_loops(told, kernels))
-    return Explanation(function, False, told.reason, shown, last, told.advice, notes)
+    last = _history(cause.closest) if cause.closest is not None else ""
+    notes = (*notes, *other_loops(cause, kernels))
+    return Explanation(function, False, cause.reason, shown, last, cause.advice, notes)
 
 
 def _history(program: CachedProgram) -> str:
@@ -206,14 +206,14 @@ def _history(program: CachedProgram) -> str:
     return f"compiled {ago} ago{where}, called {counted(program.calls, 'time')}"
 
 
-def view(name: str, program: CachedProgram, given: Sequence[np.ndarray] | None = None) -> CompilationView:
-    """A program as data for display, with what it takes on some inputs where they are given."""
+def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None = None) -> CompilationView:
+    """A compiled program as data for display; with measured kernel times if inputs are given."""
     executable = program.executable
     graph = executable.graph
     values = list(map(node_with, graph.outputs, program.specs))
     names = names_of(graph)
-    kernels, places = launch_groups.joined(executable.kernels)
-    launched = _launched(executable, places)
+    kernels, group_of = launch_groups.joined(executable.kernels)
+    launched = _launched(executable, group_of)
     return CompilationView(
         function=name,
         signature=program.signature,
@@ -232,20 +232,20 @@ def view(name: str, program: CachedProgram, given: Sequence[np.ndarray] | None =
         steps=functools.cache(lambda: graph_stages.views(graph)),
         # The lines of all that was traced, whatever of it is left.
         sources=lambda: source_functions.views(graph.traced or graph),
-        measure=lambda: launch_groups.measured(kernel_timing.measured(executable), places),
+        measure=lambda: launch_groups.measured(kernel_timing.measured(executable), group_of),
         measurement=None
-        if given is None
-        else launch_groups.measured(kernel_timing.measured(executable, given), places),
+        if inputs is None
+        else launch_groups.measured(kernel_timing.measured(executable, inputs), group_of),
     )
 
 
 def compared(one: CompilationView, other: CompilationView) -> tuple[str, ...]:
-    """How the keys of two compilations differ, in lines, from the first to the second."""
+    """The differences between the cache keys of two compilations, as lines."""
     return lines(changes(one.key, other.key))
 
 
 def _baked(program: CachedProgram) -> Iterable[str]:
-    """What of a key is a value, and neither an array, whose values are read, nor code."""
+    """The parts of a cache key that became constants: neither arrays, which are read at each call, nor code."""
     for what, (state, text) in program.parts.items():
         named = text.startswith(_NAMED) or (is_code(state) and not what.startswith("option "))
         if what != "compiler" and not is_type(text) and not named:
@@ -256,24 +256,24 @@ _NAMED = ("class ", "module ")
 
 
 def _vectorized(program: CachedProgram, graph: Graph) -> dict[Expr, str]:
-    """The specs of arguments, captured tensors and results that have vectorized axes."""
-    found = {
+    """The specs of arguments, captured tensors and results that have vectorized axes, by node."""
+    specs = {
         node: str(spec) for node, spec in zip(graph.outputs, program.specs, strict=True) if type(spec) is VectorizedSpec
     }
     for node in graph.parameters:
         role = "captured" if node.params["captured"] else "argument"
         _, text = program.parts.get(f"{role} {node.params['name']}", (None, ""))
         if text.startswith("vectorized"):
-            found[node] = text
-    return found
+            specs[node] = text
+    return specs
 
 
-def _launched(executable: Executable, places: Sequence[int]) -> dict[int, str]:
-    """Of each kernel for people how a GPU launches it; of one that stands for several how the first."""
-    found: dict[int, str] = {}
-    for number, told in sorted(executable.launches().items()):
-        found.setdefault(places[number], told)
-    return found
+def _launched(executable: Executable, group_of: Sequence[int]) -> dict[int, str]:
+    """How a GPU launches each displayed kernel; for a group of launches, how it launches the first."""
+    launched: dict[int, str] = {}
+    for number, hint in sorted(executable.launches().items()):
+        launched.setdefault(group_of[number], hint)
+    return launched
 
 
 def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str], launched: dict[int, str]) -> KernelView:
@@ -288,7 +288,7 @@ def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str], launched:
 
 
 def _in_numpy(node: Expr, names: dict[Expr, str]) -> str:
-    """A whole operation as a statement, with the names of the printed graph; nothing for other nodes."""
-    given = [constant_text(o) if o.primitive is p.constant else names.get(o, "x") for o in node.operands]
-    text = opaque_operations.in_numpy(node, given)
+    """A library call (an opaque operation) as a NumPy statement with the graph's names; empty for other nodes."""
+    operands = [constant_text(o) if o.primitive is p.constant else names.get(o, "x") for o in node.operands]
+    text = opaque_operations.in_numpy(node, operands)
     return text and f"{names.get(node, 'y')} = {text}"

@@ -15,7 +15,7 @@ from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.captures.snapshot import Snapshot, snapshot_of
 from nxkernel.definitions.keys import containers, default_options, source_locations
-from nxkernel.definitions.keys.argument_identity import is_told
+from nxkernel.definitions.keys.argument_identity import has_identity
 from nxkernel.definitions.keys.static_values import constant
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
@@ -153,7 +153,7 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
     return True
 
 
-class Left:
+class CallDefaults:
     """What a call took from the function: its code, and the default values of options.
 
     Parameters
@@ -180,7 +180,7 @@ class Left:
         self.held: Snapshot | None = None
 
     @classmethod
-    def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> Left | None:
+    def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> CallDefaults | None:
         """What a call with these options takes from the function; None if it has to be read anew at each call."""
         left = cls(function, placed, given)
         named = [(f"option {name}", value) for name, value in options.items() if name not in given]
@@ -206,7 +206,7 @@ class FastPath:
         family: CacheEntryGroup,
         arguments: CallArguments,
         program: CachedProgram,
-        left: Left,
+        left: CallDefaults,
         hooks: Hooks = _NO_HOOKS,
     ) -> None:
         snapshot = arguments.snapshot
@@ -335,7 +335,7 @@ def _is_told_by_arrays(arguments: CallArguments, program: CachedProgram) -> bool
         return True
     if arguments.compares_memory:
         return False
-    if arguments.identifies and any(is_told(constant(value), value) for value in arguments.options.values()):
+    if arguments.identifies and any(has_identity(constant(value), value) for value in arguments.options.values()):
         return False
     for path, value in zip(arguments.paths, arguments.values, strict=True):
         is_number = type(value) not in _ARRAYS

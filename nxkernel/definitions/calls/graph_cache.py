@@ -12,6 +12,7 @@ from nxkernel import fork_safety
 from nxkernel.compilers.interface import Executable
 from nxkernel.definitions.calls.key_changes import Parts, differing
 from nxkernel.definitions.devices.device_programs import DeviceProgram
+from nxkernel.definitions.keys import containers
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs.hook_delivery import Hook
@@ -36,7 +37,7 @@ class CachedProgram:
     parts : dict
         The same for people.
     executable : Executable
-    structure : Any
+    structure : containers.Structure
         Of the result.
     captured : tuple of int
         Which captured arrays of the call are passed, by their number.
@@ -75,7 +76,7 @@ class CachedProgram:
     ident: Hashable
     parts: Parts
     executable: Executable
-    structure: Any
+    structure: containers.Structure
     captured: tuple[int, ...]
     fixed: tuple
     hooks: tuple[tuple[Hook, Any], ...]
@@ -125,7 +126,7 @@ class CacheEntryGroup:
         self._programs: OrderedDict[Hashable, CachedProgram] = OrderedDict()
         self._leaving: deque[CachedProgram] = deque()
         self.misses = self.compiled = self.memory = self.disk = 0
-        self._forgotten_hits = self._told_hits = 0
+        self._forgotten_hits = self._reported_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
         self.fixed: set[str] = set()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
@@ -242,7 +243,7 @@ class CacheEntryGroup:
         """Hits since this was asked last."""
         with self._lock:
             hits = self.hits
-            new, self._told_hits = hits - self._told_hits, hits
+            new, self._reported_hits = hits - self._reported_hits, hits
             return new
 
     def clear(self) -> list[CachedProgram]:
@@ -253,7 +254,7 @@ class CacheEntryGroup:
             self._leaving.clear()
             self._dropped.clear()
             self.unkept = None
-            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._told_hits = 0
+            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._reported_hits = 0
             self.version += 1
             return dropped
 
@@ -264,19 +265,19 @@ class CacheEntryGroup:
             for program in programs:
                 if program.ident not in self._programs and len(self._programs) < PROGRAMS:
                     self._programs[program.ident] = program
-                    # Their hits were told before they were dropped.
-                    self._told_hits += program.hits
+                    # Their hits were reported before they were dropped.
+                    self._reported_hits += program.hits
                     back += 1
             self.version += 1
         return back
 
 
-_families: OrderedDict[str, CacheEntryGroup] = OrderedDict()
+_entry_groups: OrderedDict[str, CacheEntryGroup] = OrderedDict()
 _latest: dict[str, CacheEntryGroup] = {}
 _lock = fork_safety.rlock()
 
 
-def family(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:
+def entry_group(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:
     """The cache entries of the function with this name and content, made if there are none.
 
     Parameters
@@ -287,15 +288,15 @@ def family(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:
     """
     key = f"{name} {fingerprint}"
     with _lock:
-        found = _families.get(key)
+        found = _entry_groups.get(key)
         if found is None:
-            found = _families[key] = CacheEntryGroup(name, fingerprint, place or key)
-            if len(_families) > FUNCTIONS:
-                dropped = _families.popitem(last=False)[1]
+            found = _entry_groups[key] = CacheEntryGroup(name, fingerprint, place or key)
+            if len(_entry_groups) > FUNCTIONS:
+                dropped = _entry_groups.popitem(last=False)[1]
                 for each in [each for each, latest in _latest.items() if latest is dropped]:
                     del _latest[each]
         else:
-            _families.move_to_end(key)
+            _entry_groups.move_to_end(key)
         if place:
             before = _latest.get(place)
             if before not in (None, found):
@@ -307,17 +308,17 @@ def family(name: str, fingerprint: str, place: str = "") -> CacheEntryGroup:
         return found
 
 
-def families() -> list[CacheEntryGroup]:
+def entry_groups() -> list[CacheEntryGroup]:
     """The functions that have programs, latest use last."""
     with _lock:
-        known = list(_families.values())
+        known = list(_entry_groups.values())
     return [found for found in known if found.programs()]
 
 
 def report_hits(where: str = "") -> None:
     """Emit a record for each function that has answered calls since the last time; the calls themselves made none."""
     with _lock:
-        known = list(_families.values())
+        known = list(_entry_groups.values())
     for found in known:
         new = found.new_hits()
         if new > 0:
@@ -327,6 +328,6 @@ def report_hits(where: str = "") -> None:
 def clear() -> None:
     """Drop every program of every function; native kernels stay in memory and on disk."""
     with _lock:
-        known = list(_families.values())
+        known = list(_entry_groups.values())
     for found in known:
         found.clear()

@@ -12,16 +12,16 @@ from nxkernel.definitions.keys import containers
 from nxkernel.definitions.keys.static_values import SETS, Described, constant, describe, is_code
 from nxkernel.messages.grammar import counted
 
-#: A name for people, to what it stands for and how that is written.
+#: The parts of a key by name: what is compared, and its text.
 Parts = dict[str, tuple[Any, str]]
 
-#: What is said of a change that has no values, and of what is there only before, or only now.
+#: The texts for changed code, and for a value that is missing on one side.
 CODE_CHANGED, MADE_ANEW, ABSENT = "its code has changed", "something that it captures was made anew", "absent"
-#: What the order of keywords is called, which is another one where there are others.
+#: The name of the part of a key for the order of keywords.
 KEYWORDS = "the order of the keywords"
-#: As many lines make a reason; so many names stand in one of them, for a change that they have in common.
+#: The most lines of a reason, and the most names in a line, for a change that they have in common.
 MOST, _NAMED = 6, 2
-#: Dicts of so many keys are shown whole where their order is another one.
+#: Up to so many keys, a dict with another order is shown in full.
 _SHOWN = 8
 #: How much of a long text is shown around the first difference.
 _AROUND = 20
@@ -33,7 +33,7 @@ _TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
 
 
 def is_type(text: str) -> bool:
-    """Whether a text of a key is that of a type and shape, and not of a value.
+    """Whether the text of a part of a key is a type and shape, and not a value.
 
     Examples
     --------
@@ -44,21 +44,21 @@ def is_type(text: str) -> bool:
 
 
 class Change(str):
-    """One difference of two keys: the line of text, and its path, old and new value.
+    """One difference between two cache keys: a line of text, with its path, old and new value.
 
     Attributes
     ----------
     role : str
         ``"argument"``, ``"option"`` or ``"captured"``; empty for anything else, such as the compiler.
     names : tuple of str
-        What changed, as the person would write it; several names have the same change.
+        The paths that changed in this way.
     kind : str
         ``"type"`` of arrays; ``"length"`` or ``"structure"`` of containers of arrays; ``"number"`` or ``"value"``;
-        ``"code"``; ``"anew"`` for what is the same but for its identity; ``"evicted"``; ``"first"`` for a first call.
+        ``"code"``; ``"anew"`` for another object that looks the same; ``"evicted"``; ``"first"`` for a first call.
     there, here : str
-        What it was, and what it is.
-    whole : bool
-        Of a number, whether it was and is a whole one: such are often sizes, axes and counts.
+        The old and the new value.
+    integers : bool
+        Whether both values are integers, which are often sizes, axes and counts.
     """
 
     role: str
@@ -66,21 +66,21 @@ class Change(str):
     kind: str
     there: str
     here: str
-    whole: bool
+    integers: bool
 
     @classmethod
     def of(
-        cls, role: str, names: Sequence[str], kind: str, there: str = "", here: str = "", whole: bool = False
+        cls, role: str, names: Sequence[str], kind: str, there: str = "", here: str = "", integers: bool = False
     ) -> Change:
-        """The line for a change, from what it says."""
+        """A change whose text is made from its path and values."""
         shown = ", ".join(names[:_NAMED])
         if len(names) > _NAMED:
             shown += f" and {len(names) - _NAMED} more"
         elif len(names) == _NAMED:
             shown = " and ".join(names)
         what = f"{role}s {shown}" if role in _ROLES[:2] and len(names) > 1 else f"{role} {shown}".strip()
-        said = CODE_CHANGED if kind == "code" else f"{there} → {here}"
-        return cls.saying(f"{what}: {said}" if what else said, kind, role, names, there, here, whole)
+        difference = CODE_CHANGED if kind == "code" else f"{there} → {here}"
+        return cls.saying(f"{what}: {difference}" if what else difference, kind, role, names, there, here, integers)
 
     @classmethod
     def saying(
@@ -91,40 +91,40 @@ class Change(str):
         names: Sequence[str] = (),
         there: str = "",
         here: str = "",
-        whole: bool = False,
+        integers: bool = False,
     ) -> Change:
-        """A change with its own text."""
-        made = cls(text)
-        made.role, made.names, made.kind = role, tuple(names), kind
-        made.there, made.here, made.whole = there, here, whole
-        return made
+        """A change with a text of its own."""
+        change = cls(text)
+        change.role, change.names, change.kind = role, tuple(names), kind
+        change.there, change.here, change.integers = there, here, integers
+        return change
 
     @property
     def name(self) -> str:
-        """The first of its names."""
+        """The first of its paths."""
         return self.names[0] if self.names else ""
 
 
 def differing(there: Parts, here: Parts) -> list[str]:
     """The labels of the parts in which two keys differ, in the order of the call.
 
-    Functions, classes and modules that only one of them has are left out beside others: the code that names them came
-    or went with them, and is what differs. So are options that a ``functools.partial`` gives, beside what it captures.
+    Functions, classes and modules that only one key has are left out if there are other differences: they come or go
+    with the code that names them. So is a capture with the name of an option that differs, as a partial has both.
     """
-    found, named = [], []
+    labels, named = [], []
     for label in dict.fromkeys([*here, *there]):
         one, other = there.get(label), here.get(label)
         if one is not None and other is not None and one[0] == other[0]:
             continue
         one_sided = one is None or other is None
         follows = label.startswith("captured ") and is_code((one or other)[0])
-        (named if one_sided and (follows or label == KEYWORDS) else found).append(label)
-    twice = {f"captured {label.partition(' ')[2]}" for label in found if label.startswith("option ")}
-    return [label for label in found if label not in twice] or named
+        (named if one_sided and (follows or label == KEYWORDS) else labels).append(label)
+    twice = {f"captured {label.partition(' ')[2]}" for label in labels if label.startswith("option ")}
+    return [label for label in labels if label not in twice] or named
 
 
 def changes(there: Parts, here: Parts) -> list[Change]:
-    """Each change between two keys, from the first to the second; what several things have in common is one."""
+    """The differences between two cache keys; names with the same change share a line."""
     labels = differing(there, here)
     single: list[Change] = []
     for label in labels:
@@ -142,16 +142,16 @@ def changes(there: Parts, here: Parts) -> list[Change]:
     ]
 
 
-def lines(found: Sequence[Change]) -> tuple[Change, ...]:
-    """As many changes as a person reads, with a word on how many more there are."""
-    rest = len(found) - MOST
+def lines(changed: Sequence[Change]) -> tuple[Change, ...]:
+    """At most as many changes as a person reads, and then how many more there are."""
+    rest = len(changed) - MOST
     if rest <= 1:
-        return tuple(found)
-    return (*found[:MOST], Change.saying(f"and {counted(rest, 'more difference')}", "more"))
+        return tuple(changed)
+    return (*changed[:MOST], Change.saying(f"and {counted(rest, 'more difference')}", "more"))
 
 
 def _between(label: str, one: tuple[Any, str] | None, other: tuple[Any, str] | None) -> Iterator[Change]:
-    """What changed of one part of a key."""
+    """The changes in one part of a key."""
     role, _, name = label.partition(" ")
     if role not in _ROLES:
         role, name = "", label
@@ -179,12 +179,12 @@ def _between(label: str, one: tuple[Any, str] | None, other: tuple[Any, str] | N
     elif there == here:
         yield _alike(role, name, before, state, there)
     else:
-        number, whole = _numeric(before) and _numeric(state), _whole(before) and _whole(state)
-        yield Change.of(role, [name], "number" if number else "value", there, here, whole)
+        number, integers = _numeric(before) and _numeric(state), _integral(before) and _integral(state)
+        yield Change.of(role, [name], "number" if number else "value", there, here, integers)
 
 
 def _valued(role: str, name: str, old: Any, new: Any) -> Change:
-    """The change of a number or text in a container; a one-tuple stands for what is there."""
+    """The change of a number or text in a container; `old` and `new` are one-tuples, empty where there is none."""
     if not old or not new:
         return Change.of(role, [name], "value", *[describe(*each) if each else ABSENT for each in (old, new)])
     before, state = constant(*old), constant(*new)
@@ -193,14 +193,14 @@ def _valued(role: str, name: str, old: Any, new: Any) -> Change:
         return _alike(role, name, before, state, there)
     return Change.of(
         role, [name], "number" if _numeric(before) and _numeric(state) else "value", there, here,
-        _whole(before) and _whole(state),
+        _integral(before) and _integral(state),
     )  # fmt: skip
 
 
 def _inside(there: Described, here: Described) -> Iterator[tuple[str, tuple, tuple]]:
-    """What of two containers of numbers and texts differs: where, and what it was and is, in a tuple if it is there.
+    """The items in which two containers differ: path, old and new item, each as a tuple that is empty for none.
 
-    Nothing where they are better told as a whole: short lists, and those of which one is no part of the other.
+    Nothing for containers that are better shown whole: short ones, and lists of different lengths.
     """
     before, now = there.inside, here.inside
     if type(before) is not type(now):
@@ -217,13 +217,13 @@ def _inside(there: Described, here: Described) -> Iterator[tuple[str, tuple, tup
     elif there.shortened or here.shortened:
         if len(before) != len(now):
             return
-        for place, (old, new) in enumerate(zip(before, now, strict=True)):
+        for index, (old, new) in enumerate(zip(before, now, strict=True)):
             if constant(old) != constant(new):
-                yield f"[{place}]", (old,), (new,)
+                yield f"[{index}]", (old,), (new,)
 
 
 def _alike(role: str, name: str, before: Any, state: Any, text: str) -> Change:
-    """The change of something that reads as it did."""
+    """The change of something whose old and new text are the same."""
     if all(isinstance(each, tuple) and each[:1] == (str,) for each in (before, state)):
         texts = [each[1] for each in (before, state)]
         first = next((k for k, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
@@ -240,20 +240,20 @@ def _alike(role: str, name: str, before: Any, state: Any, text: str) -> Change:
 
 
 def _anew(role: str, name: str, text: str) -> Change:
-    """The change of something that is the same for all that can be seen, such as a class that was defined again."""
+    """The change of an object that looks the same but is another one, such as a class that was defined again."""
     what = re.sub(r"^an? ", "", text)
     return Change.saying(f"{role} {name}: {text} → another {what}", "anew", role, [name], text, f"another {what}")
 
 
-def _explained(found: list[Change]) -> list[Change]:
-    """Changes without those that follow from others: leaves of what a container got or lost."""
-    built = {root_of(change.name) for change in found if change.kind in ("length", "structure")}
+def _explained(changed: list[Change]) -> list[Change]:
+    """Drop changes that follow from others: leaves of a container that changed its length or structure."""
+    built = {root_of(change.name) for change in changed if change.kind in ("length", "structure")}
 
     def follows(change: Change) -> bool:
         one_sided = change.kind == "type" and ABSENT in (change.there, change.here)
         return change.role == "argument" and one_sided and root_of(change.name) in built
 
-    return [change for change in found if not follows(change)]
+    return [change for change in changed if not follows(change)]
 
 
 def root_of(path: str) -> str:
@@ -266,7 +266,7 @@ def _is_structure(state: Any) -> bool:
 
 
 def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
-    """The changes in an argument's structure: the innermost containers that differ."""
+    """The changes between two structures of an argument, at the innermost containers that differ."""
     if before == state:
         return
     one, other = (each if isinstance(each, tuple) else (each, None, ()) for each in (before, state))
@@ -277,8 +277,8 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
             kind = one[0]
             yield Change.of("argument", [path], "length", f"a {kind} of {len(one[2])}", f"of {len(other[2])}")
             return
-        for place, pair in enumerate(zip(one[2], other[2], strict=True)):
-            yield from _built(f"{path}[{place}]", *pair)
+        for index, pair in enumerate(zip(one[2], other[2], strict=True)):
+            yield from _built(f"{path}[{index}]", *pair)
     elif one[0] == "dict":
         old, new = (dict(zip(each[1].keys, each[2], strict=True)) for each in (one, other))
         if one[1] != other[1] and old.keys() == new.keys():
@@ -303,7 +303,7 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
 
 
 def _is_put_in_order(before: Any, now: Any) -> bool:
-    """Whether two dicts differ in the order of their keys alone."""
+    """Whether two dicts are equal but for the order of their keys."""
     return isinstance(before, Mapping) and before == now and list(before) != list(now)
 
 
@@ -312,12 +312,12 @@ def _is_function(state: Any) -> bool:
 
 
 def _numeric(state: Any) -> bool:
-    """Whether a state is that of a number that is no bool."""
+    """Whether a part of a key stands for a number that is no bool."""
     if not isinstance(state, tuple) or len(state) < 2:
         return False
     kind = state[0]
     return kind in (int, float, complex) or (isinstance(kind, np.dtype) and kind.kind in "iufc")
 
 
-def _whole(state: Any) -> bool:
+def _integral(state: Any) -> bool:
     return _numeric(state) and (state[0] is int or (isinstance(state[0], np.dtype) and state[0].kind in "iu"))

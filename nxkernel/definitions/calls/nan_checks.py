@@ -41,8 +41,8 @@ def debug_nans(on: bool = True) -> NanDebugging:
     """Raise an error for a NaN in the result of a compiled definition, naming the operation and line that made it.
 
     It holds for the whole process: until the end of the block as ``with nx.debug_nans():``, else until
-    ``nx.debug_nans(False)``. Programs stay as they are; one that gives a NaN is run again node by node, and in loops
-    iteration by iteration. What is computed outside of definitions is not looked at, nor are NaNs that never reach a
+    ``nx.debug_nans(False)``. Programs are not compiled again; one whose result has a NaN is interpreted node by node,
+    and in loops iteration by iteration. Values outside of definitions are not checked, nor are NaNs that reach no
     result.
 
     Parameters
@@ -81,32 +81,34 @@ def debug_nans(on: bool = True) -> NanDebugging:
 def _set(on: bool) -> None:
     global _watching
     _watching = on
-    # Calls that were answered by a fast path take the slow one, which looks.
+    # Calls that had a fast path take the slow one, which checks.
     default_options.touch()
 
 
 def watching() -> bool:
-    """Whether results are looked at."""
+    """Whether results are checked for NaN."""
     return _watching
 
 
 def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Run a program, and raise an error if its result has a NaN."""
-    given = arrays if program.placed is None else device_programs.on_host(arrays)
+    """Run a program and check its results for NaN."""
+    inputs = arrays if program.placed is None else device_programs.on_host(arrays)
     if program.changes:
-        given = [array.copy() for array in given]
-    made = program.run(arrays)
-    found = device_programs.on_host(made)
-    for number, value in enumerate(found):
+        inputs = [array.copy() for array in inputs]
+    results = program.run(arrays)
+    on_host = device_programs.on_host(results)
+    for number, value in enumerate(on_host):
         if has_nan(value):
-            raise NanError(message(f"{name} gave NaN in {_place(program, found, number)}.", *_told(program, given)))
-    return made
+            raise NanError(
+                message(f"{name} gave NaN in {_place(program, on_host, number)}.", *_origin_lines(program, inputs))
+            )
+    return results
 
 
-def _place(program: CachedProgram, made: Sequence[np.ndarray], number: int) -> str:
-    """How a person would write the leaf of the result."""
+def _place(program: CachedProgram, results: Sequence[np.ndarray], number: int) -> str:
+    """How a person would write the result leaf that has the NaN."""
     leaves: list[tuple[str, Any]] = []
-    supply = iter(made)
+    supply = iter(results)
     containers.flatten(
         containers.rebuild(program.structure, supply), "its result", leaves, containers.no_tensor("the function")
     )
@@ -115,34 +117,34 @@ def _place(program: CachedProgram, made: Sequence[np.ndarray], number: int) -> s
     return "a value that it prints, gives to a hook or assigns"
 
 
-def _told(program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[str]:
-    """The operation that made the NaN, as lines of text."""
-    found = origin(program.executable.graph, arrays)
-    if found is None:
+def _origin_lines(program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[str]:
+    """The operation that made the first NaN, as lines of text."""
+    source = origin(program.executable.graph, arrays)
+    if source is None:
         return ["Run node by node the graph gives none: rounding in the compiled program made the difference."]
-    if found.node.primitive is p.parameter:
+    if source.node.primitive is p.parameter:
         what = (
-            f"the captured {_name(found.node)}"
-            if found.node.params["captured"]
-            else f"the argument {_name(found.node)}"
+            f"the captured {_name(source.node)}"
+            if source.node.params["captured"]
+            else f"the argument {_name(source.node)}"
         )
-        return [f"It came in with {what}: {_range(found.values[0])}."]
-    if found.node.primitive is p.constant:
-        return ["It is a constant of the program.", *source_locations.line_of(found.node.source)]
-    lines = [f"{found.node.primitive} made it{_within(found)}.", *source_locations.line_of(found.node.source)]
-    for operand, value in zip(found.node.operands, found.values, strict=True):
+        return [f"It came in with {what}: {_range(source.values[0])}."]
+    if source.node.primitive is p.constant:
+        return ["It is a constant of the program.", *source_locations.line_of(source.node.source)]
+    lines = [f"{source.node.primitive} made it{_within(source)}.", *source_locations.line_of(source.node.source)]
+    for operand, value in zip(source.node.operands, source.values, strict=True):
         lines.append(f"{_name(operand)}: {_range(value)}")
     return lines
 
 
-def _within(found: Origin) -> str:
-    """The loops and branches around an operation."""
+def _within(nan_source: Origin) -> str:
+    """The loops and branches around the operation, as text."""
     words = []
-    for node, turn in reversed(found.around):
+    for node, iteration in reversed(nan_source.around):
         source = node.source
         where = f" at {source_locations.name_of(source.file)}, line {source.line}" if source else ""
         words.append(
-            f"in turn {turn + 1} of the loop{where}" if node.primitive is p.while_ else f"in the choice{where}"
+            f"in turn {iteration + 1} of the loop{where}" if node.primitive is p.while_ else f"in the choice{where}"
         )
     return f" {', '.join(words)}" if words else ""
 
@@ -155,7 +157,7 @@ def _name(node: Expr) -> str:
 
 
 def _range(value: Any) -> str:
-    """The range of an array's values in a line, and its counts of NaN and infinity."""
+    """The range of an array's finite values, and its counts of NaN and infinity, as one line."""
     if isinstance(value, tuple | list):
         return f"{counted(len(value), 'value')}"
     value = np.asarray(value)

@@ -26,9 +26,9 @@ from nxkernel.messages.grammar import a
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.tensor.tensor import Tensor
 
-#: How the function that a cell becomes is called in errors and events.
+#: The name of the cell's function in errors and events.
 NAME = "%%jit"
-#: Under which key it gives the value of the cell's last expression.
+#: The key of the cell's last expression in its result.
 _LAST = ""
 
 _REFUSED: dict[type[ast.AST], tuple[str, str, tuple[str, ...]]] = {
@@ -47,21 +47,21 @@ _REFUSED[ast.AsyncFunctionDef] = _REFUSED[ast.FunctionDef]
 
 
 class _UnchangedLeaf:
-    """Marks a leaf of a result that is an unchanged leaf of the arguments."""
+    """Marks a result leaf that is an argument leaf, unchanged."""
 
-    def __init__(self, place: int) -> None:
-        self.place = place
+    def __init__(self, position: int) -> None:
+        self.position = position
 
 
 class _SharedResult:
-    """Marks a value of a result that another name holds, too."""
+    """Marks a result value that is also held by another name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _CellDefinition(Definition):
-    """The definition made of a cell; values of its result that are no tensors are static."""
+    """The definition made of a cell; result values that are no tensors become constants of the program."""
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
@@ -75,8 +75,8 @@ class _CellDefinition(Definition):
         def gathered(*args: Any, **options: Any) -> Any:
             __tracebackhide__ = True
             bind_tensors_anew(tracing.current())
-            given = {id(leaf): place for place, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
-            result = _outcome(inner(*args, **options), given)
+            positions = {id(leaf): position for position, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
+            result = _outcome(inner(*args, **options), positions)
             for name in self.__nx_function__.left_out:
                 _note(f"{name} is assigned in a loop only, and keeps the value from before the cell")
             return result
@@ -85,15 +85,15 @@ class _CellDefinition(Definition):
         return gathered
 
     def trial(self, args: tuple, options: dict[str, Any]) -> tuple[str, ...]:
-        """Trace without compiling: the notes of how it was traced."""
+        """Trace without compiling: returns the notes of the trace."""
         return self._trace(self._bind(args, options))[0].notes
 
 
-def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
-    """The names that a cell assigned, with their values; names without a value are left out and noted in the event."""
+def _outcome(assigned: dict[str, Any], positions: dict[int, int]) -> dict[str, Any]:
+    """The values of the names that a cell assigned; names without a value are left out, with a note in the event."""
     held: dict[int, str] = {}
     result = {}
-    for name, value in found.items():
+    for name, value in assigned.items():
         if is_unassigned(value):
             _note(f"{name} is assigned only where some condition holds, so it keeps the value from before the cell")
         elif name != _LAST and not _has_shape(value):
@@ -102,12 +102,12 @@ def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
             result[name] = containers.Static(_SharedResult(held[id(value)]))
         else:
             held[id(value)] = name
-            result[name] = _each(value, given)
+            result[name] = _each(value, positions)
     return result
 
 
 def _has_shape(value: Any) -> bool:
-    """Whether a value can be a result: a part of an array may have a length that depends on data."""
+    """Whether a value can be a result; not where its length depends on data."""
     try:
         leaves = _leaves(value)
     except NxTypeError:
@@ -137,14 +137,14 @@ def _note(text: str) -> None:
         unrolling.add_note(run, text, text)
 
 
-def _each(value: Any, given: dict[int, int]) -> Any:
-    """A value in which all but tensors is marked as static; its containers are rebuilt at each call."""
-    if id(value) in given:
-        return containers.Static(_UnchangedLeaf(given[id(value)]))
+def _each(value: Any, positions: dict[int, int]) -> Any:
+    """A result value in which everything but traced tensors is marked as static."""
+    if id(value) in positions:
+        return containers.Static(_UnchangedLeaf(positions[id(value)]))
     if type(value) in (tuple, list):
-        return type(value)(_each(item, given) for item in value)
+        return type(value)(_each(item, positions) for item in value)
     if type(value) is dict:
-        return {key: _each(item, given) for key, item in value.items()}
+        return {key: _each(item, positions) for key, item in value.items()}
     if not _is_plain(value) and containers.is_leaf(value):
         return value
     return containers.Static(value)
@@ -156,9 +156,9 @@ class CompiledCell:
     Parameters
     ----------
     statements : sequence of ast.stmt
-        Of the cell, at their lines in `file`.
+        The statements of the cell, with their lines in `file`.
     file : str
-        Under which the cell's source is known.
+        The name under which the cell's source is known.
     namespace : dict
         The user's variables.
     compiler : str, optional
@@ -170,12 +170,12 @@ class CompiledCell:
     ----------
     definition : Definition
     args, options : tuple and dict
-        What it is called with.
+        The arguments of the call.
 
     Raises
     ------
     RefusedSyntaxError
-        For what a compiled cell cannot have, with the line.
+        For statements that a compiled cell cannot have.
 
     Examples
     --------
@@ -210,34 +210,34 @@ class CompiledCell:
                 raise _not_data(name, namespace[name], body, file)
         self._inputs = {name: namespace[name] for name in data}
         self._holds_tensors = any(_holds_tensor(value) for value in self._inputs.values())
-        made = [self._variant(body, file, static, list(assigned))]
-        promotion = promotion or self._rules(made[0][0])
+        variants = [self._variant(body, file, static, list(assigned))]
+        promotion = promotion or self._rules(variants[0][0])
         looped = _only_in_loops(body) - set(needed)
         outputs = [[name for name in assigned if name not in looped]] if looped else []
-        made += [self._variant(body, file, static, each) for each in outputs]
-        whole = [name for name, value in self._inputs.items() if type(value) is int]
-        if promotion == dialects.NX and whole:
-            made += [self._variant(body, file, [*static, *whole], each) for each in [list(assigned), *outputs]]
-        self.definition, args, self.options = _best(made, compiler, promotion)
+        variants += [self._variant(body, file, static, each) for each in outputs]
+        integers = [name for name, value in self._inputs.items() if type(value) is int]
+        if promotion == dialects.NX and integers:
+            variants += [self._variant(body, file, [*static, *integers], each) for each in [list(assigned), *outputs]]
+        self.definition, args, self.options = _best(variants, compiler, promotion)
         self._copies: dict[int, Tensor] = {}
-        named = zip(self._given, args, strict=True)
+        named = zip(self._argument_names, args, strict=True)
         self.args = tuple([self._changeable(name, value, assigned) for name, value in named])
 
     @property
-    def _given(self) -> tuple[str, ...]:
+    def _argument_names(self) -> tuple[str, ...]:
         code = self.definition.__nx_function__.__code__
         return code.co_varnames[: code.co_argcount]
 
     def _changeable(self, name: str, value: Any, assigned: Mapping[str, None]) -> Any:
-        """A tensor that a NumPy program may assign into as an array; the name gets a new tensor afterwards."""
-        if not isinstance(value, Tensor) or name not in assigned or self.definition.face != dialects.NUMPY:
+        """A tensor that a NumPy program may assign into, as an array; the name gets a new tensor later."""
+        if not isinstance(value, Tensor) or name not in assigned or self.definition.dialect != dialects.NUMPY:
             return value
         array = np.array(value.to_numpy())
         self._copies[id(array)] = value
         return array
 
     def _rules(self, function: types.FunctionType) -> str:
-        """Whose rules hold: those of the library that the code names, else of the one that its inputs come from."""
+        """The dialect: that of the library that the code names, else of the one that its inputs come from."""
         libraries = dialects.named_by(function)
         if libraries:
             return dialects.NX if dialects.NX in libraries else dialects.NUMPY
@@ -249,8 +249,8 @@ class CompiledCell:
     def _variant(
         self, body: list[ast.stmt], file: str, static: list[str], outputs: list[str]
     ) -> tuple[types.FunctionType, tuple, dict[str, Any]]:
-        """The function of a cell, and what it is called with."""
-        given = {name: value for name, value in self._inputs.items() if name not in static}
+        """One way to compile the cell: its function, and the arguments and options of the call."""
+        data = {name: value for name, value in self._inputs.items() if name not in static}
         options = {name: self._namespace[name] for name in static}
         statements = body[:-1] if self._has_value else body
         near = body[-1]
@@ -259,7 +259,7 @@ class CompiledCell:
             shown[_LAST] = body[-1].value
         result = ast.Return(ast.Dict([ast.Constant(name) for name in shown], list(shown.values())))
         arguments = ast.arguments(
-            [], [ast.arg(name) for name in given], None, [ast.arg(name) for name in options], [None] * len(options),
+            [], [ast.arg(name) for name in data], None, [ast.arg(name) for name in options], [None] * len(options),
             None, [],
         )  # fmt: skip
         tree = ast.FunctionDef(NAME, arguments, [*statements, names.at(result, near)], [], None)
@@ -277,7 +277,7 @@ class CompiledCell:
         function.__qualname__ = f"<cell>.{NAME}"
         function.left_out = [name for name in names.stores(body) if name not in outputs]
         check(function)
-        return function, tuple(given.values()), options
+        return function, tuple(data.values()), options
 
     def finish(self, result: dict[str, Any]) -> Any:
         """Put what the cell assigned into the user's namespace.
@@ -285,17 +285,19 @@ class CompiledCell:
         Parameters
         ----------
         result : dict
-            What the definition gave.
+            The definition's result.
 
         Returns
         -------
         Any
             The value of the cell's last expression; None where there is none.
         """
-        as_arrays = self.definition.face == dialects.NUMPY and not self._holds_tensors
-        given = _leaves(self.args)
-        given = [Tensor.wrap(leaf, self._copies[id(leaf)].spec) if id(leaf) in self._copies else leaf for leaf in given]
-        values = {name: _seen(value, given, as_arrays) for name, value in result.items()}
+        as_arrays = self.definition.dialect == dialects.NUMPY and not self._holds_tensors
+        leaves = _leaves(self.args)
+        leaves = [
+            Tensor.wrap(leaf, self._copies[id(leaf)].spec) if id(leaf) in self._copies else leaf for leaf in leaves
+        ]
+        values = {name: _seen(value, leaves, as_arrays) for name, value in result.items()}
         values = {name: values[value.name] if type(value) is _SharedResult else value for name, value in values.items()}
         last = values.pop(_LAST, None)
         for name, value in values.items():
@@ -304,22 +306,22 @@ class CompiledCell:
         return last
 
 
-def _seen(value: Any, given: list[Any], as_array: bool) -> Any:
-    """A value of the result as the person gets it."""
+def _seen(value: Any, leaves: list[Any], as_array: bool) -> Any:
+    """A result value as the user gets it."""
     if type(value) is _UnchangedLeaf:
-        return given[value.place]
+        return leaves[value.position]
     if isinstance(value, Tensor) and as_array:
         # Tensors are read-only; numbers are NumPy's scalars.
         return np.array(value.to_numpy())[()]
     if type(value) in (tuple, list):
-        return type(value)(_seen(item, given, as_array) for item in value)
+        return type(value)(_seen(item, leaves, as_array) for item in value)
     if type(value) is dict:
-        return {key: _seen(item, given, as_array) for key, item in value.items()}
+        return {key: _seen(item, leaves, as_array) for key, item in value.items()}
     return value
 
 
 def _is_changed_to(before: Any, value: Any) -> bool:
-    """Write an assigned value into the array or container that holds it; False where that is impossible."""
+    """Write a result into the array or container that already holds it; False where that is impossible."""
     if isinstance(before, np.ndarray) and isinstance(value, Tensor) and before.shape == value.shape:
         if before.flags.writeable:
             np.copyto(before, value.to_numpy(), casting="unsafe")
@@ -335,31 +337,31 @@ def _is_changed_to(before: Any, value: Any) -> bool:
 def _best(
     variants: list[tuple[types.FunctionType, tuple, dict[str, Any]]], compiler: str | None, promotion: str
 ) -> tuple[_CellDefinition, tuple, dict[str, Any]]:
-    """The first variant that can be traced with all its loops compiled, else the first that can be traced.
+    """The first variant that traces with no loop unrolled, else the first that traces at all.
 
-    Names that only loops assign may keep a loop from being compiled, and whole numbers may be needed as static values.
+    Names that only loops assign may force a loop to be unrolled, and integers may be needed as static values.
     """
-    made = [
+    candidates = [
         (_CellDefinition(function, compiler=compiler, syntax=True, promotion=promotion), args, options)
         for function, args, options in variants
     ]
-    for found in made:
-        if len(made) == 1 or found[0].cache_info().entries:
-            return found
+    for candidate in candidates:
+        if len(candidates) == 1 or candidate[0].cache_info().entries:
+            return candidate
     fallback = None
-    for found in made:
+    for candidate in candidates:
         try:
             with warnings.catch_warnings():
                 # The one that is chosen warns again, when it is called.
                 warnings.simplefilter("ignore", UnrolledWarning)
-                notes = found[0].trial(*found[1:])
+                notes = candidate[0].trial(*candidate[1:])
         except Exception:  # the call itself tells what is wrong
             continue
         if not any("written out" in note for note in notes):
-            return found
-        fallback = fallback or found
-    # What is wrong is told of the variant with the fewest outputs: the others may fail for those.
-    return fallback or made[min(1, len(made) - 1)]
+            return candidate
+        fallback = fallback or candidate
+    # Errors are reported for the variant with the fewest outputs: others may fail because of those.
+    return fallback or candidates[min(1, len(candidates) - 1)]
 
 
 def _is_data(value: Any) -> bool:
@@ -382,9 +384,9 @@ def _holds_tensor(value: Any) -> bool:
 def _refuse(statement: ast.stmt, file: str) -> None:
     """Raise an error for statements that a compiled cell cannot hold."""
     for node in names.own([statement]):
-        found = _REFUSED.get(type(node))
-        if found is not None:
-            word, what, instead = found
+        refused = _REFUSED.get(type(node))
+        if refused is not None:
+            word, what, instead = refused
             where = site(file, NAME, node)
             where = where._replace(end_line=node.lineno, end_column=node.col_offset + len(word))
             raise refusal(f"a %%jit cell is one compiled program, which has no {what}.", where, *instead)
@@ -413,42 +415,42 @@ def _not_data(name: str, value: Any, body: list[ast.stmt], file: str) -> NxError
 
 
 def _needed(body: list[ast.stmt], outputs: Mapping[str, None]) -> list[str]:
-    """The names whose value from before the cell may be read, in the order in which the cell names them.
+    """The names whose value from before the cell may be read, in the order in which the cell mentions them.
 
-    Where only one side of a branch assigns to an output, what it was before is its value on the other side.
+    If only one side of a branch assigns to an output, the other side leaves its value from before the cell.
     """
-    found: set[str] = set()
-    kept = _assigned(body, frozenset(), found)
+    read: set[str] = set()
+    set_before = _assigned(body, frozenset(), read)
     chosen = names.stores([each for each in body if isinstance(each, ast.If)])
-    found |= {name for name in chosen if name in outputs and name not in kept}
-    places = {}
+    read |= {name for name in chosen if name in outputs and name not in set_before}
+    first_reads = {}
     for node in ast.walk(ast.Module(body, [])):
-        if isinstance(node, ast.Name) and node.id in found:
+        if isinstance(node, ast.Name) and node.id in read:
             here = (node.lineno, node.col_offset)
-            places[node.id] = min(places.get(node.id, here), here)
-    return sorted(places, key=places.get)
+            first_reads[node.id] = min(first_reads.get(node.id, here), here)
+    return sorted(first_reads, key=first_reads.get)
 
 
-def _assigned(body: list[ast.stmt], before: frozenset[str], found: set[str]) -> frozenset[str]:
-    """The names that have a value after a block in any case; adds to `found` what it reads and does not assign."""
+def _assigned(body: list[ast.stmt], before: frozenset[str], read: set[str]) -> frozenset[str]:
+    """The names that certainly have a value after a block; adds to `found` those read before they have one."""
     have = before
     for statement in body:
         if isinstance(statement, ast.If):
-            found |= names.reads(statement.test) - have
-            sides = [_assigned(side, have, found) for side in (statement.body, statement.orelse)]
+            read |= names.reads(statement.test) - have
+            sides = [_assigned(side, have, read) for side in (statement.body, statement.orelse)]
             have |= sides[0] & sides[1]
         elif isinstance(statement, ast.While | ast.For):
             inner = have
             if isinstance(statement, ast.For):
-                found |= names.reads(statement.iter) - have
-                found |= names.reads(statement.target) - have
+                read |= names.reads(statement.iter) - have
+                read |= names.reads(statement.target) - have
                 inner |= set(names.stored(statement.target))
             else:
-                found |= names.reads(statement.test) - have
-            _assigned(statement.body, inner, found)
-            _assigned(statement.orelse, have, found)
+                read |= names.reads(statement.test) - have
+            _assigned(statement.body, inner, read)
+            _assigned(statement.orelse, have, read)
         else:
-            found |= names.reads(statement) - have
+            read |= names.reads(statement) - have
             have |= names.stores([statement]).keys() - names.maybe_stores(statement).keys()
     return have
 

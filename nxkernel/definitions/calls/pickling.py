@@ -58,7 +58,7 @@ def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
         "compiler": definition.compiler,
         "on_conflict": definition.on_conflict,
         "syntax": definition.syntax,
-        "promotion": definition.face,
+        "promotion": definition.dialect,
         "static_argnames": tuple(sorted(definition.static)),
         "donate_argnames": tuple(sorted(definition.donated)),
         "hooks": dict(definition.hooks),
@@ -106,7 +106,7 @@ def found(module: str | None, name: str) -> Any:
     return value
 
 
-def stand_in(definition: Definition) -> Callable[..., Any]:
+def placeholder(definition: Definition) -> Callable[..., Any]:
     """The function of a definition under a name where it is found, which its own leads to the definition."""
     function = definition.__nx_function__
     if not isinstance(function, types.FunctionType):

@@ -16,9 +16,9 @@ from nxkernel.definitions.calls.key_changes import Change, Parts, changes, is_ty
 from nxkernel.definitions.keys import callables
 from nxkernel.definitions.syntax.sources import tree_of
 
-#: So many programs of one function are many.
+#: From so many programs of one function on, advice is given that is not worth it before.
 MANY = 4
-#: How many names a sentence has.
+#: The most names in a sentence.
 _LISTED = 4
 
 
@@ -29,28 +29,26 @@ class Declared:
     Parameters
     ----------
     function : callable
-        The person's own.
+        The user's function.
     static_by : str
-        The option that names its static arguments.
+        The option that declares its static arguments, such as ``static_argnames``.
     """
 
     function: Any
     static_by: str = "static_argnames"
 
-    def given(self, name: str) -> bool:
-        """Whether a ``functools.partial`` gives an option."""
+    def is_bound(self, name: str) -> bool:
+        """Whether a ``functools.partial`` binds this option."""
         return isinstance(self.function, functools.partial) and name in self.function.keywords
 
     def by_keyword(self, name: str) -> bool:
-        """Whether a parameter is declared behind the ``*``."""
-        inner = self.function.func if self.given(name) else self.function
+        """Whether a parameter is declared after the ``*``."""
+        inner = self.function.func if self.is_bound(name) else self.function
         parameter = callables.signature(inner).parameters.get(name)
         return parameter is not None and parameter.kind is inspect.Parameter.KEYWORD_ONLY
 
     def limits_a_loop(self, name: str) -> bool:
-        """Whether a number determines a loop's number of iterations: in its ``range``, or the condition of its
-        ``while``.
-        """
+        """Whether a number limits a loop: it is in its ``range``, or in the condition of its ``while``."""
         code = getattr(callables.plain(self.function), "__code__", None)
         tree = tree_of(code) if code is not None else None
         for node in ast.walk(tree) if tree is not None else ():
@@ -66,49 +64,49 @@ def _is_range(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
-def advice(found: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int = 0) -> str:
-    """What the person could change so that the program is found; empty when there is nothing to say.
+def advice(changed: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int = 0) -> str:
+    """What the user could change so that such calls hit the cache; empty when there is nothing to say.
 
     Parameters
     ----------
-    found : sequence of Change
-        From the closest program before.
+    changed : sequence of Change
+        The differences from the closest program.
     arguments : CallArguments
-        Of the call.
+        The arguments of the call.
     declared : Declared
     programs : int, optional
-        How many programs the function has: of many, another one is told how to be avoided that is fine among a few.
+        How many programs the function has: advice that is not worth giving for a few is given for many.
     """
-    if not found:
+    if not changed:
         return ""
-    for change in found:
+    for change in changed:
         if change.role == "argument" and change.there.startswith("f32") and change.here == "f64" + change.there[3:]:
             return _of_float64(change, arguments)
-    if all(change.kind == "number" and change.role for change in found):
-        return _of_numbers(found, arguments, declared, programs)
-    if programs >= MANY and all(map(_is_of_type, found)) and len({change.role for change in found}) == 1:
-        return _of_types(found)
-    if len(found) > 1:
+    if all(change.kind == "number" and change.role for change in changed):
+        return _of_numbers(changed, arguments, declared, programs)
+    if programs >= MANY and all(map(_is_of_type, changed)) and len({change.role for change in changed}) == 1:
+        return _of_types(changed)
+    if len(changed) > 1:
         return ""
-    (change,) = found
+    (change,) = changed
     if change.role == "argument":
         return _of_argument(change, arguments, programs)
-    # A number that became a tensor is what is advised elsewhere: its next values are no programs.
+    # A number that became a tensor did what is advised elsewhere: its next values make no programs.
     if programs >= MANY and change.role and change.kind == "value" and not is_type(change.here):
         what = "the option " if change.role == "option" else ""
         return f"Each new value of {what}{change.name} is a program of its own: keep to a few values."
     return ""
 
 
-def unwatched(found: Mapping[str, str]) -> str:
-    """Advice about captured values that cannot be compared and are read anew at each call.
+def unwatched(captures: Mapping[str, str]) -> str:
+    """Advice about captured values that cannot be compared and so are read anew at each call.
 
     Parameters
     ----------
-    found : mapping
-        ``"captured frame"`` to what that is.
+    captures : mapping
+        A description of each value: ``"captured frame"`` to ``"a DataFrame, …"``.
     """
-    name = next(iter(found)).partition(" ")[2]
+    name = next(iter(captures)).partition(" ")[2]
     return (
         f"To have it traced once, read what it needs of {name} outside, into a number, a list, a dict or an array: "
         "changes of those are seen."
@@ -119,12 +117,12 @@ def _is_of_type(change: Change) -> bool:
     return bool(change.role) and change.kind == "type" and is_type(change.there) and is_type(change.here)
 
 
-def _of_types(found: Sequence[Change]) -> str:
-    """Arrays of ever new types or shapes."""
-    names = [name for change in found for name in change.names]
+def _of_types(changed: Sequence[Change]) -> str:
+    """Advice for arrays whose types or shapes keep changing."""
+    names = [name for change in changed for name in change.names]
     keeps, each = ("keeps", "it") if len(names) == 1 else ("keep", "them")
     shown = _listed(names if len(names) <= _LISTED else [*names[:_LISTED], f"{len(names) - _LISTED} more"])
-    if found[0].role == "captured":
+    if changed[0].role == "captured":
         return (
             f"{shown} {keeps} changing: values of arrays are read at every call, and only another type or shape is "
             f"traced anew; pad {each} to a few fixed shapes of one type."
@@ -136,7 +134,7 @@ def _of_types(found: Sequence[Change]) -> str:
 
 
 def _of_float64(change: Change, arguments: CallArguments) -> str:
-    """Arrays of 64 bits that came where there were 32."""
+    """Advice for 64-bit arrays where 32-bit ones were compiled for."""
     name = change.name
     value = arguments.values[arguments.paths.index(name)]
     came = "tensor"
@@ -152,7 +150,7 @@ def _of_float64(change: Change, arguments: CallArguments) -> str:
 
 
 def _of_argument(change: Change, arguments: CallArguments, programs: int) -> str:
-    """An argument that is no number, or of another type, shape or length."""
+    """Advice for an argument that is no number, or whose type, shape or length changes."""
     if root_of(change.name) in arguments.placed:
         return f"{change.name} is a static argument: each new value makes a program of its own."
     if programs < MANY:
@@ -171,11 +169,11 @@ _FIXED = (
 )
 
 
-def _of_numbers(found: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int) -> str:
-    """Numbers that are part of programs."""
-    static = [name for change in found if change.role == "argument" for name in change.names]
+def _of_numbers(changed: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int) -> str:
+    """Advice for numbers that are part of the cache key."""
+    static = [name for change in changed if change.role == "argument" for name in change.names]
     if static:
-        if len(static) > 1 or len(found) > 1:
+        if len(static) > 1 or len(changed) > 1:
             return ""
         (name,) = static
         if name in arguments.fixed:
@@ -184,37 +182,41 @@ def _of_numbers(found: Sequence[Change], arguments: CallArguments, declared: Dec
             f"{name} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, "
             f"take it out of {declared.static_by}."
         )
-    names = [name for change in found for name in change.names]
-    behind = [name for change in found if change.role == "option" for name in change.names if declared.by_keyword(name)]
-    partial = [name for name in names if declared.given(name)]
+    names = [name for change in changed for name in change.names]
+    behind = [
+        name for change in changed if change.role == "option" for name in change.names if declared.by_keyword(name)
+    ]
+    partial = [name for name in names if declared.is_bound(name)]
     it, they, one = ("it", "it keeps", "a positional argument") if len(names) == 1 else (
         "them", "they keep", "positional arguments")  # fmt: skip
     shown = _listed(names)
     how = [f"declare {it if behind == names else _listed(behind)} before `*`"] if behind else []
     how += [f"leave {it if partial == names else _listed(partial)} out of functools.partial"] if partial else []
     how += [f"pass {it} by position" if how else f"pass {it} as {one}"]
-    told = f"{', '.join(how[:-1])} and {how[-1]}" if len(how) > 1 else how[0]
-    if not all(change.whole for change in found):
+    how_to = f"{', '.join(how[:-1])} and {how[-1]}" if len(how) > 1 else how[0]
+    if not all(change.integers for change in changed):
         are = "is a number" if len(names) == 1 else "are numbers"
         return (
-            f"{shown} {are}, and each new one makes a program of its own: if {they} changing, {told}, and it will be "
+            f"{shown} {are}, and each new one makes a program of its own: if {they} changing, {how_to}, and it will be "
             "compiled once."
         )
     if all(map(declared.limits_a_loop, names)):
         limits = "says" if len(names) == 1 else "say"
-        return f"{shown} {limits} how often a loop turns: {told}, and it will be compiled once for any number of turns."
+        return (
+            f"{shown} {limits} how often a loop turns: {how_to}, and it will be compiled once for any number of turns."
+        )
     if programs >= MANY:
-        what = f"the option {shown}" if found[0].role == "option" and len(names) == 1 else shown
+        what = f"the option {shown}" if changed[0].role == "option" and len(names) == 1 else shown
         feeds = "it only feeds" if len(names) == 1 else "they only feed"
         return (
             f"Each new value of {what} is a program of its own: keep to a few values, or, where {feeds} arithmetic, "
-            f"{told}."
+            f"{how_to}."
         )
     return ""
 
 
 def restless(function: str, before: Parts, after: Parts) -> str:
-    """What to say of a function that changes what it depends on while it is traced: its program is of no use later."""
+    """The note on a function that changes its own captures while it is traced, so that its program is not kept."""
     changed = list(dict.fromkeys(name for change in changes(before, after) for name in change.names))
     return (
         f"{function} changed {', '.join(changed) or 'what it captures'} while it was traced, so its program was not "

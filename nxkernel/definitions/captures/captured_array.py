@@ -8,13 +8,13 @@ from typing import Any
 
 from nxkernel.primitives import Spec
 
-#: What the spec of a tensor on a device is put beside, which nothing on the host is equal to.
+#: Marks the spec of a tensor on a device, so that it differs from every spec on the host.
 ON_DEVICE = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """An array or tensor that a function reads from outside.
+class CapturedArray:
+    """An array or tensor that a function reads from outside: a hidden argument of its program.
 
     Parameters
     ----------
@@ -22,11 +22,11 @@ class Captured:
         As the person wrote it: ``weights``, ``config.rate`` or ``params['w']``.
     spec : Spec
     read : callable
-        Gives the value now.
+        Reads the current value.
     on_device : bool
         Whether it is in the memory of a device.
     dtype : numpy.dtype
-        As NumPy has it, with its order of bytes; that of the type where it is not given.
+        NumPy's dtype with its byte order; by default that of the spec's type.
     """
 
     name: str

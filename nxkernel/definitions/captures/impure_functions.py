@@ -1,8 +1,8 @@
 """Impure functions of Python and installed packages: those that read more than their arguments (time, random, files).
 
-Files, the environment, clocks, the current directory: what they give may be another thing at the next call, and there
-is nothing that could be compared. Of Python's own there is a closed list of those that do not look around; those of
-other packages are taken to look at their arguments alone, but for the ones that are listed here.
+They read files, the environment, clocks or the current directory: their results may differ at the next call, and there
+is nothing to compare. Functions of Python count as impure unless a list has them; those of other packages count as pure
+unless they are listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import types
 from typing import Any
 
-#: Modules of Python whose functions and classes look at nothing but their arguments.
+#: Modules of Python whose functions and classes are pure.
 _PURE = frozenset(
     {
         "abc", "argparse", "array", "ast", "base64", "binascii", "bisect", "builtins", "cmath", "collections",
@@ -24,11 +24,11 @@ _PURE = frozenset(
         "struct", "textwrap", "types", "typing", "unicodedata", "warnings", "weakref", "weakrefset", "zlib",
     }
 )  # fmt: skip
-#: Those of `builtins` that look around, or run text that may.
+#: The impure builtins, and those that run code given as text.
 _BUILTINS = frozenset(map(vars(builtins).get, ("open", "input", "eval", "exec", "globals", "__import__")))
-#: What is asked for the time, or for a place, under the name of a class.
+#: Class methods that read the clock or the file system.
 _CLASS_METHODS = frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp"})
-#: Names in NumPy that read files, draw, or tell how NumPy is set.
+#: Names in NumPy that read files, draw random numbers, or read NumPy's settings.
 _NUMPY = frozenset(
     {
         "DataSource", "Generator", "RandomState", "SeedSequence", "array2string", "array_repr", "array_str",
@@ -40,8 +40,8 @@ _NUMPY = frozenset(
 _READERS = ("nxkernel.formats", "scipy.io")
 
 
-def looks_around(value: Any) -> bool:
-    """Whether what a function or class gives may change between two calls with the same arguments.
+def is_impure(value: Any) -> bool:
+    """Whether a function or class of an installed package may give other results for the same arguments.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def looks_around(value: Any) -> bool:
     Examples
     --------
     >>> import os, math
-    >>> looks_around(os.getcwd), looks_around(math.sqrt), looks_around(np.sqrt), looks_around(np.load)
+    >>> is_impure(os.getcwd), is_impure(math.sqrt), is_impure(np.sqrt), is_impure(np.load)
     (True, False, False, True)
     """
     owner = getattr(value, "__self__", None)
     if isinstance(owner, type):
-        return value.__name__ in _CLASS_METHODS or looks_around(owner)
+        return value.__name__ in _CLASS_METHODS or is_impure(owner)
     if isinstance(value, types.ModuleType):
         return not _is_pure(value.__name__)
     module = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(value, "__module__", None)

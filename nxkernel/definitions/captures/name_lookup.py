@@ -10,7 +10,7 @@ from operator import getitem
 from typing import Any
 
 from nxkernel.definitions.captures import object_contents
-from nxkernel.definitions.captures.impure_functions import looks_around
+from nxkernel.definitions.captures.impure_functions import is_impure
 from nxkernel.definitions.keys.leaves import is_array
 from nxkernel.definitions.keys.static_values import (
     CONTAINERS,
@@ -43,7 +43,7 @@ _WRAPPERS = (
 
 
 def is_of(module: Any, *packages: str) -> bool:
-    """Whether a module, by its name, belongs to one of some packages."""
+    """Whether a module, by its name, belongs to one of these packages."""
     return isinstance(module, str) and module.partition(".")[0] in packages
 
 
@@ -56,7 +56,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def is_of_slot(value: Any) -> bool:
-    """Whether something in a class only says where objects have an attribute."""
+    """Whether a class attribute is the descriptor of a slot, and no value of its own."""
     return installed(type(value)) and inspect.isdatadescriptor(value)
 
 
@@ -68,59 +68,59 @@ def in_class(kind: type, name: str) -> Any:
     return MISSING
 
 
-def of_class(value: Any, name: str) -> Any:
-    """An attribute of the class that an object has now."""
+def class_attribute(value: Any, name: str) -> Any:
+    """Read an attribute of an object's class."""
     return getattr(type(value), name)
 
 
-def of_its_class(value: Any, name: str) -> bool:
-    """Whether it is an object's class that has what an attribute is."""
+def is_class_attribute(value: Any, name: str) -> bool:
+    """Whether an attribute of an object is found in its class, and not in the object."""
     if isinstance(value, type | types.ModuleType) or not is_users(value) or name in (attributes_of(value) or ()):
         return False
-    found = in_class(type(value), name)
-    return found is not MISSING and not isinstance(found, types.MemberDescriptorType)
+    definition = in_class(type(value), name)
+    return definition is not MISSING and not isinstance(definition, types.MemberDescriptorType)
 
 
-def from_class(value: Any, name: str) -> types.FunctionType | None:
-    """The function of the user's that answers for an attribute; None where the attribute is data."""
+def users_function(value: Any, name: str) -> types.FunctionType | None:
+    """The user's function that computes an attribute or is the method; None where the attribute is data."""
     if isinstance(value, type | types.ModuleType) or not is_users(value):
         return None
     raw = in_class(type(value), name)
-    found = unwrapped(raw)
-    if not isinstance(found, types.FunctionType):
+    function = unwrapped(raw)
+    if not isinstance(function, types.FunctionType):
         return None
-    return found if isinstance(raw, property) or name not in (attributes_of(value) or ()) else None
+    return function if isinstance(raw, property) or name not in (attributes_of(value) or ()) else None
 
 
 def is_users(value: Any) -> bool:
-    """Whether a class of the user's says what an object does."""
+    """Whether an object's class is the user's, so that its attributes can be followed one by one."""
     return isinstance(value, types.SimpleNamespace) or not installed(type(value))
 
 
-def ends_at(value: Any, name: str) -> bool:
-    """Whether an attribute is for the value itself to answer, so that all of it counts."""
+def stops_lookup(value: Any, name: str) -> bool:
+    """Whether attribute lookup stops here, so that the whole value counts."""
     if value is MISSING or is_array(value) or constant(value) is not None:
         return True
     kind = type(value)
     if issubclass(kind, types.ModuleType):
         return False
     if issubclass(kind, type):
-        return installed(value) and not looks_around(getattr(value, name, None))
+        return installed(value) and not is_impure(getattr(value, name, None))
     if is_users(value) or definition_of(value) is not None:
         return has_own_lookup(kind)
     return issubclass(kind, CONTAINERS) or name not in (attributes_of(value) or ())
 
 
-def is_outside(value: Any) -> bool:
-    """Whether an attribute is a function or class of an installed package: its owner counts instead."""
+def is_installed_callable(value: Any) -> bool:
+    """Whether an attribute is a function or class of an installed package, so that its owner counts instead."""
     return callable(value) and installed(value) and definition_of(value) is None
 
 
-def is_settled(value: Any) -> bool:
-    """Whether a number, function or class of an installed package is what it is, and holds nothing that may change."""
+def is_fixed(value: Any) -> bool:
+    """Whether a number, function or class of an installed package holds nothing that may change."""
     if constant(value) is not None:
         return True
-    if not is_outside(definition_of(value) or value):
+    if not is_installed_callable(definition_of(value) or value):
         return False
     owner = getattr(value, "__self__", None)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
@@ -129,19 +129,19 @@ def is_settled(value: Any) -> bool:
 
 
 def has_own_code(kind: type) -> bool:
-    """Whether nothing but code of the user's has to do with the attributes of a class's objects."""
+    """Whether all base classes are the user's, so that no installed code reads the attributes."""
     return not any(installed(parent) for parent in kind.__mro__[:-1])
 
 
-def along(value: Any, names: tuple[str, ...]) -> Any:
-    """An attribute of an attribute."""
+def follow(value: Any, names: tuple[str, ...]) -> Any:
+    """Follow a chain of attributes."""
     for name in names:
         value = attribute(value, name)
     return value
 
 
 def attribute(value: Any, name: str) -> Any:
-    """An attribute; MISSING where there is none, or code of the user's would have to run to give it."""
+    """An attribute; MISSING where there is none, or where reading it would run the user's code."""
     if runs_code(value, name):
         return MISSING
     try:
@@ -152,9 +152,9 @@ def attribute(value: Any, name: str) -> Any:
 
 
 def runs_code(value: Any, name: str) -> bool:
-    """Whether code of the user's gives an attribute, other than a method or property of that name.
+    """Whether reading an attribute runs the user's code: a property, a descriptor or ``__getattr__``.
 
-    It may count, draw or look at a clock, which it is to do in traces and calls alone.
+    Such code may count, draw random numbers or read a clock, so it must run in traces and calls only.
     """
     kind = type(value)
     if isinstance(value, types.ModuleType):
@@ -163,23 +163,23 @@ def runs_code(value: Any, name: str) -> bool:
         return True
     raw = in_class(kind, name)
     if isinstance(value, type):
-        if raw is not MISSING and not installed(kind) and _gives(raw):
+        if raw is not MISSING and not installed(kind) and _is_users_descriptor(raw):
             return True
         raw = in_class(value, name)
     elif name in (attributes_of(value) or ()) and not inspect.isdatadescriptor(raw):
         return False
     if raw is MISSING:
         return _is_own(in_class(kind, "__getattr__"))
-    return _gives(raw)
+    return _is_users_descriptor(raw)
 
 
 def has_own_lookup(kind: type) -> bool:
-    """Whether code of the user's answers for all attributes of a class's objects."""
+    """Whether the user's class has a ``__getattribute__``, which runs for every attribute."""
     return _is_own(in_class(kind, "__getattribute__"))
 
 
-def _gives(raw: Any) -> bool:
-    """Whether what a class has under a name makes something else of it by code of the user's."""
+def _is_users_descriptor(raw: Any) -> bool:
+    """Whether a class attribute is a property or another descriptor of the user's."""
     return isinstance(raw, property) or _is_own(in_class(type(raw), "__get__"))
 
 
@@ -187,14 +187,14 @@ def _is_own(function: Any) -> bool:
     return isinstance(function, types.FunctionType) and not installed(function)
 
 
-def itself(value: Any) -> Any:
+def identity(value: Any) -> Any:
     """The identity function."""
     return value
 
 
-def still(get: Callable[[Any, Any], Any], owner: Any, keys: list[Any], items: list[Any]) -> bool:
-    """Whether a container has the same objects under some of its keys."""
-    for place, key in enumerate(keys):  # noqa: SIM110 - at each call; a generator would cost as much again
-        if get(owner, key) is not items[place]:
+def holds_same(get: Callable[[Any, Any], Any], owner: Any, keys: list[Any], items: list[Any]) -> bool:
+    """Whether a container has the same objects as before at some keys."""
+    for position, key in enumerate(keys):  # noqa: SIM110 - at each call; a generator would cost as much again
+        if get(owner, key) is not items[position]:
             return False
     return True

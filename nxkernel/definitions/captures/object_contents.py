@@ -1,7 +1,7 @@
 """The contents of objects that are not functions (containers, iterators, C types), so that changes are noticed.
 
-The list is closed: another kind may keep what nobody can compare, such as the position in a file, and is read anew at
-each call.
+The list of classes is closed: objects of others may hold what cannot be compared, such as the position in a file, and
+functions that read them are traced at each call.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nxkernel.definitions.captures.impure_functions import looks_around
-from nxkernel.definitions.keys.static_values import MISSING, Same, by_value, constant, drawn, keys_of
+from nxkernel.definitions.captures.impure_functions import is_impure
+from nxkernel.definitions.keys.static_values import MISSING, ByIdentity, by_value, constant, generator_state, keys_state
 
 #: Bits of ``__flags__``: made by a class statement or the like; cannot be called to make an object; cannot be changed.
 _HEAP, _CLOSED, _FIXED = 1 << 9, 1 << 7, 1 << 8
 
 
 class Held(NamedTuple):
-    """What an object holds.
+    """The contents of an object, beside its attributes, as a snapshot compares them.
 
     Parameters
     ----------
     state : hashable
-        As part of a key.
+        The contents as a part of the key.
     watched : sequence of (callable, object)
-        What is read at each call, and what it is equal to as long as nothing has changed.
+        Checks for each call: a function, and what it returns as long as nothing has changed.
     inside : sequence of (str, object, callable or None)
-        Other values: what is written behind the name of this one, the value, and what reads it at a later call.
+        Values inside: the suffix of the path to it, the value, and a function that reads it again at a later call.
     """
 
     state: Hashable
@@ -69,11 +69,11 @@ def origin(kind: type) -> type:
 
 
 def held(value: Any) -> Held | None:
-    """The contents of an object beside its attributes; None if it may hold what cannot be compared."""
+    """The contents of an object beside its attributes; None if they cannot be compared."""
     kind = type(value)
     base = np.dtype if issubclass(kind, np.dtype) else kind if kind in _HELD else origin(kind)
     if base is object:
-        return None if looks_around(kind) else Held((Same(value),) if kind is object else ())
+        return None if is_impure(kind) else Held((ByIdentity(value),) if kind is object else ())
     find = _HELD.get(base)
     if find is None and issubclass(base, BaseException) and base.__basicsize__ == BaseException.__basicsize__:
         find = _exception
@@ -83,22 +83,22 @@ def held(value: Any) -> Held | None:
 
 
 def is_all_held(kind: type) -> bool:
-    """Whether what :func:`held` tells of objects of a class includes their attributes."""
+    """Whether :func:`held` includes the attributes of objects of this class."""
     return kind in _HELD
 
 
 def _is_itself(value: Any) -> Held:
-    """For what never changes, and is one."""
-    return Held(Same(value))
+    """For immutable objects that are compared by identity."""
+    return Held(ByIdentity(value))
 
 
 def _by_value(value: Any) -> Held:
-    """For what never changes, and is compared by Python."""
+    """For immutable objects that Python compares by value."""
     return Held((by_value(value), repr(value)))
 
 
 def _base_value(read: Callable[[Any], Any]) -> Callable[[Any], Held]:
-    """For numbers and texts with a class of their own."""
+    """For objects of the user's subclasses of numbers and texts: their value as one of the base class."""
     return lambda value: Held(constant(read(value)))
 
 
@@ -106,12 +106,12 @@ def _exception(value: BaseException) -> Held:
     return Held((), (), ((".args", value.args, functools.partial(getattr, value, "args")),))
 
 
-#: Objects in whose memory there are numbers, by module and name: those of modules that few programs import.
+#: Classes whose memory holds numbers, by module and name, as few programs import these modules.
 _BUFFERS = frozenset(
     {"array.array", "mmap.mmap", "_ctypes._SimpleCData", "_ctypes.Array", "_ctypes.Structure", "_ctypes.Union"}
 )
 _NAMES = re.compile(":[^:]*:")
-#: What stands for an address in the format of a buffer.
+#: The characters for addresses in the format of a buffer.
 _ADDRESSES = frozenset("&PzZOX")
 
 
@@ -128,14 +128,14 @@ def _memory(value: Any) -> tuple:
 
 
 def _array(value: np.ndarray) -> Held | None:
-    """An array that is no plain one of numbers: of records, text, dates or objects, or of another class."""
+    """An array of something else than plain numbers: records, text, dates or objects, or a subclass of ndarray."""
     if value.dtype.kind == "O":
         head = (value.shape, value.strides)
         return Held(
             ("objects", value.shape),
             ((functools.partial(_shape, value), head),),
-            tuple([(str(list(place)), value.item(*place), functools.partial(value.item, *place))
-                   for place in np.ndindex(value.shape)]),
+            tuple([(str(list(index)), value.item(*index), functools.partial(value.item, *index))
+                   for index in np.ndindex(value.shape)]),
         )  # fmt: skip
     if value.dtype.hasobject:
         return None
@@ -148,7 +148,7 @@ def _shape(value: np.ndarray) -> tuple:
 
 
 def elements(value: np.ndarray | np.generic) -> tuple:
-    """The elements of an array or record, with all that they mean."""
+    """The elements of an array or record as bytes, with dtype and shape, to be compared."""
     return (value.dtype, value.shape, value.tobytes())
 
 
@@ -172,9 +172,9 @@ def _now(variable: contextvars.ContextVar) -> Any:
 
 
 def _mapping(value: Any) -> Held:
-    keys = keys_of(value)
+    keys = keys_state(value)
     items = [(f"[{key!r}]", value[key], functools.partial(operator.getitem, value, key)) for key in value]
-    return Held(keys, ((functools.partial(keys_of, value), keys),), tuple(items))
+    return Held(keys, ((functools.partial(keys_state, value), keys),), tuple(items))
 
 
 def _view(value: Any) -> Held:
@@ -190,7 +190,7 @@ def _range(value: range) -> Held:
 
 
 def _namespace(value: Any) -> Held:
-    """For what holds nothing but attributes; what a thread keeps for itself is looked up in the thread that asks."""
+    """For objects that hold nothing but attributes; a ``threading.local`` is read in the thread that calls."""
     keys = _own_names(value)
     reads = [(f".{key}", vars(value)[key], functools.partial(getattr, value, key)) for key in keys]
     return Held(keys, ((functools.partial(_own_names, value), keys),), tuple(reads))
@@ -201,10 +201,10 @@ def _own_names(value: Any) -> tuple:
 
 
 def _bound(value: Any) -> Held:
-    """A function in C that belongs to an object: what the object holds counts."""
+    """A method implemented in C: the object that it belongs to counts."""
     owner = value.__self__
     if owner is None or isinstance(owner, types.ModuleType):
-        return Held(Same(value))
+        return Held(ByIdentity(value))
     return Held((value.__name__,), (), ((".__self__", owner, None),))
 
 
@@ -225,7 +225,7 @@ def _cell(value: types.CellType) -> Held:
 
 
 def contents_of(cell: types.CellType) -> Any:
-    """What a variable of an enclosing function is bound to."""
+    """What a closure variable is bound to; MISSING where it has no value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -233,7 +233,7 @@ def contents_of(cell: types.CellType) -> Any:
 
 
 def _decimal(value: decimal.Decimal) -> Held:
-    """A decimal number; results with it depend on the thread's decimal context, too."""
+    """A decimal number, and the thread's decimal context, on which results depend."""
     read = functools.partial(_context, value)
     return Held((repr(value), read()), ((read, read()),))
 
@@ -244,13 +244,13 @@ def _context(value: decimal.Decimal) -> str:
 
 def _drawn(value: Any) -> Held:
     # What draws from it while it is traced changes it, so that the next call draws again.
-    state = drawn(value)
-    return Held((Same(value), state), ((functools.partial(drawn, value), state),))
+    state = generator_state(value)
+    return Held((ByIdentity(value), state), ((functools.partial(generator_state, value), state),))
 
 
 def _ufunc(value: np.ufunc) -> Held | None:
-    """NumPy's and SciPy's never change; one that :func:`numpy.frompyfunc` made has a function in it."""
-    return None if all(set(types_) <= set("O->") for types_ in value.types) else Held(Same(value))
+    """A ufunc, which never changes; not comparable if :func:`numpy.frompyfunc` made it of a function."""
+    return None if all(set(types_) <= set("O->") for types_ in value.types) else Held(ByIdentity(value))
 
 
 def _kinds() -> Iterator[tuple[type, Callable[[Any], Held | None]]]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, drawn, installed
+from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, generator_state, installed
 from nxkernel.dict_metadata import items_of
 
 #: What never changes, and holds nothing that does.
@@ -27,7 +27,7 @@ _OF_PYTHON = frozenset({"collections", "types", "argparse", "dataclasses", "stri
 
 
 class Kind(NamedTuple):
-    """How the state of one kind of objects is read and written.
+    """How the state of one kind of object is read and written.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
 
 
 def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] | None:
-    """What an object holds, as it is now; None for what is not known to hold anything.
+    """The current states of an object, one for each kind; None for an object that is not known to hold anything.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class _Drawn:
     """Where a generator of random numbers stands: what is compared, and what is put back."""
 
     def __init__(self, generator: Any) -> None:
-        self.drawn, self.state = drawn(generator), _state(generator)
+        self.drawn, self.state = generator_state(generator), _state(generator)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Drawn) and self.drawn == other.drawn

@@ -1,8 +1,8 @@
 """Placeholders: while a function is traced, each array that it captures is replaced by a traced value.
 
-The function itself would hand NumPy the array that a name is bound to, and what NumPy makes of it would stay in the
-program for good. So a copy of the function runs instead, in which names, attributes and members of containers lead to
-nodes of the graph. What it assigns while it is traced goes back to where it belongs.
+If the function itself ran, NumPy would compute with a captured array, and the result would become a constant of the
+program. So a copy of the function is traced, whose names, attributes and items of containers are traced values. What
+the copy assigns during the trace is assigned to the originals afterwards.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from nxkernel.definitions.keys.static_values import definition_of, installed
 from nxkernel.graph.expr import Expr
 
 _NONE = object()
-#: What makes an object without looking at arguments.
+#: Constructors that ignore arguments.
 _PLAIN = (object.__new__, types.SimpleNamespace.__new__)
 
 
 def replaceable(value: Any) -> bool:
-    """Whether a copy of something can stand in for it; arrays in anything else count by their contents."""
+    """Whether a copy with placeholders can replace this value; otherwise arrays in it count by their contents."""
     kind = type(value)
     if issubclass(kind, types.FunctionType | types.MethodType | functools.partial | types.ModuleType):
         return True
@@ -34,32 +34,32 @@ def replaceable(value: Any) -> bool:
         return value.on_conflict == "reuse"
     if issubclass(kind, type) or kind.__new__ not in _PLAIN:
         return False
-    # What methods of an installed package do with its arrays is theirs: there is no node for them.
+    # Methods of installed packages may not be able to work on traced values.
     return kind is types.SimpleNamespace or not installed(kind)
 
 
 def slots(class_: type) -> list[str]:
-    """The names of the attributes of a class's objects that are not in their ``__dict__``."""
-    found: list[str] = []
+    """The names of the slots of a class, as attributes of its objects."""
+    attributes: list[str] = []
     for parent in class_.__mro__:
         names = parent.__dict__.get("__slots__", ())
         for name in [names] if isinstance(names, str) else names:
             private = name.startswith("__") and not name.endswith("__")
-            found.append(f"_{parent.__name__.lstrip('_')}{name}" if private else name)
-    return [name for name in found if name not in ("__dict__", "__weakref__")]
+            attributes.append(f"_{parent.__name__.lstrip('_')}{name}" if private else name)
+    return [name for name in attributes if name not in ("__dict__", "__weakref__")]
 
 
 class Placeholders:
-    """Copies functions, containers and objects with their captured arrays replaced by traced nodes.
+    """Makes copies of functions, containers and objects, with traced values in place of captured arrays.
 
     Parameters
     ----------
     node : callable
-        Gives the node for an array, or None for an array that is not captured.
+        Returns the traced value for an array, or None for an array that is not captured.
     leads : mapping
-        By identity, what arrays are reached through; everything else stays itself.
+        By identity, the functions, containers and objects that lead to arrays; all others are not copied.
     by_dialect : callable, optional
-        Gives those for a face: in the function of another definition, arrays are what that one sees.
+        Gives the placeholders of another dialect, for the functions of definitions that have one of their own.
     """
 
     def __init__(
@@ -68,32 +68,32 @@ class Placeholders:
         leads: Mapping[int, Any],
         by_dialect: Callable[[str], Placeholders] | None = None,
     ) -> None:
-        self._node, self._leads, self._by_face = node, leads, by_dialect
-        self._made: dict[int, Any] = {}
+        self._node, self._leads, self._by_dialect = node, leads, by_dialect
+        self._copy_of: dict[int, Any] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
-        #: What is to be filled in, once what is around it is made: so a chain of any length takes no depth.
+        #: Copies to be filled in after those around them are made, so that long chains need no recursion.
         self._unfilled: list[Callable[[], None]] = []
         self._deep = 0
-        #: (original, copy, the copy as it was made, the names of interest) of each namespace that a trace may write to.
+        #: For each namespace that the trace may assign to: original, copy, the copy as it was made, and the names.
         self._copies: list[tuple[dict, dict, dict, frozenset[str] | None]] = []
 
     def of(self, value: Any) -> Any:
-        """The copy of a value with placeholders; the value itself if it reaches no array."""
+        """The copy of a value with placeholders; the value itself if it leads to no array."""
         node = self._node(value)
         if node is not None:
             return node
         if id(value) not in self._leads:
             return value
-        if id(value) not in self._made:
+        if id(value) not in self._copy_of:
             self._deep += 1
-            self._made[id(value)] = self._make(value)
+            self._copy_of[id(value)] = self._make(value)
             while self._deep == 1 and self._unfilled:
                 self._unfilled.pop()()
             self._deep -= 1
-        return self._made[id(value)]
+        return self._copy_of[id(value)]
 
     def write_back(self) -> None:
-        """Hand over what was assigned during the trace."""
+        """Assign to the originals what the trace assigned to their copies."""
         for original, copy, placed, names in self._copies:
             for name in list(copy) if names is None else names:
                 now = copy.get(name, _NONE)
@@ -112,15 +112,15 @@ class Placeholders:
             members = map(self.of, value)
             return type(value)(*members) if hasattr(value, "_fields") else tuple(members)
         if isinstance(value, list):
-            made: list[Any] = []
-            self._unfilled.append(lambda: made.extend(map(self.of, value)))
-            return made
+            copy: list[Any] = []
+            self._unfilled.append(lambda: copy.extend(map(self.of, value)))
+            return copy
         if isinstance(value, dict):
             return self._mapping(value, {}, id(value))
         if isinstance(value, types.ModuleType):
-            made = types.ModuleType(value.__name__)
-            self._mapping(value.__dict__, made.__dict__, id(value), made)
-            return made
+            copy = types.ModuleType(value.__name__)
+            self._mapping(value.__dict__, copy.__dict__, id(value), copy)
+            return copy
         return self._object(value)
 
     def _function(self, function: types.FunctionType) -> types.FunctionType:
@@ -129,18 +129,18 @@ class Placeholders:
         if names is None:
             names = self._spaces[id(space)] = dict(space)
         cells = tuple(types.CellType() if self._is_replaced(cell) else cell for cell in function.__closure__ or ())
-        made = types.FunctionType(code, names, function.__name__, None, cells or None)
-        made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-        self._unfilled.append(lambda: self._fill(function, made, cells))
-        return made
+        copy = types.FunctionType(code, names, function.__name__, None, cells or None)
+        copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+        self._unfilled.append(lambda: self._fill(function, copy, cells))
+        return copy
 
-    def _fill(self, function: types.FunctionType, made: types.FunctionType, cells: tuple) -> None:
-        """Give the copy of a function what the function has."""
-        code, space, names = function.__code__, function.__globals__, made.__globals__
-        made.__dict__.update((name, self.of(inner)) for name, inner in function.__dict__.items())
-        made.__defaults__ = tuple(map(self.of, function.__defaults__)) if function.__defaults__ else None
+    def _fill(self, function: types.FunctionType, copy: types.FunctionType, cells: tuple) -> None:
+        """Copy a function's attributes, defaults, closure and globals to its copy, with placeholders."""
+        code, space, names = function.__code__, function.__globals__, copy.__globals__
+        copy.__dict__.update((name, self.of(inner)) for name, inner in function.__dict__.items())
+        copy.__defaults__ = tuple(map(self.of, function.__defaults__)) if function.__defaults__ else None
         if function.__kwdefaults__:
-            made.__kwdefaults__ = {name: self.of(value) for name, value in function.__kwdefaults__.items()}
+            copy.__kwdefaults__ = {name: self.of(value) for name, value in function.__kwdefaults__.items()}
         for cell, own in zip(function.__closure__ or (), cells, strict=True):
             if own is not cell:
                 own.cell_contents = self.of(cell.cell_contents)
@@ -158,27 +158,27 @@ class Placeholders:
             return False
         return id(value) in self._leads or self._node(value) is not None
 
-    def _mapping(self, value: dict, made: dict, key: int, owner: Any = None) -> dict:
-        self._made[key] = made if owner is None else owner
+    def _mapping(self, value: dict, copy: dict, key: int, owner: Any = None) -> dict:
+        self._copy_of[key] = copy if owner is None else owner
 
         def fill() -> None:
-            made.update((name, self.of(inner)) for name, inner in value.items())
-            self._copies.append((value, made, dict(made), None))
+            copy.update((name, self.of(inner)) for name, inner in value.items())
+            self._copies.append((value, copy, dict(copy), None))
 
         self._unfilled.append(fill)
-        return made
+        return copy
 
     def _object(self, value: Any) -> Any:
-        made = type(value).__new__(type(value))
-        self._made[id(value)] = made
+        copy = type(value).__new__(type(value))
+        self._copy_of[id(value)] = copy
         if definition_of(value) is not None:
-            made.__dict__.update(value.__dict__)
-            inside = self if self._by_face is None else self._by_face(value.face)
-            made.__nx_function__ = inside.of(value.__nx_function__)
-            return made
+            copy.__dict__.update(value.__dict__)
+            inside = self if self._by_dialect is None else self._by_dialect(value.dialect)
+            copy.__nx_function__ = inside.of(value.__nx_function__)
+            return copy
         if hasattr(value, "__dict__"):
-            self._mapping(value.__dict__, made.__dict__, id(value), made)
+            self._mapping(value.__dict__, copy.__dict__, id(value), copy)
         for name in slots(type(value)):
             if hasattr(value, name):
-                object.__setattr__(made, name, self.of(getattr(value, name)))
-        return made
+                object.__setattr__(copy, name, self.of(getattr(value, name)))
+        return copy

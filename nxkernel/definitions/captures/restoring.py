@@ -18,8 +18,8 @@ from nxkernel.definitions.keys.static_values import MISSING, definition_of, inst
 _NONE = object()
 
 
-def asking(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
-    """Run a trace, and restore the contents of some values afterwards.
+def run_and_restore(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
+    """Run a trace and then restore the contents of these values.
 
     What is bound to a context, such as a variable of `contextvars`, is bound in a copy of it.
 
@@ -40,7 +40,7 @@ def asking(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
 
 
 def _kept(value: Any) -> Iterator[Callable[[], None]]:
-    """Make a function that restores the contents of a value."""
+    """Functions that restore a value to what it holds now."""
     if isinstance(value, types.FunctionType):
         yield from _of_function(value)
         return

@@ -1,8 +1,8 @@
 """The snapshot of a function's captures: what it reads besides its arguments, as part of the cache key.
 
-Arrays and tensors become implicit arguments, whose values are read at every call. Numbers, text, containers, objects,
-functions and modules of the user's count by their contents, which are compared at every call. What cannot be compared
-is read anew: the function is traced at every call.
+Captured arrays and tensors become hidden arguments, whose values are read at each call. Numbers, text, containers,
+objects, and the user's functions and modules are compared by their contents at each call. If the function reads
+something that cannot be compared, it is traced at each call.
 """
 
 from __future__ import annotations
@@ -26,39 +26,59 @@ _ARRAY = np.ndarray
 
 
 class Snapshot:
-    """The snapshot of what a value, most often a function, depends on.
+    """Everything that a function reads besides its arguments, as a part of its cache key that can be checked.
 
     Attributes
     ----------
     ident : tuple
-        Hashable; equal for snapshots between which no answer can differ but by the values of arrays.
-    arrays : tuple of Captured
+        Hashable part of the cache key. Snapshots with equal ones can share programs: only values of arrays may differ.
+    arrays : tuple of CapturedArray
+        The arrays that become hidden arguments.
     beside : tuple of (str, array)
-        Those that count by their contents.
+        Other arrays, which count by their contents.
     items : tuple of (object, object, object)
-        What is looked up by a name or key: where, by which, and what is to be there.
+        The checks that are lookups: a mapping, a key, and the object that must be there.
     parts : dict
-        The same as `ident` for people: ``"captured lr"`` to what it is, and how that is written.
+        `ident` by name, for messages: ``"captured lr"`` to the part of the key and its text.
     leads : dict
-        By identity, the functions, containers and objects through which arrays are reached.
+        By identity, the functions, containers and objects that lead to arrays.
     anew : dict
-        What cannot be compared: ``"captured frame"`` to what it is. Where there is some, every call is traced.
+        Values that cannot be compared, with a description; if there are any, each call is traced.
     used_up : tuple of str
-        Those of them that give each value once, such as iterators.
+        Those of them that a trace uses up, such as iterators.
     identifies, compares_memory : bool
-        Whether answers depend on which values are one object, or share memory.
+        Whether results may depend on which values are the same object, or share memory.
     objects : tuple
-        What it met but arrays, where they do.
-    whole : dict
-        By identity, the containers whose contents count.
+        If `identifies`, all captured values that are no arrays.
+    compared : dict
+        By identity, the containers whose contents are compared.
     fast_paths : dict
-        What a definition remembers for as long as the snapshot is current.
+        The definition's fast paths, which hold as long as the snapshot does.
     """
 
     __slots__ = (
-        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_merges", "_methods", "_more", "_same", "anew",
-        "arrays", "beside", "compares_memory", "fast_paths", "ident", "identifies", "items", "leads", "objects",
-        "parts", "used_up", "whole",
+        "_aliases",
+        "_arrays",
+        "_codes",
+        "_equal",
+        "_functions",
+        "_merges",
+        "_methods",
+        "_more",
+        "_same",
+        "anew",
+        "arrays",
+        "beside",
+        "compared",
+        "compares_memory",
+        "fast_paths",
+        "ident",
+        "identifies",
+        "items",
+        "leads",
+        "objects",
+        "parts",
+        "used_up",
     )  # fmt: skip
 
     def __init__(self, walk: SnapshotWalk) -> None:
@@ -77,7 +97,7 @@ class Snapshot:
         self.objects = tuple(walk.objects) if walk.identifies else ()
         self._merges = self.identifies and self.distinct > 1
         self.ident, self.parts = tuple(walk.states), walk.parts
-        self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
+        self.anew, self.used_up, self.compared = walk.anew, tuple(walk.used_up), walk.compared
         self.fast_paths: dict[tuple, Any] = {}
         self._arrays = [
             (*((None, *a.read.args) if _is_item(a.read) else (a.read, None, None)), *a.expected) for a in self.arrays
@@ -85,17 +105,17 @@ class Snapshot:
 
     @property
     def distinct(self) -> int:
-        """How many of the arrays are no other of them."""
+        """How many different array objects are captured."""
         return len(self.arrays) - len(self._aliases)
 
     @property
     def is_looked_up(self) -> bool:
-        """Whether its items are all that could change."""
+        """Whether looking up `items` is all that has to be checked."""
         return not (self._codes or self._more or self._arrays or self.anew)
 
     def fetch(self) -> list[Any] | None:
-        """The arrays as they are now, in order; None when anything else than their values has changed."""
-        found = []
+        """The captured arrays as they are now; None when anything but their values has changed."""
+        arrays = []
         try:
             for owner, key, expected in self.items:
                 if owner[key] is not expected:
@@ -135,18 +155,18 @@ class Snapshot:
                         return None
                 elif kind is not DeviceTensor or (ON_DEVICE, value.spec) != spec:
                     return None
-                found.append(value)
+                arrays.append(value)
         except Exception:
             # What is gone now, such as an attribute or an element of a list, is a change like any other.
             return None
         if self._aliases:
-            for place, first in self._aliases:
-                if found[place] is not found[first]:
+            for position, first in self._aliases:
+                if arrays[position] is not arrays[first]:
                     return None
-        if self._merges and len(set(map(id, found))) < self.distinct:
+        if self._merges and len(set(map(id, arrays))) < self.distinct:
             # What were two arrays is one.
             return None
-        return found
+        return arrays
 
 
 def _is_item(read: Callable[[], Any]) -> bool:
@@ -166,7 +186,7 @@ def take_snapshot(value: Any) -> tuple[Snapshot, list[Any]]:
 
 
 def snapshot_of(values: list[tuple[str, Any]]) -> tuple[Snapshot, list[Any]]:
-    """The same for several values, each with the name that it goes by."""
+    """Take one snapshot of several values, each with a name for messages."""
     walk = _walk(values)
     return Snapshot(walk), walk.values
 

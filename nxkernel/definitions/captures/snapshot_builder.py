@@ -19,28 +19,28 @@ import numpy as np
 
 from nxkernel.definitions.captures import object_contents
 from nxkernel.definitions.captures.name_lookup import (
-    along,
     attribute,
-    ends_at,
-    from_class,
+    class_attribute,
+    follow,
     has_own_code,
+    holds_same,
+    identity,
     in_class,
+    is_class_attribute,
+    is_fixed,
+    is_installed_callable,
     is_of,
     is_of_slot,
-    is_outside,
-    is_settled,
     is_users,
-    itself,
-    of_class,
-    of_its_class,
     read_attribute,
     read_name,
-    still,
+    stops_lookup,
     unwrapped,
+    users_function,
 )
 from nxkernel.definitions.captures.placeholders import slots
 from nxkernel.definitions.captures.reachable_names import OF_OBJECT
-from nxkernel.definitions.captures.snapshot_parts import Collected
+from nxkernel.definitions.captures.snapshot_parts import SnapshotParts
 from nxkernel.definitions.keys import argument_identity, bytecode_reads, callables, code_fingerprint, source_locations
 from nxkernel.definitions.keys.leaves import is_array
 from nxkernel.definitions.keys.static_values import (
@@ -48,39 +48,39 @@ from nxkernel.definitions.keys.static_values import (
     MISSING,
     OF_DEFINITIONS,
     SETS,
-    Same,
+    ByIdentity,
     attributes_of,
     by_value,
     constant,
     definition_of,
     describe,
     installed,
-    keys_of,
-    members,
+    keys_state,
+    members_state,
 )
 from nxkernel.messages.grammar import a
 
-#: Up to how many numbers and texts of a container are compared one by one.
+#: Up to so many numbers and texts of a container are compared one by one.
 _FEW = 4
-#: So many objects of installed packages are looked into; what holds more is read anew.
+#: The most objects of installed packages that are walked; beyond, each call is traced anew.
 _MOST = 512
-#: Python's own names, as they were at first.
+#: The builtins, as they were at first.
 _BUILTINS = dict(vars(builtins))
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
 _CACHED = type(functools.cache(len))
-#: What gets at attributes by names that stand in no code.
+#: Classes whose objects read attributes by names that are in no code.
 _BY_NAME = (attrgetter, methodcaller)
-#: What leads to the methods of a class, before it is known that somebody calls them; a class is out of a trace's reach.
+#: On the path to what a class holds: placeholders cannot get there, as objects are not given another class.
 _NOBODY = type("Nobody", (), {})
-#: What nxkernel writes on functions that it makes of others, and leaves as it is.
+#: Attributes of transformed functions that never change.
 _OF_TRANSFORMS = frozenset({"__wrapped__", "__nx_transform__"})
-#: What is called like a function, and stands for something else.
+#: Callables that are no functions.
 _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
 
-class SnapshotWalk(Collected):
-    """Walks from values to all that they read and hold, and collects the snapshot."""
+class SnapshotWalk(SnapshotParts):
+    """Walks from values to everything that they read and hold, and collects the snapshot."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,42 +91,42 @@ class SnapshotWalk(Collected):
     # Values ----------------------------------------------------------------------------------------------------
 
     def value(self, value: Any, name: str, read: Callable[[], Any] | None, via: str = "") -> None:
-        """Take a value in; `read` gives it at a later call, where it may be another one, `via` what code calls it."""
+        """Add a value; `read` gets it again at a later call, `via` is the attribute name that leads to it."""
         if is_array(value):
-            self._array(value, name, read or functools.partial(itself, value))
+            self._array(value, name, read or functools.partial(identity, value))
             return
         if read is not None:
             self._watch(read, value)
         state = constant(value)
         if state is not None:
-            self._tell(state, value)
+            self._add_identified(state, value)
             self._add(state, name, describe(value))
             return
-        self._ask(value)
+        self._note_comparisons(value)
         self.reach.lead(self._around, value, via)
-        # In what is no stand-in arrays are others than elsewhere.
-        led = self._is_replaceable(value) and self._is_led_to()
-        if not self._met_before((id(value), led), value):
+        # Arrays that placeholders cannot replace are compared differently.
+        led = self._is_replaceable(value) and self._is_path_replaceable()
+        if not self._was_met((id(value), led), value):
             self._within((value,), functools.partial(self._compound, value, name))
 
-    def _ask(self, value: Any) -> None:
-        """Note what tells values apart by more than what they are."""
-        self.identifies = self.identifies or argument_identity.tells(value)
-        self.compares_memory = self.compares_memory or argument_identity.tells_memory(value)
+    def _note_comparisons(self, value: Any) -> None:
+        """Record whether a function compares identities or memory."""
+        self.identifies = self.identifies or argument_identity.compares_identity(value)
+        self.compares_memory = self.compares_memory or argument_identity.compares_memory(value)
 
     def _compound(self, value: Any, name: str) -> None:
         kind = type(value)
         function = definition_of(value)
         if value is sys.modules:
-            self._anew(value, name, "the modules of the process")
+            self._note_incomparable(value, name, "the modules of the process")
         elif kind is types.FunctionType:
             (self._installed_function if installed(value) else self._function)(value, name)
         elif function is not None:
-            given = tuple([(hook, Same(each)) for hook, each in vars(value).get("hooks", {}).items()])
-            rules = [vars(value).get(what) for what in ("face", "syntax", "static")]
-            self.states.append(("definition", value.on_conflict, value.compiler, *rules, given))
+            hooks = tuple([(hook, ByIdentity(each)) for hook, each in vars(value).get("hooks", {}).items()])
+            rules = [vars(value).get(what) for what in ("dialect", "syntax", "static")]
+            self.states.append(("definition", value.on_conflict, value.compiler, *rules, hooks))
             self.value(function, name, None)
-            self._added(value, name)
+            self._user_attributes(value, name)
         elif kind is types.MethodType:
             self._method(value, name)
         elif issubclass(kind, functools.partial):
@@ -139,7 +139,7 @@ class SnapshotWalk(Collected):
             self._container(value, name)
             self._attributes(value, name)
         elif kind is _CACHED:
-            self._anew(value, name, "a function with a cache, whose entries cannot be compared")
+            self._note_incomparable(value, name, "a function with a cache, whose entries cannot be compared")
         elif is_users(value):
             self._object(value, name)
         elif is_of(kind.__module__, "nxkernel"):
@@ -147,17 +147,17 @@ class SnapshotWalk(Collected):
         else:
             self._installed_object(value, name)
 
-    def _added(self, value: Any, name: str) -> None:
-        """What a person wrote on a definition, beside what nxkernel has there."""
+    def _user_attributes(self, value: Any, name: str) -> None:
+        """The attributes that the user has put on a definition."""
         attributes = vars(value)
         self.equal.append((functools.partial(len, attributes), len(attributes)))
         for key in sorted(attributes.keys() - OF_DEFINITIONS):
             self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key), key)
 
     def _installed_function(self, value: types.FunctionType, name: str) -> None:
-        """A function of an installed package: by identity, with what a decorator put into it."""
-        self._add(Same(value), name, describe(value))
-        if self._is_anew(value, name):
+        """A function of an installed package: its identity, and what a decorator put into it."""
+        self._add(ByIdentity(value), name, describe(value))
+        if self._note_if_impure(value, name):
             return
         if value.__globals__.get("__name__") == "functools" and hasattr(value, "registry"):
             self.value(value.registry, name, None)
@@ -170,29 +170,29 @@ class SnapshotWalk(Collected):
                 self.value(value.__wrapped__, name, None)
 
     def _installed_object(self, value: Any, name: str) -> None:
-        """An object of a kind of Python's or of an installed package's, which is no container."""
+        """An object, no container, whose class belongs to Python or an installed package."""
         kind = type(value)
         self._room -= 1
         if kind in _BY_NAME or value is getattr:
             self.reach.runs(value, frozenset(), True)
         held = object_contents.held(value) if self._room > 0 else None
-        if isinstance(value, types.BuiltinFunctionType) and self._is_anew(value, name):
+        if isinstance(value, types.BuiltinFunctionType) and self._note_if_impure(value, name):
             return
         if isinstance(value, np.ndarray):
             self.beside.append((name, value))
         if held is not None:
-            self._add(held.state if type(held.state) is Same else (kind, held.state), name, describe(value))
+            self._add(held.state if type(held.state) is ByIdentity else (kind, held.state), name, describe(value))
             self._hold(held, name)
             if not object_contents.is_all_held(kind):
                 self._attributes(value, name)
         elif callable(value) and kind not in _NO_FUNCTIONS and isinstance(getattr(value, "__name__", None), str):
             # A function in C.
-            self._add(Same(value), name, describe(value))
+            self._add(ByIdentity(value), name, describe(value))
             wrapped = getattr(value, "__wrapped__", None)
             if wrapped is not None:
                 self.value(wrapped, name, None)
         else:
-            self._anew(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
+            self._note_incomparable(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
 
     def _hold(self, held: object_contents.Held, name: str) -> None:
         self.equal += held.watched
@@ -200,29 +200,29 @@ class SnapshotWalk(Collected):
             self.value(inner, f"{name}{suffix}", read)
 
     def _partial(self, value: functools.partial, name: str) -> None:
-        """A function with arguments given, which go by the names of its parameters."""
+        """A ``functools.partial``; its arguments are named after the function's parameters."""
         keys = tuple(value.keywords)
         self.states.append(("partial", len(value.args), keys))
         self.same += [(functools.partial(getattr, value, part), getattr(value, part)) for part in ("args", "keywords")]
         self.equal.append((functools.partial(tuple, value.keywords), keys))
         self.value(value.func, name, functools.partial(getattr, value, "func"))
         around = f"{name}." if name else ""
-        for label, item in zip(callables.given(value), value.args, strict=True):
+        for label, item in zip(callables.bound_names(value), value.args, strict=True):
             self.value(item, around + label, None)
         for key in keys:
             self.value(value.keywords[key], around + key, functools.partial(getitem, value.keywords, key))
         self._attributes(value, name)
 
     def _container(self, value: Any, name: str) -> None:
-        """A list, tuple, dict or set: its type, its size or keys, and what is in it."""
+        """A list, tuple, dict or set: its class, its size or keys, and its items."""
         kind = type(value)
         base = next(base for base in CONTAINERS if issubclass(kind, base))
         fixed = base is tuple
-        self.whole[id(value)] = value
+        self.compared[id(value)] = value
         if base in SETS:
-            self._add((kind, members(base.__iter__(value))), name, describe(value))
+            self._add((kind, members_state(base.__iter__(value))), name, describe(value))
             if base is set:
-                self.equal.append((functools.partial(members, value), members(base.__iter__(value))))
+                self.equal.append((functools.partial(members_state, value), members_state(base.__iter__(value))))
             for member in base.__iter__(value):
                 if constant(member) is None:
                     self.value(member, name, None)
@@ -233,11 +233,11 @@ class SnapshotWalk(Collected):
             # The order of an OrderedDict is its own, and none that it has as a dict.
             live = (collections.OrderedDict if issubclass(kind, collections.OrderedDict) else dict).keys(value)
             keys = tuple(live)
-            size = keys_of(keys)
+            size = keys_state(keys)
             if all(type(key) is str for key in keys):
                 self.equal.append((functools.partial(tuple, live), keys))
             else:
-                self.equal.append((functools.partial(keys_of, live), size))
+                self.equal.append((functools.partial(keys_state, live), size))
                 for key in keys:
                     if constant(key) is None:
                         self.value(key, name, None)
@@ -250,23 +250,23 @@ class SnapshotWalk(Collected):
                 self.equal.append((functools.partial(base.__len__, value), len(keys)))
         items = [get(value, key) for key in keys]
         states = [None if is_array(item) else constant(item) for item in items]
-        plain = [place for place, state in enumerate(states) if state is not None]
-        for place in plain:
-            self._tell(states[place], items[place])
+        plain = [position for position, state in enumerate(states) if state is not None]
+        for position in plain:
+            self._add_identified(states[position], items[position])
         if plain and not fixed and len(plain) <= _FEW:
-            self.same += [(functools.partial(get, value, keys[place]), items[place]) for place in plain]
+            self.same += [(functools.partial(get, value, keys[position]), items[position]) for position in plain]
         elif plain and not fixed:
-            watched = [keys[place] for place in plain], [items[place] for place in plain]
-            self.equal.append((functools.partial(still, get, value, *watched), True))
+            watched = [keys[position] for position in plain], [items[position] for position in plain]
+            self.equal.append((functools.partial(holds_same, get, value, *watched), True))
         if len(plain) == len(items):
             self._add((kind, size, *states), name, describe(value))
             return
         self.states.append((kind, size))
         fields = getattr(kind, "_fields", None)
-        for place, (key, item) in enumerate(zip(keys, items, strict=True)):
-            label = f"{name}.{fields[place]}" if fields else f"{name}[{key!r}]"
-            if states[place] is not None:
-                self._add(states[place], label, describe(item))
+        for position, (key, item) in enumerate(zip(keys, items, strict=True)):
+            label = f"{name}.{fields[position]}" if fields else f"{name}[{key!r}]"
+            if states[position] is not None:
+                self._add(states[position], label, describe(item))
             else:
                 self.value(item, label, None if fixed else functools.partial(get, value, key))
 
@@ -278,12 +278,12 @@ class SnapshotWalk(Collected):
         code = function.__code__
         self._add(("function", code_fingerprint.of_code(code)), name, describe(function))
         if of_class:
-            # What it finds by itself is no stand-in: NumPy may compute with an array what stays in the program.
+            # It runs without placeholders: what NumPy computes with a captured array stays in the program.
             self._around.insert(-2, _NOBODY)
         # What nxkernel makes of a function is known by what it captures: its own modules do not change.
         is_ours = source_locations.is_own(code.co_filename)
         if name and not (is_ours and _has_nothing_beside(function)):
-            self._around_function(function, name)
+            self._defaults_and_attributes(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         read = bytecode_reads.of_code(code)
         self.misses = self.misses or read.introspects or read.catches
@@ -315,10 +315,10 @@ class SnapshotWalk(Collected):
             del self._around[-3]
         for path in read.paths if subject is not MISSING else ():
             if path.root == "self":
-                self._path(path, functools.partial(itself, subject), subject, owner)
+                self._path(path, functools.partial(identity, subject), subject, owner)
 
-    def _around_function(self, function: types.FunctionType, name: str) -> None:
-        """What a function is beside its code: its defaults and its attributes. A definition's own belong to calls."""
+    def _defaults_and_attributes(self, function: types.FunctionType, name: str) -> None:
+        """The defaults and attributes of a function; those of a definition are part of calls."""
         code, attributes = function.__code__, function.__dict__
         defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
         self.functions.append((function, code, function.__defaults__, function.__kwdefaults__, attributes or {}))
@@ -334,7 +334,7 @@ class SnapshotWalk(Collected):
             self._attributes(function, name)
 
     def _imported(self, path: bytecode_reads.Path, function: types.FunctionType) -> None:
-        """What an `import` in a function gives: a trace meets the module itself there, and no stand-in."""
+        """A module that a function imports: a trace meets the module itself, and no placeholder of it."""
         package = function.__globals__.get("__package__") or ""
         module = importlib.util.resolve_name(path.names[0], package)
         self._around.append(type)
@@ -342,13 +342,13 @@ class SnapshotWalk(Collected):
         self._around.pop()
 
     def _path(self, path: bytecode_reads.Path, read: Callable[[], Any], space: Any, called: str = "") -> None:
-        """What a dotted name leads to: its last value counts, or the last one before its attributes are no data.
+        """A dotted name: its last value counts, or the last one whose attributes cannot be followed.
 
-        It begins with what is `called` so outside, such as a method's object.
+        `called` is the name for messages of what the path begins with, if that is another one.
         """
-        led = self._is_led_to()
-        value, name, place = read(), path.names[0], (id(space), path.names[0], led)
-        if path.fills and issubclass(type(along(value, path.names[1:-1])), CONTAINERS):
+        led = self._is_path_replaceable()
+        value, name, position = read(), path.names[0], (id(space), path.names[0], led)
+        if path.fills and issubclass(type(follow(value, path.names[1:-1])), CONTAINERS):
             return
         if value is MISSING and path.root == "global" and hasattr(builtins, name):
             # A name of Python's own, until somebody defines it.
@@ -357,28 +357,28 @@ class SnapshotWalk(Collected):
             if value is _BUILTINS.get(name):
                 self._watch(read, value)
                 self.states.append(("builtin", name))
-                self._is_anew(value, name)
+                self._note_if_impure(value, name)
                 return
         name = called or name
         before = len(self._around)
         outside = isinstance(value, types.ModuleType) and installed(value) and len(path.names) > 1
         if outside:
-            self._add(Same(value), name, describe(value))
+            self._add(ByIdentity(value), name, describe(value))
         for part in path.names[1:]:
-            if ends_at(value, part):
+            if stops_lookup(value, part):
                 break
-            method = from_class(value, part)
+            method = users_function(value, part)
             inner = attribute(value, part) if method is None else method
-            if inner is MISSING or (is_outside(inner) and not isinstance(value, types.ModuleType | type)):
+            if inner is MISSING or (is_installed_callable(inner) and not isinstance(value, types.ModuleType | type)):
                 break
             self.reach.lead(self._around, value)
-            if method is None and of_its_class(value, part):
+            if method is None and is_class_attribute(value, part):
                 # Copies of the object have the same class, and find there what it finds.
                 self._around.append(_NOBODY)
             self._around.append(value)
-            if place not in self._read:
-                self._read.add(place)
-                self._kept.append(value)
+            if position not in self._read:
+                self._read.add(position)
+                self._kept_alive.append(value)
                 self._watch(read, value)
             name = f"{name}.{part}"
             if method is not None:
@@ -386,38 +386,38 @@ class SnapshotWalk(Collected):
                 self._bound(method, name, value, name.rpartition(".")[0], True)
                 del self._around[before:]
                 return
-            place = (id(value), part, self._is_led_to())
+            position = (id(value), part, self._is_path_replaceable())
             read = read_attribute(value, part)
             value = inner
-        if ("whole", place) not in self._read:
-            self._read.add(("whole", place))
-            if outside and is_settled(value):
+        if ("contents", position) not in self._read:
+            self._read.add(("contents", position))
+            if outside and is_fixed(value):
                 self._from_package(value, name, read)
             else:
                 self.value(value, name, read)
         elif is_array(value):
             self._lead()
         else:
-            self._wait_for(value)
+            self._lead_if_it_leads(value)
         del self._around[before:]
 
     def _from_package(self, value: Any, name: str, read: Callable[[], Any]) -> None:
-        """A number, function or class under a name of a package: it is another one if somebody changes that."""
+        """A number, function or class of a package: watched, in case somebody assigns another one."""
         self._watch(read, value)
-        self._tell(constant(value), value)
-        self._ask(value)
+        self._add_identified(constant(value), value)
+        self._note_comparisons(value)
         self.states.append(by_value(value))
         if callable(value):
-            self._is_anew(value, name)
+            self._note_if_impure(value, name)
 
     def _watch_method(self, value: Any, name: str) -> None:
-        """Notice another function under the name of a method: in the class, in another class, or in the object."""
+        """Watch a method name for another function: in the class, a new class, or the object."""
         kind = type(value)
-        self._add(Same(kind), kind.__name__, describe(kind))
+        self._add(ByIdentity(kind), kind.__name__, describe(kind))
         if isinstance(in_class(kind, name), types.FunctionType):
             self.methods.append((value, name, in_class(kind, name)))
             return
-        self.equal.append((functools.partial(of_class, value, name), of_class(value, name)))
+        self.equal.append((functools.partial(class_attribute, value, name), class_attribute(value, name)))
         attributes = attributes_of(value)
         if attributes is not None and not isinstance(in_class(kind, name), property):
             self.same.append((functools.partial(contains, attributes, name), False))
@@ -426,7 +426,7 @@ class SnapshotWalk(Collected):
         if isinstance(method.__func__, types.FunctionType):
             if in_class(type(method.__self__), "__call__") is method.__func__:
                 # A definition of an object that is called calls what the class has by then.
-                self.same.append((functools.partial(of_class, method.__self__, "__call__"), method.__func__))
+                self.same.append((functools.partial(class_attribute, method.__self__, "__call__"), method.__func__))
             self._bound(method.__func__, name, method.__self__)
         else:
             self.value(method.__func__, name, None)
@@ -435,27 +435,27 @@ class SnapshotWalk(Collected):
     def _bound(
         self, function: types.FunctionType, name: str, subject: Any, owner: str = "", of_class: bool = False
     ) -> None:
-        """A function with its object; one that a class gives runs as it stands, and no copy of it."""
+        """A method with its object; one that was found by its class runs uncopied."""
         self.reach.lead(self._around, function)
         self.reach.lead(self._around, subject)
-        if self._met_before((id(function), id(subject), self._is_led_to()), function):
+        if self._was_met((id(function), id(subject), self._is_path_replaceable()), function):
             return
-        self._kept.append(subject)
+        self._kept_alive.append(subject)
         if installed(function):
-            look = functools.partial(self._foreign, function, name, subject)
+            look = functools.partial(self._installed_method, function, name, subject)
         else:
             look = functools.partial(self._function, function, name, subject, owner, of_class)
         self._within((function, subject), look)
 
-    def _foreign(self, function: types.FunctionType, name: str, subject: Any) -> None:
+    def _installed_method(self, function: types.FunctionType, name: str, subject: Any) -> None:
         """A method of an installed package: its object counts."""
         self.value(subject, name, None)
-        self._is_anew(function, name)
+        self._note_if_impure(function, name)
 
     # Objects ---------------------------------------------------------------------------------------------------
 
     def _object(self, value: Any, name: str) -> None:
-        """An object of a class of the user's: its attributes, what a class in C holds of it, the code of its class."""
+        """An object of a class of the user's: its attributes, the contents of its base in C, its class."""
         kind = type(value)
         self.value(kind, kind.__name__, functools.partial(type, value), OF_OBJECT)
         if issubclass(kind, enum.Enum):
@@ -471,7 +471,7 @@ class SnapshotWalk(Collected):
         else:
             held = object_contents.held(value)
             if held is None:
-                self._anew(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
+                self._note_incomparable(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
                 return
             self.states.append(held.state)
             self._hold(held, name)
@@ -507,10 +507,10 @@ class SnapshotWalk(Collected):
         return self._own_code[kind]
 
     def _module(self, value: types.ModuleType, name: str) -> None:
-        """A module that is handed on: one of the user's with all of its names."""
+        """A module as a value: one of the user's counts with all of its names."""
         if installed(value):
-            self._add(Same(value), name, describe(value))
-            self._is_anew(value, name)
+            self._add(ByIdentity(value), name, describe(value))
+            self._note_if_impure(value, name)
             return
         self._add(("module", value.__name__), name, describe(value))
         attributes = vars(value)
@@ -521,9 +521,9 @@ class SnapshotWalk(Collected):
             self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key))
 
     def _type(self, value: type, name: str) -> None:
-        self._add(Same(value), name, describe(value))
+        self._add(ByIdentity(value), name, describe(value))
         if installed(value):
-            self._is_anew(value, name)
+            self._note_if_impure(value, name)
             return
         self.same.append((functools.partial(getattr, value, "__mro__"), value.__mro__))
         if not installed(type(value)):
@@ -535,8 +535,8 @@ class SnapshotWalk(Collected):
             self.equal.append((functools.partial(tuple, vars(parent)), keys))
             methods = [key for key in keys if isinstance(unwrapped(vars(parent)[key]), types.FunctionType)]
             if methods:
-                found = [vars(parent)[key] for key in methods]
-                self.equal.append((functools.partial(still, getitem, vars(parent), methods, found), True))
+                functions = [vars(parent)[key] for key in methods]
+                self.equal.append((functools.partial(holds_same, getitem, vars(parent), methods, functions), True))
             for key in keys:
                 inner = unwrapped(vars(parent)[key])
                 if isinstance(inner, types.FunctionType):
@@ -552,6 +552,6 @@ class SnapshotWalk(Collected):
 
 
 def _has_nothing_beside(function: types.FunctionType) -> bool:
-    """Whether a function of nxkernel's is its code and what it captures, and nothing else."""
+    """Whether a function of nxkernel's has no defaults or attributes that could change."""
     beside = function.__defaults__ or function.__kwdefaults__
     return not beside and function.__dict__.keys() <= _OF_TRANSFORMS

@@ -1,4 +1,4 @@
-"""What a snapshot collects: values to compare at each call, parts of the key, arrays, values to read anew."""
+"""The parts that a snapshot is made of: checks for each call, parts of the key, arrays, and what cannot be compared."""
 
 from __future__ import annotations
 
@@ -9,59 +9,61 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.captures.captured_array import Captured
-from nxkernel.definitions.captures.impure_functions import looks_around
-from nxkernel.definitions.captures.name_lookup import itself
+from nxkernel.definitions.captures.captured_array import CapturedArray
+from nxkernel.definitions.captures.impure_functions import is_impure
+from nxkernel.definitions.captures.name_lookup import identity
 from nxkernel.definitions.captures.placeholders import replaceable
 from nxkernel.definitions.captures.reachable_names import Reach
-from nxkernel.definitions.keys.argument_identity import is_told
+from nxkernel.definitions.keys.argument_identity import has_identity
 from nxkernel.definitions.keys.leaves import spec_of
 from nxkernel.messages.grammar import a
 from nxkernel.tensor.device import DeviceTensor
 
-#: How deep things are looked into one inside of the other.
+#: How deeply nested values are walked at once; deeper ones are walked later.
 _DEEPEST = 40
 
 
-class Collected:
-    """What was met on the way, and what of it counts.
+class SnapshotParts:
+    """What a walk over captured values has met, and what has to be compared later.
 
     Attributes
     ----------
     same, equal : list of (callable, object)
-        What gives a value at a later call, and the value: the same object, or one that is equal.
+        Checks for each call: a function, and the object that it must return, the same or an equal one.
     functions : list of tuple
         Functions that are called, with their code, defaults and attributes.
     methods : list of (object, str, function)
-        Functions that answer for the attributes of objects.
-    arrays : list of Captured
+        Methods that are called: the object, the name, and the function that its class has for it.
+    arrays : list of CapturedArray
+        The arrays that become hidden arguments.
     values : list
         The arrays themselves.
     aliases : list of (int, int)
-        Places of arrays that are earlier ones.
+        Positions of arrays that are the same object as an earlier one, and that one's position.
     beside : list of (str, array)
-        Arrays that count by their contents, and their names.
+        Names and arrays that count by their contents.
     states : list
-        What identifies all of it, in order.
+        The parts of the key, in order.
     parts : dict
-        The same for people.
+        The parts of the key by name, for messages.
     leads : dict
-        By identity, what leads to arrays.
-    whole : dict
-        By identity, containers whose contents count.
+        By identity, the values that lead to arrays.
+    compared : dict
+        By identity, the containers whose contents are compared.
     anew : dict
-        What cannot be compared, and what is said of it.
+        Values that cannot be compared, with a description.
     used_up : list of str
-        Those of them that give each value once.
+        Those of them that a trace uses up.
     misses : bool
-        Whether something may be done without a default or an attribute that a function does not have.
+        Whether code may go on if a function has no such default or attribute, so that a new one matters.
     identifies : bool
-        Whether something may be asked for that depends on which values are one object.
+        Whether code may compare identities.
     compares_memory : bool
-        Whether something may be asked for that depends on which arrays share memory.
-    told : list
-        Numbers, texts and arrays that count by their contents, of which it matters then which object they are.
+        Whether code may ask which arrays share memory.
+    identified : list
+        Numbers, texts and arrays by content whose identity counts, if `identifies`.
     reach : Reach
+        Which values the function can reach, for `anew`.
     """
 
     def __init__(self) -> None:
@@ -69,44 +71,44 @@ class Collected:
         self.equal: list[tuple[Callable[[], Any], Any]] = []
         self.functions: list[tuple] = []
         self.methods: list[tuple[Any, str, types.FunctionType]] = []
-        self.arrays: list[Captured] = []
+        self.arrays: list[CapturedArray] = []
         self.values: list[Any] = []
         self.aliases: list[tuple[int, int]] = []
         self.beside: list[tuple[str, Any]] = []
         self.states: list[Any] = []
         self.parts: dict[str, tuple[Any, str]] = {}
         self.leads: dict[int, Any] = {}
-        self.whole: dict[int, Any] = {}
+        self.compared: dict[int, Any] = {}
         self.anew: dict[str, str] = {}
         self.used_up: list[str] = []
         self.misses = False
         self.identifies = False
         self.compares_memory = False
-        self.told: list[Any] = []
+        self.identified: list[Any] = []
         self.reach = Reach()
-        #: What is looked into at the moment, from the outside in.
+        #: The path to the value that is being walked, the outermost first.
         self._around: list[Any] = []
         self._seen: dict[Any, int] = {}
         self._met: list[Any] = []
         self._waiting: list[tuple[tuple, Any]] = []
-        #: What is to be looked into later, and what is around it.
+        #: Values to be walked later, with the path to each.
         self._later: collections.deque[tuple] = collections.deque()
         self._deep = 0
-        #: Arrays that count by their contents, and are the same ones when somebody looks again.
+        #: Arrays that count by their contents, and are the same objects at each read.
         self._lasting: list[tuple[Callable[[], Any], Any]] = []
-        #: By identity, what was around, and whether a copy can stand in for it.
+        #: By identity, a value on some path, and whether a copy with placeholders can replace it.
         self._replaceable: dict[int, tuple[Any, bool]] = {}
-        #: Whether people know what is looked into by another name.
+        #: Above 0 while parts are walked that people know by the name of the whole.
         self._hidden = 0
-        #: The object of a package whose private attributes are looked into, and its name.
+        #: The object of a package whose private attributes are being walked, and its name.
         self._inside: tuple[Any, str] | None = None
-        #: Objects whose identities stand in keys.
-        self._kept: list[Any] = []
+        #: Objects whose identities are in keys, kept alive.
+        self._kept_alive: list[Any] = []
 
     def _watch(self, read: Callable[[], Any], value: Any) -> None:
-        """Have it noticed when something else is read than a value."""
+        """Compare, at each call, what `read` gives with this value."""
         kind = type(value)
-        if getattr(read, "func", None) is itself:
+        if getattr(read, "func", None) is identity:
             return
         if kind is types.MethodType:
             # Looking up a method makes a new object each time, which is equal.
@@ -119,10 +121,10 @@ class Collected:
         if name and not self._hidden:
             self.parts.setdefault(_label(name), (state, text))
 
-    def _anew(self, value: Any, name: str, what: str) -> None:
-        """Note what cannot be compared: where the function can get at it, there is no equal snapshot.
+    def _note_incomparable(self, value: Any, name: str, what: str) -> None:
+        """Note a value that cannot be compared: if the function can reach it, each call is traced anew.
 
-        What an object of a package keeps in a private attribute is told as that object.
+        What is in a private attribute of a package's object is reported as that object.
         """
         if self._inside is not None:
             outer, name = self._inside
@@ -130,30 +132,30 @@ class Collected:
         label = _label(name or type(value).__name__)
         self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
 
-    def _is_anew(self, value: Any, name: str) -> bool:
-        """Whether what a function, class or module gives is none that could be compared, which is noted then."""
-        found = looks_around(value)
-        if found:
+    def _note_if_impure(self, value: Any, name: str) -> bool:
+        """Whether a function, class or module may give other results each time; notes it if so."""
+        impure = is_impure(value)
+        if impure:
             what = "" if isinstance(value, types.ModuleType) else "()"
-            self._anew(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
-        return found
+            self._note_incomparable(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
+        return impure
 
-    def _met_before(self, key: Any, value: Any) -> bool:
-        """Whether something was taken in already; then only that is noted."""
+    def _was_met(self, key: Any, value: Any) -> bool:
+        """Whether a value was added before; then only its number is added to the key."""
         number = self._seen.setdefault(key, len(self._met))
         if number == len(self._met):
             self._met.append(value)
             return False
         self.states.append(("again", number))
-        self._wait_for(value)
+        self._lead_if_it_leads(value)
         return True
 
     def _lead(self) -> None:
-        if self._is_led_to():
+        if self._is_path_replaceable():
             self.leads.update((id(owner), owner) for owner in self._around)
 
-    def _is_led_to(self) -> bool:
-        """Whether copies can stand in for all that is around."""
+    def _is_path_replaceable(self) -> bool:
+        """Whether placeholders can replace everything on the path to the value that is being walked."""
         return all(map(self._is_replaceable, self._around))
 
     def _is_replaceable(self, value: Any) -> bool:
@@ -162,28 +164,28 @@ class Collected:
             known = self._replaceable[id(value)] = value, replaceable(value)
         return known[1]
 
-    def _wait_for(self, value: Any) -> None:
-        """What is around leads to an array if this does, which may be found only later: functions call each other."""
-        if self._is_led_to():
+    def _lead_if_it_leads(self, value: Any) -> None:
+        """If this value turns out to lead to an array, so does the path to it: functions call each other."""
+        if self._is_path_replaceable():
             self._waiting.append((tuple(self._around), value))
 
     @property
     def objects(self) -> list[Any]:
-        """All that was met but arrays, in order."""
-        return [*self._met, *self.told]
+        """All values that were met except arrays, in order."""
+        return [*self._met, *self.identified]
 
     @property
     def reached(self) -> list[Any]:
-        """All that was met, and what led there."""
-        return [*self._met, *self._kept]
+        """All values that were met, and those on the way to them."""
+        return [*self._met, *self._kept_alive]
 
-    def _tell(self, state: Any, value: Any) -> None:
-        """Take in a constant that has an identity."""
-        if is_told(state, value):
-            self.told.append(value)
+    def _add_identified(self, state: Any, value: Any) -> None:
+        """Add a constant whose identity counts."""
+        if has_identity(state, value):
+            self.identified.append(value)
 
     def _within(self, owners: tuple, look: Callable[[], None]) -> None:
-        """Look into something: at once, or later where so much is around it that Python would not go deeper."""
+        """Walk into a value: at once, or later where Python's recursion limit would be near."""
         if self._deep == _DEEPEST:
             self._later.append((look, [*self._around, *owners], self._hidden, self._inside))
             return
@@ -194,14 +196,14 @@ class Collected:
         del self._around[-len(owners) :]
 
     def settle(self) -> None:
-        """Find what leads to arrays by way of something that had been met before, and what is read anew."""
+        """Finish the walk: complete what leads to arrays, and add what must be read anew at each call."""
         while self._later:
             look, self._around, self._hidden, self._inside = self._later.popleft()
             look()
         self._around, self._hidden, self._inside = [], 0, None
-        found = -1
-        while found != len(self.leads):
-            found = len(self.leads)
+        known_leads = -1
+        while known_leads != len(self.leads):
+            known_leads = len(self.leads)
             # What was met last is the deepest, as a rule.
             for around, value in reversed(self._waiting):
                 if id(value) in self.leads:
@@ -210,10 +212,12 @@ class Collected:
             # Arguments may be these very arrays.
             for read, value in self._lasting:
                 self._watch(read, value)
-                self.told.append(value)
+                self.identified.append(value)
             self._lasting.clear()
             first: dict[int, int] = {}
-            self.states.append(("one", *[first.setdefault(id(value), place) for place, value in enumerate(self.told)]))
+            self.states.append(
+                ("one", *[first.setdefault(id(value), position) for position, value in enumerate(self.identified)])
+            )
         for label, what, is_used_up in self.reach.reached():
             self.anew[label] = what
             self.parts[label] = (object(), what)
@@ -222,23 +226,23 @@ class Collected:
 
     def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
         spec = spec_of(value)
-        if read() is not value or not self._is_led_to():
-            # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
+        if read() is not value or not self._is_path_replaceable():
+            # A new object at each read, such as the array of a table's column; or placeholders cannot get there.
             state = ("contents", spec, _contents_of(value))
             self.equal.append((lambda: _contents_of(read()), state[2]))
             self._add(state, name, str(spec))
-            self._kept.append(value)
+            self._kept_alive.append(value)
             self.beside.append((name, value))
             if read() is value:
                 self._lasting.append((read, value))
             return
         self._lead()
-        first = next((place for place, known in enumerate(self.values) if known is value), None)
+        first = next((position for position, known in enumerate(self.values) if known is value), None)
         if first is not None:
             self.aliases.append((len(self.arrays), first))
         on_device = type(value) is DeviceTensor
         dtype = value.dtype if isinstance(value, np.ndarray) else spec.type.dtype
-        self.arrays.append(Captured(name.removeprefix("option "), spec, read, on_device, dtype))
+        self.arrays.append(CapturedArray(name.removeprefix("option "), spec, read, on_device, dtype))
         self.values.append(value)
         self._add(("array", spec, first, on_device), name, f"{spec} on a device" if on_device else str(spec))
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def compiler_of(named: str | None, values: Sequence[Any]) -> str:
-    """The compiler for a call.
+    """The compiler for a call: the one that was asked for, or the default for where its tensors are.
 
     Parameters
     ----------
     named : str or None
-        What the definition names; None leaves it to the default options.
+        The compiler that the definition asks for; None leaves it to the default options.
     values : sequence
-        The arguments' leaves and what is captured: where nobody names a compiler, programs run where tensors are.
+        The leaves of the arguments and the captured arrays: without a compiler, programs run where tensors are.
     """
     name = named or default_options.compiler()
     if name is not None and name != default_options.AUTO:
@@ -45,47 +45,47 @@ def compiler_of(named: str | None, values: Sequence[Any]) -> str:
 
 
 def is_for_devices(compiler: str) -> bool:
-    """Whether a compiler's programs take and give arrays of devices."""
+    """Whether a compiler's programs run on a device."""
     return registry.get(compiler).on_devices
 
 
 def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
-    """Arrays of which some are on devices, as arrays of the host."""
+    """Copy arrays that are on devices to the host."""
     return [array.host() if type(array) is DeviceArray else array for array in arrays]
 
 
 def duplicate(array: Any) -> Any:
-    """A copy of an array, where it is."""
+    """A copy of an array, on the same device."""
     return array.device.bring(array) if type(array) is DeviceArray else array.copy()
 
 
-def donated(graph: Graph, places: Collection[int]) -> Graph:
-    """A graph whose results are put into the memory of arguments that nobody needs afterwards, where one fits.
+def donated(graph: Graph, positions: Collection[int]) -> Graph:
+    """A graph whose results reuse the memory of donated arguments of the same type and shape.
 
     Each argument's memory becomes that of the first result of its type and shape that has none yet.
 
     Parameters
     ----------
     graph : Graph
-    places : collection of int
+    positions : collection of int
         The parameters that are donated.
     """
     taken = {number for _, number in graph.updates}
-    changed = {place for place, _ in graph.updates}
+    changed = {position for position, _ in graph.updates}
     inputs = set(graph.parameters)
-    found: list[tuple[int, int]] = []
-    for place in sorted(set(places) - changed):
-        spec = graph.parameters[place].spec
+    reused: list[tuple[int, int]] = []
+    for position in sorted(set(positions) - changed):
+        spec = graph.parameters[position].spec
         for number, node in enumerate(graph.outputs):
             if number not in taken and node not in inputs and node.spec[:2] == spec[:2]:
-                found.append((place, number))
+                reused.append((position, number))
                 taken.add(number)
                 break
-    return dataclasses.replace(graph, updates=(*graph.updates, *found)) if found else graph
+    return dataclasses.replace(graph, updates=(*graph.updates, *reused)) if reused else graph
 
 
 def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_away: Sequence[int]) -> Made:
-    """Compile a graph.
+    """Compile a graph for a device or the host.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_a
     Returns
     -------
     Executable
-    OnDevice or None
-        What calls it, where it runs on a device.
+    DeviceProgram or None
+        The program to call, if it runs on a device.
     """
     make = registry.get(compiler).compile
     if not is_for_devices(compiler):
@@ -113,16 +113,16 @@ def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_a
     reused = executable.in_place() - set(graph.updates)
     if len(reused) < len(sharing.updates) - len(graph.updates):
         executable = make(dataclasses.replace(graph, updates=(*graph.updates, *sorted(reused))))
-    return executable, DeviceProgram(executable, function, arguments, given_away, [place for place, _ in reused])
+    return executable, DeviceProgram(executable, function, arguments, given_away, [position for position, _ in reused])
 
 
 class DeviceProgram:
-    """A program that runs on a device, called with arrays of the host or of a device.
+    """A program that runs on a device; its arguments may be on the host or a device.
 
     Parameters
     ----------
     executable : Executable
-        Takes arrays of NumPy and of a device, and gives arrays of a device.
+        Takes NumPy arrays and arrays on a device, and returns arrays on a device.
     function : str
         What errors call it.
     arguments : int
@@ -130,10 +130,10 @@ class DeviceProgram:
     given_away : collection of int
         The arguments that are donated.
     reused : collection of int
-        Those of them whose memory the program uses.
+        Those of them whose memory the program reuses.
     """
 
-    __slots__ = ("_executable", "_function", "_given_away", "_kept", "_names", "_reused")
+    __slots__ = ("_captured", "_executable", "_function", "_given_away", "_names", "_reused")
 
     def __init__(
         self,
@@ -149,51 +149,51 @@ class DeviceProgram:
         self._given_away, self._reused = tuple(sorted(given_away)), frozenset(reused)
         read = {node.params["index"] for node in post_order(graph.outputs) if node.primitive is parameter}
         # Single numbers stay on the host, where the program may count with them.
-        self._kept = tuple([k for k in sorted(read) if k >= arguments and graph.parameters[k].shape])
+        self._captured = tuple([k for k in sorted(read) if k >= arguments and graph.parameters[k].shape])
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
-        """Its results, which stay on the device.
+        """Run it; the results stay on the device.
 
-        Arguments on the host are brought over in each call, and so are captured arrays that may be written into; other
-        captured arrays only once.
+        Arguments on the host are copied to the device in each call, and so are captured arrays that may be written to;
+        other captured arrays are copied once.
         """
-        given = [value.array if type(value) is DeviceTensor else value for value in arrays]
+        inputs = [value.array if type(value) is DeviceTensor else value for value in arrays]
         where = None
-        for value in given:
+        for value in inputs:
             if type(value) is DeviceArray:
                 if where is None:
                     where = value.device
                 elif value.device is not where:
-                    there = zip(self._names, given, strict=True)
+                    there = zip(self._names, inputs, strict=True)
                     device.check_together([pair for pair in there if type(pair[1]) is DeviceArray], self._function)
         if where is None:
             where = self._executable.device
-        for place in self._kept:
-            if type(given[place]) is np.ndarray:
-                given[place] = device.uploaded(given[place], where)
-        return self._with_donated(given, where) if self._given_away else self._executable.run(given)
+        for position in self._captured:
+            if type(inputs[position]) is np.ndarray:
+                inputs[position] = device.uploaded(inputs[position], where)
+        return self._with_donated(inputs, where) if self._given_away else self._executable.run(inputs)
 
-    def _with_donated(self, given: list[Any], where: Device) -> list[Any]:
-        """Run with arguments that are given away."""
-        self._refuse_twice(given)
-        donated = [given[place] for place in self._given_away]
-        for place in self._reused:
-            array = given[place]
+    def _with_donated(self, inputs: list[Any], where: Device) -> list[Any]:
+        """Run with donated arguments, whose memory becomes that of results."""
+        self._refuse_twice(inputs)
+        donated = [inputs[position] for position in self._given_away]
+        for position in self._reused:
+            array = inputs[position]
             # Another array of the same memory goes on when this one is given away.
-            given[place] = where.bring(array) if device.is_shared(array) else array.reshape(array.shape)
-        made = self._executable.run(given)
+            inputs[position] = where.bring(array) if device.is_shared(array) else array.reshape(array.shape)
+        results = self._executable.run(inputs)
         for array in donated:
             array.release()
-        return made
+        return results
 
-    def _refuse_twice(self, given: list[Any]) -> None:
-        """Refuse a tensor that is given away and also passed as something else."""
+    def _refuse_twice(self, inputs: list[Any]) -> None:
+        """Refuse a donated tensor that is also passed as another argument."""
         first: dict[int, int] = {}
-        for place, value in enumerate(given):
-            other = first.setdefault(id(value), place)
-            if other != place and type(value) is DeviceArray and {place, other}.intersection(self._given_away):
+        for position, value in enumerate(inputs):
+            other = first.setdefault(id(value), position)
+            if other != position and type(value) is DeviceArray and {position, other}.intersection(self._given_away):
                 one, two = (
-                    self._names[each] for each in sorted((place, other), key=lambda k: k not in self._given_away)
+                    self._names[each] for each in sorted((position, other), key=lambda k: k not in self._given_away)
                 )
                 raise NxValueError(
                     message(
@@ -207,26 +207,26 @@ Made = tuple[Executable, DeviceProgram | None]
 
 
 def places_of(paths: Sequence[str], names: Collection[str], values: Sequence[Any]) -> tuple[int, ...]:
-    """The leaves of arguments with these names that are tensors of a device: what is donated of them.
+    """The positions of donated leaves: tensors on a device in arguments with these names.
 
     Parameters
     ----------
     paths : sequence of str
-        Of each leaf, as a person would write it.
+        The path of each leaf.
     names : collection of str
-        Of arguments.
+        The names of donated arguments.
     values : sequence
         The leaves.
     """
     return tuple(
         [
-            place
-            for place, (path, value) in enumerate(zip(paths, values, strict=True))
+            position
+            for position, (path, value) in enumerate(zip(paths, values, strict=True))
             if type(value) is DeviceTensor and any(_is_in(path, name) for name in names)
         ]
     )
 
 
 def _is_in(path: str, name: str) -> bool:
-    """Whether a path is that of an argument, or of something in it: ``params['w']`` of ``params``."""
+    """Whether a path belongs to an argument or a part of it: ``params['w']`` to ``params``."""
     return path == name or path.startswith((f"{name}[", f"{name}."))

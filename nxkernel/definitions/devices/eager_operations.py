@@ -30,46 +30,48 @@ PROGRAMS, NUMBERS = 1024, 1024
 _PLAIN = frozenset([int, bool, float, complex, str, type(None), Type, Spec, Primitive])
 
 
-class _Kept(OrderedDict):
-    """The things used last, at most so many of them."""
+class LeastRecentlyUsed(OrderedDict):
+    """A cache of at most `most` entries, which drops those that were unused for longest."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most, self._lock = most, fork_safety.rlock()
 
     def find(self, key: Any) -> Any:
+        """The entry of a key, now the one used last; None where there is none."""
         with self._lock:
-            found = self.get(key)
-            if found is not None:
+            entry = self.get(key)
+            if entry is not None:
                 self.move_to_end(key)
-            return found
+            return entry
 
     def keep(self, key: Any, value: Any) -> None:
+        """Add an entry, and drop the one that was unused for longest if there are too many."""
         with self._lock:
             self[key] = value
             if len(self) > self._most:
                 self.popitem(last=False)
 
 
-_programs = _Kept(PROGRAMS)
-_numbers = _Kept(NUMBERS)
+_programs = LeastRecentlyUsed(PROGRAMS)
+_numbers = LeastRecentlyUsed(NUMBERS)
 
 
 def clear() -> None:
-    """Forget all programs and numbers."""
+    """Forget all cached programs and numbers."""
     _programs.clear()
     _numbers.clear()
 
 
 def run(primitive: Primitive, operands: Sequence[Tensor], params: Mapping[str, Any]) -> list[DeviceArray]:
-    """What a primitive gives for tensors of which one at least is on a device: arrays there.
+    """Apply a primitive to tensors of which at least one is on a device; returns arrays there.
 
     Parameters
     ----------
     primitive : Primitive
     operands : sequence of Tensor
-        Without vectorized axes. Those on the host are brought to the device; of one that is the same number in all
-        elements, the number alone.
+        Without vectorized axes. Tensors on the host are copied to the device; of one with the same number in all
+        elements, only the number.
     params : mapping
         Of the primitive.
 
@@ -85,31 +87,31 @@ def run(primitive: Primitive, operands: Sequence[Tensor], params: Mapping[str, A
     where = there[0].array.device
     single = tuple([type(operand) is Tensor and _is_number(operand.data) for operand in operands])
     executable = _executable(primitive, [operand.spec for operand in operands], single, params)
-    given = []
+    inputs = []
     for operand, is_single in zip(operands, single, strict=True):
         if type(operand) is DeviceTensor:
-            given.append(operand.array)
+            inputs.append(operand.array)
         elif is_single:
-            given.append(_number(operand.data, where))
+            inputs.append(_number(operand.data, where))
         else:
-            given.append(device.uploaded(operand.data, where))
-    return executable.run(given)
+            inputs.append(device.uploaded(operand.data, where))
+    return executable.run(inputs)
 
 
 def _is_number(data: np.ndarray) -> bool:
-    """Whether an array is one number, in one element or in all of them."""
+    """Whether an array holds a single number, once or in all elements."""
     return data.size == 1 or (data.size > 1 and not any(data.strides))
 
 
 def _number(data: np.ndarray, where: Device) -> DeviceArray:
-    """A single number on a device."""
+    """A number as an array on a device, cached."""
     value = data[(0,) * data.ndim]
     key = where, data.dtype, value.tobytes()
-    found = _numbers.find(key)
-    if found is None:
-        found = where.upload(np.array(value, data.dtype))
-        _numbers.keep(key, found)
-    return found
+    array = _numbers.find(key)
+    if array is None:
+        array = where.upload(np.array(value, data.dtype))
+        _numbers.keep(key, array)
+    return array
 
 
 def _executable(
@@ -119,17 +121,17 @@ def _executable(
     if not all(map(_is_plain, params.values())):
         graph = _graph(primitive, specs, single, params)
         key = contents(graph)
-    found = None if key is None else _programs.find(key)
-    if found is None:
+    executable = None if key is None else _programs.find(key)
+    if executable is None:
         graph = graph or _graph(primitive, specs, single, params)
         try:
-            found = registry.get(registry.ON_DEVICES).compile(passes.SIMPLIFY(graph))
+            executable = registry.get(registry.ON_DEVICES).compile(passes.SIMPLIFY(graph))
         except CompilationError as error:
             what = str(error).partition("\n")[0]
             raise CompilationError(message(what, "Bring the tensors to the host first: nx.backend_copy(t).")) from None
         if key is not None:
-            _programs.keep(key, found)
-    return found
+            _programs.keep(key, executable)
+    return executable
 
 
 def _is_plain(value: Any) -> bool:
@@ -139,19 +141,19 @@ def _is_plain(value: Any) -> bool:
 
 
 def _graph(primitive: Primitive, specs: Sequence[Spec], single: tuple[bool, ...], params: Mapping[str, Any]) -> Graph:
-    """The primitive alone."""
+    """A graph of one primitive."""
     parameters: list[Expr] = []
     with Trace(_refuse) as trace:
         values = []
-        for place, (spec, is_single) in enumerate(zip(specs, single, strict=True)):
-            given = Spec(spec.type, (), ()) if is_single else spec
-            node = parameter(place, f"operand {place}", given)
+        for number, (spec, is_single) in enumerate(zip(specs, single, strict=True)):
+            own = Spec(spec.type, (), ()) if is_single else spec
+            node = parameter(number, f"operand {number}", own)
             parameters.append(node)
             if is_single and spec.shape:
                 node = trace.record(broadcast, (node,), {"shape": spec.shape, "axes": (), "names": spec.names})
             values.append(node)
-        made = trace.record(primitive, tuple(values), dict(params))
-    outputs = list(made) if type(made) is tuple else [made]
+        results = trace.record(primitive, tuple(values), dict(params))
+    outputs = list(results) if type(results) is tuple else [results]
     return Graph(primitive.name, parameters, outputs, list)
 
 

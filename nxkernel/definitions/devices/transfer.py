@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
     """Move tensors to a device or to the host; their memory on another device is freed.
 
-    A tensor that is there already stays what it is. Tensors on the host are nobody's to give away: they go on. Those
-    on a device cannot be used any more when they have been brought elsewhere, and neither can tensors that share their
-    memory.
+    A tensor that is there already is returned as it is. Tensors on the host can still be used afterwards. Tensors on a
+    device cannot be used any more after their transfer, and neither can tensors that share their memory.
 
     Parameters
     ----------
@@ -33,16 +32,16 @@ def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
     Returns
     -------
     Tensor or container
-        Built alike.
+        The same structure.
 
     Raises
     ------
     CudaUnavailableError
         Where no GPU can be used.
     DeviceMemoryError
-        Where its memory does not suffice.
+        If its memory is too small.
     NxValueError
-        For a device that is not there.
+        If there is no such device.
 
     Examples
     --------
@@ -67,8 +66,8 @@ def backend_copy(container: Any, backend: str = device.HOST) -> Any:
     Returns
     -------
     Tensor or container
-        Built alike. On a device each tensor has memory of its own; tensors on the host share theirs, which does not
-        change.
+        The same structure. On a device each tensor has memory of its own; tensors on the host may share memory, as they
+        are immutable.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def backend_deallocate(container: Any) -> int:
     Returns
     -------
     int
-        How many bytes that is; 0 for tensors on the host, and for those that were given away before.
+        The number of bytes freed; 0 for tensors on the host and for donated ones.
 
     Examples
     --------
@@ -131,20 +130,19 @@ def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is
     backend : str, optional
         ``"cuda:0"`` and so on.
     limit : int or None, optional
-        From now on this process takes no more than so many bytes; None is all there is. When not given, that stays.
+        The most bytes that this process takes from now on; None removes the limit. By default it stays as it is.
 
     Returns
     -------
     DeviceMemory
-        In bytes: what tensors use, what is held for them and later ones, what there is in all, what no process has
-        taken, and the limit.
+        In bytes: used by tensors, held for them and later ones, total, free, and the limit.
 
     Raises
     ------
     CudaUnavailableError
         Where no GPU can be used.
     NxTypeError, NxValueError
-        For what is no device, and for a limit that is no number of bytes.
+        If there is no such device, and for a limit that is no number of bytes.
 
     Examples
     --------
@@ -152,14 +150,14 @@ def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is
 
         nx.backend_memory("cuda:0", limit=nx.backend_memory("cuda:0").total // 2)
     """
-    found = device.device_of(backend)
-    if found is None:
+    gpu = device.device_of(backend)
+    if gpu is None:
         raise NxValueError(message("the memory of the host is not counted here.", 'Write "cuda:0".'))
     if limit != "as it is":
         if limit is not None:
             number_checks.count("backend_memory", "limit", limit)
-        found.limit_memory(limit)
-    return found.memory
+        gpu.limit_memory(limit)
+    return gpu.memory
 
 
 def _each(function: str, container: Any, change: Any) -> Any:

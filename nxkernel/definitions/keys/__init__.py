@@ -1,1 +1,1 @@
-"""What a call is looked up by: containers, leaves, static values, options, the identity of code and arguments."""
+"""The parts of a cache key: containers, leaves, static values, options, the identity of code and arguments."""

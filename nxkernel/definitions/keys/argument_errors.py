@@ -1,4 +1,4 @@
-"""Errors for calls that a definition cannot answer: what was given, and what to give instead."""
+"""Errors for calls with wrong arguments: what was passed, and what to pass instead."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from nxkernel.shapes import describe
 
 
 def check_function(function: Any) -> None:
-    """Refuse what no definition can be made of.
+    """Refuse what cannot become a definition.
 
     Raises
     ------
     NxTypeError
-        For what is no function, and for functions of NumPy that are no Python functions.
+        For what is no function, and for NumPy's ufuncs.
     """
     plain = function
     while isinstance(plain, functools.partial):
@@ -47,7 +47,7 @@ def check_function(function: Any) -> None:
 
 
 def check_once(function: str, used_up: Sequence[str]) -> None:
-    """Refuse to trace a call again that uses up what it captures, such as an iterator.
+    """Refuse to trace a call twice whose captures are used up by the first trace, such as an iterator.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def check_once(function: str, used_up: Sequence[str]) -> None:
         )
 
 
-#: What becomes an array in one step, by the names of its type: what to write.
+#: How to make an array of something, by the names of its type.
 _MADE_ARRAYS = (
     ({"range", "dict_values", "dict_keys", "set", "frozenset", "deque", "generator", "map", "filter", "zip"},
      "np.array(list({}))"),
@@ -74,12 +74,12 @@ _MADE_ARRAYS = (
 
 
 def _names(value: Any) -> set[str]:
-    """What tells such a value: the name of its type, and how SciPy's sparse matrices become arrays."""
+    """The names by which such a value is recognized: its type's, and "toarray" for SciPy's sparse matrices."""
     return {type(value).__name__, "toarray" if hasattr(value, "toarray") else ""}
 
 
 def no_data(function: str, path: str, value: Any) -> NxTypeError:
-    """An argument, or a part of one, is neither a tensor nor a number."""
+    """The error for an argument, or a part of one, that is neither a tensor nor a number."""
     got = "None" if value is None else a(type(value).__name__)
     top = path.partition("[")[0].partition(".")[0]
     if path == top:
@@ -97,12 +97,12 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
     )
 
 
-#: Python numbers in one argument from which on a person is told that each is an argument.
+#: From so many Python numbers in one argument on, a warning says that each is an argument of its own.
 MANY = 256
 
 
 def warn_of_numbers(function: str, paths: Sequence[str], values: Sequence[Any]) -> None:
-    """Tell of a list of numbers that somebody probably means as an array, before it is traced."""
+    """Warn of a long list of numbers, each of which would be an argument of its own, before it is traced."""
     if len(values) < MANY:
         return
     tops = [re.split(r"[.[]", path, maxsplit=1)[0] for path, value in zip(paths, values, strict=True)
@@ -121,7 +121,7 @@ def warn_of_numbers(function: str, paths: Sequence[str], values: Sequence[Any]) 
 
 
 def traced(function: str, path: str, forced: bool) -> NxTypeError:
-    """An argument is a traced value, and the definition is not part of that trace."""
+    """The error for a traced value that is passed to a definition which is not part of that trace."""
     if forced:
         return NxTypeError(
             message(
@@ -139,7 +139,7 @@ def traced(function: str, path: str, forced: bool) -> NxTypeError:
 
 
 def template(function: str, path: str) -> NxTypeError:
-    """An argument is a template."""
+    """The error for a template where data is needed."""
     return NxTypeError(
         message(
             f"{function} got a template for {path!r}, which has no data.",
@@ -148,12 +148,12 @@ def template(function: str, path: str) -> NxTypeError:
     )
 
 
-#: How errors of Python's and NumPy's own functions name values that are traced.
+#: How error messages of Python and NumPy name traced values.
 _NAMED = re.compile(r"\b(Scalar|Array|Part|Selected|Expr)\b|setting an array element with a sequence")
 
 
 def is_of_traced(error: Exception) -> bool:
-    """Whether code that is not the person's, nor of this package, did not take a value that is traced.
+    """Whether an error was raised by foreign code that cannot work on traced values.
 
     Parameters
     ----------
@@ -172,11 +172,11 @@ def is_of_traced(error: Exception) -> bool:
     if getattr(error, "obj", None) is not None:
         # It says itself whose attribute is missing.
         return _holds_traced(error.obj)
-    return any(not _has_class(trail.tb_frame, found[0]) for found in _NAMED.finditer(str(error)))
+    return any(not _has_class(trail.tb_frame, match[0]) for match in _NAMED.finditer(str(error)))
 
 
 def _has_class(frame: types.FrameType, name: str) -> bool:
-    """Whether a class of that name is the person's."""
+    """Whether the user has a class of that name."""
     values = [*frame.f_locals.values(), *frame.f_globals.values()]
     kinds = [value if isinstance(value, type) else type(value) for value in values]
     return any(kind.__name__ == name and not kind.__module__.startswith("nxkernel.") for kind in kinds)
@@ -195,7 +195,7 @@ def _innermost(error: Exception) -> Any:
 
 
 def not_taken(error: Exception) -> NxTypeError:
-    """The error for code that did not take a value that is traced, as :func:`is_of_traced` found.
+    """The error for foreign code that cannot work on traced values.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def not_taken(error: Exception) -> NxTypeError:
 
 
 def endless(function: str, error: RecursionError) -> CompilationError:
-    """A definition, or a function that it calls, calls itself without end, or others deeper than Python goes."""
+    """The error for recursion without an end, or deeper than Python's limit, while tracing."""
     lines, trail = collections.Counter(), error.__traceback__
     while trail is not None:
         code = trail.tb_frame.f_code
@@ -221,9 +221,9 @@ def endless(function: str, error: RecursionError) -> CompilationError:
             lines[code.co_filename, trail.tb_lineno, code.co_name] += 1
         trail = trail.tb_next
     # One that was called as often as any other is part of the circle.
-    (file, line, name), turns = lines.most_common(1)[0] if lines else (("", 0, function), 0)
+    (file, line, name), repeats = lines.most_common(1)[0] if lines else (("", 0, function), 0)
     limit = sys.getrecursionlimit()
-    if turns > _CIRCLES:
+    if repeats > _CIRCLES:
         lines = [
             f"{name} calls itself without end while it is traced, or deeper than Python's limit of {limit} calls.",
             f"{source_locations.name_of(file)}, line {line}:  {source_locations.code_at(file, line)}",
@@ -237,17 +237,17 @@ def endless(function: str, error: RecursionError) -> CompilationError:
             "traced.",
             f"sys.setrecursionlimit({4 * limit}) before the call makes room.",
         ]
-    made = CompilationError(message(*lines))
-    made.pointed_out = True
-    return made
+    circular = CompilationError(message(*lines))
+    circular.pointed_out = True
+    return circular
 
 
-#: A line that is on its way so often is part of a circle.
+#: A line that is in the traceback more often than that is part of an endless recursion.
 _CIRCLES = 8
 
 
 def nested(function: str, path: str, value: Any) -> NxTypeError:
-    """An argument that is too deep to be taken apart, or holds itself."""
+    """The error for an argument that is nested too deeply, or holds itself."""
     depth, seen = 0, set()
     opened = containers.inside(value)
     while opened is not None and opened[2] and id(value) not in seen:

@@ -1,6 +1,6 @@
 """Argument identity: which arguments of a call are one object with another argument or a captured array.
 
-A call of a function that cannot tell pays nothing for that. Where one can, what is one object is part of the key.
+Only functions whose code compares identities pay for that: for them, which arguments are one object is part of the key.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from nxkernel.graph.expr import SourceLocation
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.storage import Root
 
-#: What asks for memory, and what tells by identity, with the modules that it is in, whatever name code has for it.
+#: The functions that ask whether arrays share memory; and all whose results depend on identity, and their modules.
 _OF_MEMORY = frozenset(map(id, (np.shares_memory, np.may_share_memory)))
-_TELLING = _OF_MEMORY.union(
+_OF_IDENTITY = _OF_MEMORY.union(
     map(id, (id, operator.is_, operator.is_not, copy.deepcopy, pickle.dumps, operator, builtins))
 )
-#: Numbers and truth values of which Python itself makes one object of equal ones, or not, as it likes.
-UNTOLD = (bool, int, type(None), type(Ellipsis), type(NotImplemented))
+#: Types whose equal values Python may or may not make one object, so that their identity means nothing.
+WITHOUT_IDENTITY = (bool, int, type(None), type(Ellipsis), type(NotImplemented))
 
 
-def tells(value: Any) -> bool:
-    """Whether a function, or one of a module, tells objects apart by their identity."""
-    return id(value) in _TELLING
+def compares_identity(value: Any) -> bool:
+    """Whether a function or module can tell equal objects apart, as ``id``, ``is_`` and ``deepcopy`` do."""
+    return id(value) in _OF_IDENTITY
 
 
-def tells_memory(value: Any) -> bool:
-    """Whether a function tells arrays apart by their memory."""
+def compares_memory(value: Any) -> bool:
+    """Whether a function asks whether arrays share memory."""
     return id(value) in _OF_MEMORY
 
 
-def is_told(state: Any, value: Any) -> bool:
-    """Whether it matters which object a constant is."""
-    return state is not None and type(value) not in UNTOLD
+def has_identity(state: Any, value: Any) -> bool:
+    """Whether a constant is compared by identity, so that two equal ones may be different objects."""
+    return state is not None and type(value) not in WITHOUT_IDENTITY
 
 
 def may_be_data(path: Path, value: Any) -> bool:
-    """Whether what code compares by identity may be an argument: anything but functions in C, classes and the like.
+    """Whether an operand of ``is`` or ``id`` may be an argument: anything but functions in C, classes and the like.
 
     Parameters
     ----------
     path : Path
     value : Any
-        What its first name stands for, where that is known.
+        The value of its first name, if known.
     """
     if value is MISSING and path.root == "global":
         value = getattr(builtins, path.names[0], MISSING)
@@ -67,106 +67,128 @@ def may_be_data(path: Path, value: Any) -> bool:
         return True
     if type(value) is object or isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | enum.Enum):
         return False
-    return constant(value) is None or is_told(constant(value), value)
+    return constant(value) is None or has_identity(constant(value), value)
 
 
-#: Under which key a trace remembers what stands for captured arrays, by its identity.
-_CAPTURED = "what stands for captured arrays"
+#: The key of a trace's memory for the placeholders of captured arrays, by identity.
+_CAPTURED = "placeholders of captured arrays"
 
 
 def remember_captured(run: Trace, value: Any) -> None:
-    """Remember what a function under trace finds in the place of a captured array."""
+    """Remember the placeholder that a traced function sees for a captured array."""
     run.memory.setdefault(_CAPTURED, {})[id(value)] = value
 
 
 def captured(run: Trace) -> Iterable[Any]:
-    """What a function under trace finds in the places of captured arrays."""
+    """The placeholders that a traced function has seen for captured arrays."""
     return run.memory.get(_CAPTURED, {}).values()
 
 
-#: Under which key, places in memory of which copies are assigned into, as a function of functions gives them.
+#: The key for arrays of which `grad`, `vmap` and the like passed a copy that the function assigned into.
 _WRITTEN = "copies are assigned into"
 
 
 def remember_written(run: Trace, pairs: Iterable[tuple[Any, Any]]) -> None:
-    """Remember arrays whose copies are assigned into: of who else has their memory Python would say that he sees it."""
-    found = run.memory.setdefault(_WRITTEN, {})
-    for value, copy_ in pairs:
-        found.setdefault(value.root, copy_.root.content().source)
-
-
-def written(run: Trace) -> dict[Root, SourceLocation | None]:
-    """The places in memory whose copies are assigned into, and where."""
-    return run.memory.get(_WRITTEN, {})
-
-
-class Again(NamedTuple):
-    """Stands in the structure of arguments for an object that is there already.
+    """Remember arrays whose copies were assigned into: in Python, everybody who has that memory would see it.
 
     Parameters
     ----------
-    place : tuple of (str, int)
-        Which one: of the ``"argument"`` leaves and containers, by the order in which they end, of the captured
-        ``"array"``s or of the other ``"object"``s that a snapshot met.
-    name : str
-        How a person would write that.
+    pairs : iterable of (array, array)
+        An array, and the copy of it that was assigned into.
+    """
+    roots = run.memory.setdefault(_WRITTEN, {})
+    for value, copy_ in pairs:
+        roots.setdefault(value.root, copy_.root.content().source)
+
+
+def written(run: Trace) -> dict[Root, SourceLocation | None]:
+    """The storage of arrays whose copies were assigned into, each with the line that did it."""
+    return run.memory.get(_WRITTEN, {})
+
+
+class ObjectSource(NamedTuple):
+    """Where an object of a call was met first.
+
+    Parameters
+    ----------
+    kind : {"argument", "array", "object"}
+        Among the leaves and containers of the arguments, the captured arrays, or the other objects of a snapshot.
+    number : int
+        Its position among them; leaves and containers count in the order in which they end.
     """
 
-    place: tuple[str, int]
+    kind: str
+    number: int
+
+
+class RepeatedArgument(NamedTuple):
+    """Placeholder for an argument that is the same object as an earlier or captured one.
+
+    Parameters
+    ----------
+    source : ObjectSource
+        Where that object was met first.
+    name : str
+        The path of that object, for messages.
+    """
+
+    source: ObjectSource
     name: str
 
 
-class Once:
-    """Finds the objects among arguments that were there before.
+class IdentityTracker:
+    """Finds arguments, or parts of them, that are the same object as an earlier or captured one.
 
     Parameters
     ----------
     arrays : sequence of (str, Spec, array)
-        The captured ones.
+        The captured arrays.
     objects : sequence of object
-        Those that a snapshot met.
+        The other captured values.
     """
 
     def __init__(self, arrays: Sequence[tuple[str, Any, Any]], objects: Sequence[Any]) -> None:
-        self._known: dict[int, Again] = {}
+        self._by_identity: dict[int, RepeatedArgument] = {}
         for number, value in enumerate(objects):
-            self._known.setdefault(id(value), Again(("object", number), "a captured one"))
+            self._by_identity.setdefault(id(value), RepeatedArgument(ObjectSource("object", number), "a captured one"))
         for number, (name, _, value) in enumerate(arrays):
-            self._known[id(value)] = self._known.get(id(value)) or Again(("array", number), name)
+            self._by_identity[id(value)] = self._by_identity.get(id(value)) or RepeatedArgument(
+                ObjectSource("array", number), name
+            )
         self._count = 0
-        #: What has no other owner may be made anew at its place in memory.
-        self._kept: list[Any] = []
+        #: Keeps the objects alive, so that no new one gets the identity of another.
+        self._kept_alive: list[Any] = []
 
-    def again(self, value: Any) -> Again | None:
-        """What stands for an object that is there already."""
-        return None if type(value) in UNTOLD else self._known.get(id(value))
+    def repeated(self, value: Any) -> RepeatedArgument | None:
+        """The placeholder for an object that was met before; None for a new one."""
+        return None if type(value) in WITHOUT_IDENTITY else self._by_identity.get(id(value))
 
-    def met(self, value: Any, path: str) -> None:
-        """Take in another one."""
-        self._known[id(value)] = Again(("argument", self._count), path)
-        self._kept.append(value)
+    def add(self, value: Any, path: str) -> None:
+        """Remember the next leaf or container of the arguments."""
+        self._by_identity[id(value)] = RepeatedArgument(ObjectSource("argument", self._count), path)
+        self._kept_alive.append(value)
         self._count += 1
 
 
-class Rebuilt:
-    """The objects that arguments are rebuilt of, in which those that are there already are the same objects.
+class RebuiltArguments:
+    """The traced leaves and containers of the arguments, so that a repeated argument becomes the same object again.
 
     Parameters
     ----------
     outside : callable
-        Gives what stands for a captured array or object, by its place.
+        Gives the placeholder of a captured array or object, by the kind and number of its source.
     """
 
     def __init__(self, outside: Callable[[str, int], Any]) -> None:
         self._outside = outside
-        self._made: list[Any] = []
+        self._objects: list[Any] = []
 
-    def again(self, found: Again) -> Any:
-        """The object that is there already."""
-        kind, number = found.place
-        return self._made[number] if kind == "argument" else self._outside(kind, number)
+    def repeated(self, argument: RepeatedArgument) -> Any:
+        """The object that a placeholder means."""
+        kind, number = argument.source
+        return self._objects[number] if kind == "argument" else self._outside(kind, number)
 
-    def met(self, value: Any) -> Any:
-        """Take in another one."""
-        self._made.append(value)
+    def add(self, value: Any) -> Any:
+        """Remember the next leaf or container of the arguments, and return it."""
+        self._objects.append(value)
         return value

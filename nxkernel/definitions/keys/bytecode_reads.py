@@ -7,18 +7,18 @@ import functools
 import types
 from dataclasses import dataclass
 
-#: What instructions between others stand for nothing.
+#: Instructions that do nothing.
 _FILLERS = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
-#: Methods of containers that put something in and look at nothing: a trace that keeps a log does not depend on it.
+#: Methods that only add to a container: a function that keeps a log does not depend on it.
 _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 
-#: What tells whether something has an attribute, or which ones it has. Other code fails where there is none.
+#: Names that can find out which attributes an object has. Other code fails if one is missing.
 _INTROSPECTION = frozenset(
     {"asdict", "astuple", "attrgetter", "dir", "format", "format_map", "getattr", "getattr_static", "getmembers",
      "hasattr", "inspect", "methodcaller", "signature", "vars", "__defaults__", "__dict__", "__dir__",
      "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
 )  # fmt: skip
-#: What tells whether two names stand for one object, beside ``is`` and ``id``, or for one memory.
+#: Names that can find out whether two values share memory, or are one object, beside ``is`` and ``id``.
 _MEMORY = frozenset({"may_share_memory", "shares_memory"})
 _IDENTITY = frozenset({"is_", "is_not", "deepcopy", "dumps", *_MEMORY})
 
@@ -33,8 +33,8 @@ class Path:
         ``"global"``, ``"free"`` (a variable of an enclosing function), ``"self"`` (the first argument of a method) or
         ``"import"`` (a module that the code imports itself).
     names : tuple of str
-        ``("config", "rate")`` for ``config.rate``. A module has its whole name, with a dot for each level that it is
-        looked for above: ``(".config", "rate")`` for ``from .config import rate``.
+        ``("config", "rate")`` for ``config.rate``. An imported module has its full name, with leading dots if it is
+        relative: ``(".config", "rate")`` for ``from .config import rate``.
     """
 
     root: str
@@ -42,32 +42,32 @@ class Path:
 
     @property
     def fills(self) -> bool:
-        """Whether it only puts something into a container, as ``log.append`` does."""
+        """Whether it only adds to a container, as ``log.append`` does."""
         return len(self.names) > 1 and self.names[-1] in _FILLS
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What code reads and writes outside of itself.
+    """The global and attribute names that code reads and writes.
 
     Parameters
     ----------
     paths : tuple of Path
-        Each once, in the order in which the code names them; without what it only counts up itself.
+        The dotted names, in order, without attributes that are only counted up.
     written : frozenset of str
         Global names that it assigns.
     introspects : bool
-        Whether it may ask a function for attributes and defaults that are not there.
+        Whether it may look for attributes by name, such as with ``hasattr``.
     names : frozenset of str
-        All names of globals and attributes that stand in it.
+        All names of globals and attributes in it.
     counted : frozenset of str
-        The names and attributes that it counts up, and does nothing else with.
+        The names and attributes that it only counts up.
     catches : bool
-        Whether it may go on after an error, such as that of an attribute or argument that is not there.
+        Whether it has an ``except``, and may so go on if an attribute or argument is missing.
     identifies : bool
-        Whether it may ask if two values are one object.
+        Whether it may compare the identities of any values.
     compared : tuple of Path
-        What it asks it of besides: whether that may be data is for what is found there to say.
+        Names whose identity it compares; it depends on their values whether that matters.
     compares_memory : bool
         Whether it may ask if two arrays share memory.
     """
@@ -85,7 +85,7 @@ class Reads:
 
 @functools.lru_cache(maxsize=4096)
 def of_code(code: types.CodeType) -> Reads:
-    """The dotted names that code loads from outside, those of the functions written inside it included.
+    """What a code object and the functions inside it read and write.
 
     Examples
     --------
@@ -100,17 +100,17 @@ def of_code(code: types.CodeType) -> Reads:
     introspects = scan.matches or not _INTROSPECTION.isdisjoint(names)
     counted = frozenset(scan.counted - read)
     # To what looks attributes up, a name may be given as a text.
-    said = names | scan.texts if introspects else names
-    identifies = scan.identifies or not _IDENTITY.isdisjoint(said)
+    mentioned = names | scan.texts if introspects else names
+    identifies = scan.identifies or not _IDENTITY.isdisjoint(mentioned)
     identifies = identifies or any(path.root == "global" and path.names[0] == "id" for path in scan.paths)
     return Reads(
         tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches, identifies,
-        tuple(scan.compared), not _MEMORY.isdisjoint(said),
+        tuple(scan.compared), not _MEMORY.isdisjoint(mentioned),
     )  # fmt: skip
 
 
 class _Scan:
-    """Walks instructions and those of inner code."""
+    """Collects names from the bytecode of a function and of the functions inside it."""
 
     def __init__(self, free: frozenset[str], first: str) -> None:
         self.free, self.first = free, first
@@ -126,7 +126,7 @@ class _Scan:
         self.matches = False
 
     def run(self, code: types.CodeType, first: str) -> None:
-        """Collect from code; `first` is how it calls the subject, if it can."""
+        """Add the names in a code object; `first` is the name of its first parameter, the subject of a method."""
         instructions = [step for step in dis.get_instructions(code) if step.opname not in _FILLERS]
         self.names.update(code.co_names)
         self.catches = self.catches or bool(code.co_exceptiontable)
@@ -143,11 +143,11 @@ class _Scan:
                 self.paths[Path(root, tuple(names))] = None
             root = ""
 
-        for place, instruction in enumerate(instructions):
+        for position, instruction in enumerate(instructions):
             operation, argument = instruction.opname, instruction.argval
             if operation == "IMPORT_NAME":
                 close()
-                level, parts = instructions[place - 2].argval, instructions[place - 1].argval
+                level, parts = instructions[position - 2].argval, instructions[position - 1].argval
                 for part in parts or [""]:
                     self.paths[Path("import", tuple(filter(None, ["." * level + argument, part])))] = None
             elif operation in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -155,7 +155,7 @@ class _Scan:
                 if argument == "super" and "__class__" in self.free and self.first:
                     # Without arguments it takes the class and the first argument, whose names are not in the code.
                     self.paths |= dict.fromkeys([Path("free", ("__class__",)), Path("self", (self.first,))])
-                if _counts_up(instructions, place):
+                if _counts_up(instructions, position):
                     self.counted.add(argument)
                 else:
                     root, names = "global", [argument]
@@ -164,7 +164,7 @@ class _Scan:
                 if argument == first:
                     root, names = "self", [argument]
                 elif argument in self.free and argument not in own:
-                    if _counts_up(instructions, place):
+                    if _counts_up(instructions, position):
                         self.counted.add(argument)
                     else:
                         root, names = "free", [argument]
@@ -175,17 +175,17 @@ class _Scan:
                     if name == first:
                         root, names = "self", [name]
             elif operation in ("LOAD_ATTR", "LOAD_METHOD") and root:
-                if _counts_up(instructions, place):
+                if _counts_up(instructions, position):
                     root = ""
                     self.counted.add(argument)
                 names.append(argument)
             elif operation == "IS_OP":
-                if not _is_class(instructions, place - 1):
+                if not _is_class(instructions, position - 1):
                     if root:
                         self.compared[Path(root, tuple(names))] = None
                     else:
                         # Most code asks for None, which no array is.
-                        self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
+                        self.identifies = self.identifies or instructions[position - 1].opname != "LOAD_CONST"
                 close()
             elif operation == "STORE_ATTR" and root:
                 root = ""
@@ -205,31 +205,33 @@ class _Scan:
                 self.run(constant, first if first in constant.co_freevars else "")
 
 
-def _is_class(instructions: list[dis.Instruction], place: int) -> bool:
-    """Whether an instruction gives a class, ``x.__class__`` or ``type(x)``, which no data is."""
-    if instructions[place].opname == "CALL" and instructions[place].arg == 1:
-        place -= 1
-        while place and instructions[place].opname.startswith(("LOAD_FAST", "LOAD_ATTR", "LOAD_DEREF", "PRECALL")):
-            place -= 1
-        return instructions[place].opname == "LOAD_GLOBAL" and instructions[place].argval == "type"
-    return instructions[place].argval == "__class__"
+def _is_class(instructions: list[dis.Instruction], position: int) -> bool:
+    """Whether an instruction loads a class by ``x.__class__`` or ``type(x)``: a class is no data."""
+    if instructions[position].opname == "CALL" and instructions[position].arg == 1:
+        position -= 1
+        while position and instructions[position].opname.startswith(
+            ("LOAD_FAST", "LOAD_ATTR", "LOAD_DEREF", "PRECALL")
+        ):
+            position -= 1
+        return instructions[position].opname == "LOAD_GLOBAL" and instructions[position].argval == "type"
+    return instructions[position].argval == "__class__"
 
 
-def _counts_up(instructions: list[dis.Instruction], place: int) -> bool:
-    """Whether what is loaded goes into a counter and nowhere else: ``n += 1``, with a constant step."""
-    after = [step for step in instructions[place + 1 : place + 5] if step.opname != "SWAP"][:3]
+def _counts_up(instructions: list[dis.Instruction], position: int) -> bool:
+    """Whether an attribute is only counted up here, as by ``self.n += 1`` with a constant step."""
+    after = [step for step in instructions[position + 1 : position + 5] if step.opname != "SWAP"][:3]
     if len(after) < 3 or not after[0].opname.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
         return False
-    store = instructions[place].opname.replace("LOAD_NAME", "LOAD_GLOBAL").replace("LOAD", "STORE")
+    store = instructions[position].opname.replace("LOAD_NAME", "LOAD_GLOBAL").replace("LOAD", "STORE")
     augmented = after[1].opname == "BINARY_OP" and after[1].argrepr.endswith("=")
-    return augmented and after[2].opname == store and after[2].argval == instructions[place].argval
+    return augmented and after[2].opname == store and after[2].argval == instructions[position].argval
 
 
 def _rebound(instructions: list[dis.Instruction]) -> set[str]:
     """The local names that code assigns or deletes."""
     stores = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
-    found: set[str] = set()
+    names: set[str] = set()
     for instruction in instructions:
         if instruction.opname.startswith(stores):
-            found.update(instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,))
-    return found
+            names.update(instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,))
+    return names

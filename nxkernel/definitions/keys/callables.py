@@ -18,14 +18,14 @@ def plain(function: Any) -> Any:
 
 
 def name(function: Any) -> str:
-    """What people call it."""
+    """The name of a function, as messages have it."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)
 
 
-def place(function: Any) -> str:
-    """Where a function is defined, for those that have one definition: not for lambdas and what functions make."""
+def qualified_name(function: Any) -> str:
+    """Module and qualified name of a function; empty for lambdas and inner functions, which may have several."""
     name = getattr(function, "__qualname__", "<")
     return "" if "<" in name else f"{getattr(function, '__module__', '')}.{name}"
 
@@ -41,28 +41,28 @@ def module_of(function: Any) -> str:
 
 
 def made_of(function: Any) -> list[Any]:
-    """What a function is besides what it reads: these are the same objects for as long as it is the same.
+    """Objects that identify a function as long as nobody changes it: code, defaults, and arguments of partials.
 
-    The code and the defaults of the Python function behind it, and what partials give to that.
+    They are the code and defaults of the Python function behind it, and what partials bind.
     """
-    found: list[Any] = []
+    objects: list[Any] = []
     while isinstance(function, functools.partial):
-        found += [len(function.args), *function.args, len(function.keywords), *function.keywords]
-        found += function.keywords.values()
+        objects += [len(function.args), *function.args, len(function.keywords), *function.keywords]
+        objects += function.keywords.values()
         function = function.func
     function = plain(function)
     if not isinstance(function, types.FunctionType):
-        return found
+        return objects
     keywords = function.__kwdefaults__ or {}
-    return [*found, function.__code__, function.__defaults__, len(keywords), *keywords, *keywords.values()]
+    return [*objects, function.__code__, function.__defaults__, len(keywords), *keywords, *keywords.values()]
 
 
-def given(function: functools.partial) -> list[str]:
-    """What the positional arguments of a partial are called.
+def bound_names(function: functools.partial) -> list[str]:
+    """The parameter names of the positional arguments that a partial binds.
 
     Examples
     --------
-    >>> given(functools.partial(round, 1.5)), given(functools.partial(lambda x, *rest: x, 1, 2, 3))
+    >>> bound_names(functools.partial(round, 1.5)), bound_names(functools.partial(lambda x, *rest: x, 1, 2, 3))
     (['number'], ['x', 'rest[0]', 'rest[1]'])
     """
     names: list[str] = []
@@ -75,11 +75,11 @@ def given(function: functools.partial) -> list[str]:
             break
         names.append(parameter.name)
     count = len(function.args)
-    return [*names[:count], *(f"{rest}[{place}]" for place in range(count - len(names)))]
+    return [*names[:count], *(f"{rest}[{number}]" for number in range(count - len(names)))]
 
 
 def rest(signature: inspect.Signature, count: int) -> list[str]:
-    """What arguments are called that a function takes beyond those that have a name of their own.
+    """The names of arguments that go into ``*args``.
 
     Examples
     --------
@@ -88,11 +88,11 @@ def rest(signature: inspect.Signature, count: int) -> list[str]:
     """
     kinds = [p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
     name = kinds[0] if kinds else "arguments"
-    return [f"{name}[{place}]" for place in range(count)]
+    return [f"{name}[{number}]" for number in range(count)]
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Its parameters."""
+    """The signature of a function; one that takes anything where Python does not know it."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 @functools.lru_cache(maxsize=4096)
 def of_code(code: types.CodeType) -> str:
-    """A hash of what a code object does; file names, line numbers and comments do not count.
+    """A hash of what a code object does, without file names, line numbers and comments.
 
     Examples
     --------

@@ -14,25 +14,25 @@ from nxkernel.ops.machinery.dispatch import is_number
 def rows(
     named: Mapping[str, Any], refuse: Callable[[str, Any], Exception]
 ) -> tuple[Any, list[tuple[tuple[str, Any], ...]]]:
-    """The structure of containers that are built alike, and their leaves by their places, in the first one's order.
+    """Flatten containers of equal structure side by side: their structure, and one row for each leaf position.
 
     Parameters
     ----------
     named : dict
-        The containers, each by what errors call it.
+        The containers, by their names in messages.
     refuse : callable
-        Makes the error for what is neither a container nor a leaf, of its path and value.
+        Makes the error for a value that is neither a container nor a leaf, from its path and the value.
 
     Returns
     -------
     structure : hashable
     rows : list of tuple
-        For each place the path and the leaf of every container.
+        For each leaf position, the path and leaf in each container.
 
     Raises
     ------
     NxTypeError
-        For containers that are not built alike.
+        For containers of different structure.
     """
     (first, value), *others = named.items()
     leaves: list[tuple[str, Any]] = []
@@ -47,13 +47,13 @@ def rows(
     return wanted, list(zip(*columns, strict=True))
 
 
-def unlike(path: str, there: str, told: str) -> NxTypeError:
-    """The error for two containers, of what :func:`differs` told of them or of their parts."""
-    return NxTypeError(message(f"{path} and {there} are not built alike.", told))
+def unlike(path: str, there: str, difference: str) -> NxTypeError:
+    """The error for containers of different structure, with the text of :func:`differs`."""
+    return NxTypeError(message(f"{path} and {there} are not built alike.", difference))
 
 
 def differs(left: Any, right: Any, path: str, there: str) -> str:
-    """How two containers differ, without what is in their parts; empty where they do not."""
+    """How two containers differ at the top level, as a sentence; empty where they do not."""
     inside, others = parts(left), parts(right)
     if inside is None and others is None:
         return ""
@@ -69,17 +69,17 @@ def differs(left: Any, right: Any, path: str, there: str) -> str:
 
 
 def _difference(left: Any, right: Any, path: str, there: str) -> str:
-    """The first place in which two containers differ."""
-    told, inside = differs(left, right, path, there), parts(left)
-    if told or inside is None:
-        return told
+    """How two containers differ, at the first part that does."""
+    difference, inside = differs(left, right, path, there), parts(left)
+    if difference or inside is None:
+        return difference
     others = parts(right)
-    found = (_difference(one, others[suffix], path + suffix, there + suffix) for suffix, one in inside.items())
-    return next(filter(None, found), "")
+    differences = (_difference(one, others[suffix], path + suffix, there + suffix) for suffix, one in inside.items())
+    return next(filter(None, differences), "")
 
 
 def parts(value: Any) -> dict[str, Any] | None:
-    """What a container has in it, by what is written behind its name; None for a leaf."""
+    """The parts of a container, by the text that is written behind its name; None for a leaf."""
     opened = containers.inside(value)
     return None if opened is None else dict(opened[2])
 

@@ -1,4 +1,4 @@
-"""Containers of tensors: taken apart into leaves, and put together again.
+"""Containers of tensors: flattened into leaves and a structure, and rebuilt from them.
 
 A container is a tuple, list, dict, named tuple or dataclass whose leaves are tensors or numbers. Its structure, without
 the leaves, is hashable, so that it can be part of a key. The order of a dict is part of it.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
-from nxkernel.definitions.keys.argument_identity import Once, Rebuilt
+from nxkernel.definitions.keys.argument_identity import IdentityTracker, RebuiltArguments
 from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import a
 
+#: How a container is built, without its leaves: :data:`LEAF`, :data:`NOTHING`, or its kind, what belongs to that (such
+#: as the class, the keys of a dict, a static value), and the structures of its parts. Kinds are ``"tuple"``,
+#: ``"list"``, ``"dict"``, ``"named"``, ``"dataclass"``, ``"static"``, ``"again"`` (repeated), ``"left out"``.
+Structure: TypeAlias = "str | tuple[str, Any, tuple[Structure, ...]]"
 #: The structure of a single leaf.
 LEAF = "leaf"
 #: The structure of None, which a definition may return that changes its arguments.
@@ -24,7 +28,7 @@ NOTHING = "nothing"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Static:
-    """A value in a result that is no tensor and is the same after each run of a program.
+    """A value in a result that is no tensor, and is the same after each run of the program.
 
     Parameters
     ----------
@@ -34,11 +38,11 @@ class Static:
     value: Any
 
 
-#: Results of several parts, of which some may be None.
+#: Kinds of results in which parts may be None.
 SEVERAL = (tuple, list, dict)
 
 
-#: Stands for an argument that was left out and whose default is None: a function asks such a one whether it was given.
+#: An argument that was left out and whose default is None, so that the function can test for it.
 LEFT_OUT = object()
 
 
@@ -48,23 +52,23 @@ def flatten(
     leaves: list[tuple[str, Any]],
     refuse: Callable[[str, Any], Exception],
     nothing: bool = False,
-    once: Once | None = None,
-) -> Any:
-    """Append (path, leaf) pairs of a container to `leaves`; returns its structure.
+    identities: IdentityTracker | None = None,
+) -> Structure:
+    """Append the leaves of a container, each with its path, to `leaves`; returns the structure.
 
     Parameters
     ----------
     value : container
     path : str
-        How a person would write the value: ``params`` gives leaves such as ``params['w'][0]``.
+        The path of the value for messages: ``params`` makes paths of leaves such as ``params['w'][0]``.
     leaves : list
         Filled in order.
     refuse : callable
-        Makes the error for what is neither container nor leaf, from its path and value.
+        Makes the error for a value that is neither a container nor a leaf, from its path and the value.
     nothing : bool, optional
         Whether None may be among the parts of a container.
-    once : Once, optional
-        Finds what was there before, which is no part of its own then.
+    identities : IdentityTracker, optional
+        Finds parts that were met before: they get a placeholder, and no leaves of their own.
     """
     if value is LEFT_OUT:
         return ("left out", None, ())
@@ -72,34 +76,34 @@ def flatten(
         return ("static", value, ())
     if value is None and nothing:
         return NOTHING
-    before = None if once is None else once.again(value)
+    before = None if identities is None else identities.repeated(value)
     if before is not None:
         return ("again", before, ())
     if is_leaf(value):
         leaves.append((path, value))
-        structure: Any = LEAF
+        structure: Structure = LEAF
     else:
         opened = inside(value)
         if opened is None:
             raise refuse(path, value)
         kind, detail, parts = opened
-        inner = [flatten(part, path + suffix, leaves, refuse, nothing, once) for suffix, part in parts]
+        inner = [flatten(part, path + suffix, leaves, refuse, nothing, identities) for suffix, part in parts]
         structure = (kind, detail, tuple(inner))
-    if once is not None:
-        once.met(value, path)
+    if identities is not None:
+        identities.add(value, path)
     return structure
 
 
 def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
-    """What kind of container a value is, what its structure tells of it, and its parts; None for anything else.
+    """The kind of a container, the data that its structure keeps, and its parts; None for anything else.
 
-    Parts come with what is written behind the container's name, such as ``[0]``.
+    Each part has the suffix of its path, such as ``[0]``.
     """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return "named", type(value), [(f".{field}", getattr(value, field)) for field in value._fields]
     if isinstance(value, tuple | list):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return kind, None, [(f"[{place}]", item) for place, item in enumerate(value)]
+        return kind, None, [(f"[{index}]", item) for index, item in enumerate(value)]
     if isinstance(value, dict):
         form = form_of(value)
         return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in items_of(value)])
@@ -109,8 +113,8 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
     return None
 
 
-def leaves_like(wanted: Any, structure: Any, leaves: list[Any]) -> list[Any] | None:
-    """The leaves of a container in the order of another one, of the same keys; None where they are not built alike."""
+def leaves_like(wanted: Structure, structure: Structure, leaves: list[Any]) -> list[Any] | None:
+    """Reorder leaves by another structure with the same keys; None where the two structures do not match."""
     if structure == wanted:
         return leaves
     if LEAF in (wanted, structure) or NOTHING in (wanted, structure):
@@ -127,31 +131,31 @@ def leaves_like(wanted: Any, structure: Any, leaves: list[Any]) -> list[Any] | N
         parts = [by_key[key] for key in wanted_detail.keys]
     elif detail != wanted_detail:
         return None
-    found: list[Any] = []
+    ordered: list[Any] = []
     for want, (child, own) in zip(wanted_children, parts, strict=True):
         arranged = leaves_like(want, child, own)
         if arranged is None:
             return None
-        found += arranged
-    return found
+        ordered += arranged
+    return ordered
 
 
-def count(structure: Any) -> int:
-    """How many leaves a structure has."""
+def count(structure: Structure) -> int:
+    """The number of leaves in a structure."""
     if structure == LEAF:
         return 1
     return 0 if structure == NOTHING else sum(map(count, structure[2]))
 
 
-def is_full(structure: Any) -> bool:
-    """Whether each container has a leaf in it."""
+def is_full(structure: Structure) -> bool:
+    """Whether each container in a structure has at least one leaf."""
     return structure == LEAF or bool(count(structure) and all(map(is_full, structure[2])))
 
 
-def rebuild(structure: Any, leaves: Iterator[Any], rebuilt: Rebuilt | None = None) -> Any:
-    """The container of a structure over new leaves; `rebuilt` knows what is there already."""
+def rebuild(structure: Structure, leaves: Iterator[Any], rebuilt: RebuiltArguments | None = None) -> Any:
+    """Build the container of a structure from new leaves; `rebuilt` supplies repeated arguments."""
     if structure == LEAF:
-        return next(leaves) if rebuilt is None else rebuilt.met(next(leaves))
+        return next(leaves) if rebuilt is None else rebuilt.add(next(leaves))
     if structure == NOTHING:
         return None
     kind, detail, children = structure
@@ -160,14 +164,14 @@ def rebuild(structure: Any, leaves: Iterator[Any], rebuilt: Rebuilt | None = Non
     if kind == "static":
         return detail.value
     if kind == "again":
-        return rebuilt.again(detail)
+        return rebuilt.repeated(detail)
     values = [rebuild(child, leaves, rebuilt) for child in children]
-    made = _filled(kind, detail, values)
-    return made if rebuilt is None else rebuilt.met(made)
+    container = _filled(kind, detail, values)
+    return container if rebuilt is None else rebuilt.add(container)
 
 
 def _filled(kind: str, detail: Any, values: list[Any]) -> Any:
-    """A container of a kind with these parts."""
+    """Make a container of a kind from its parts."""
     if kind == "named":
         return detail(*values)
     if kind == "tuple":
@@ -178,14 +182,14 @@ def _filled(kind: str, detail: Any, values: list[Any]) -> Any:
         return detail.filled(values)
     class_, names = detail
     # Not by its constructor: that may check or convert what a traced value cannot answer, and not take every field.
-    made = object.__new__(class_)
+    instance = object.__new__(class_)
     for name, value in zip(names, values, strict=True):
-        object.__setattr__(made, name, value)
-    return made
+        object.__setattr__(instance, name, value)
+    return instance
 
 
-def describe(structure: Any) -> str:
-    """A structure as a person would write it, with dots for leaves."""
+def describe(structure: Structure) -> str:
+    """A structure as text, with dots for leaves."""
     if structure == LEAF:
         return "·"
     if structure == NOTHING:
@@ -202,14 +206,14 @@ def describe(structure: Any) -> str:
 
 
 def written(kind: str, detail: Any, inner: list[str]) -> str:
-    """A container as a person would write it, of what is written for each of its parts.
+    """A container as text, from the texts of its parts.
 
     Parameters
     ----------
     kind : str
         ``"dict"``, ``"list"``, ``"tuple"``, or anything else for a class.
     detail : Form or type
-        Of a dict, or the class.
+        The form of a dict, or the class.
     inner : list of str
     """
     if kind == "dict":
@@ -223,7 +227,7 @@ def written(kind: str, detail: Any, inner: list[str]) -> str:
 
 
 def no_tensor(function: str) -> Callable[[str, Any], Exception]:
-    """The error for a result that has something else than tensors in it."""
+    """Make the function that makes the error for a result that is no tensor."""
 
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)

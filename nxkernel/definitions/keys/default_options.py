@@ -29,26 +29,26 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(compiler: str) -> None:
-    """Refuse the name of a compiler that there is not."""
+    """Raise an error if there is no compiler of this name."""
     if compiler != AUTO:
         registry.get(compiler)
 
 
-class Before(dict):
-    """The options that were set before, to which the end of a ``with`` goes back."""
+class PreviousOptions(dict):
+    """The options that were set before; as a context manager, it restores them at its end."""
 
     def __init__(self, options: Mapping[str, Any] | None, restore: Callable[[], Any]) -> None:
         super().__init__(options or {})
         self._restore = restore
 
-    def __enter__(self) -> Before:
+    def __enter__(self) -> PreviousOptions:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._restore()
 
 
-def default_options(**options: Any) -> Before:
+def default_options(**options: Any) -> PreviousOptions:
     """Set default options in this context (a thread, a task, a notebook); without arguments, only return them.
 
     As ``with default_options(...):`` they hold until the end of the block.
@@ -80,11 +80,11 @@ def default_options(**options: Any) -> Before:
     before = CONTEXT.get()
     if options:
         CONTEXT.set(_merged(before or {}, options) or None)
-    # The very object that was there, by which calls know that nothing has changed.
-    return Before(before, lambda: CONTEXT.set(before))
+    # The same object as before: calls compare it by identity.
+    return PreviousOptions(before, lambda: CONTEXT.set(before))
 
 
-def global_default_options(**options: Any) -> Before:
+def global_default_options(**options: Any) -> PreviousOptions:
     """Set default options for the whole process, which those of a context go before.
 
     Parameters and result are those of :func:`default_options`, and so is ``with``.
@@ -92,7 +92,7 @@ def global_default_options(**options: Any) -> Before:
     before = _global
     if options:
         _set_global(_merged(before, options))
-    return Before(before, lambda: _set_global(before))
+    return PreviousOptions(before, lambda: _set_global(before))
 
 
 def _set_global(options: dict[str, Any]) -> None:
@@ -102,13 +102,13 @@ def _set_global(options: dict[str, Any]) -> None:
 
 
 def touch() -> None:
-    """Have every call look anew at how it is answered."""
+    """Make every call look up its program anew."""
     global changes
     changes += 1
 
 
 def reset() -> None:
-    """Back to the options that are built in."""
+    """Restore the built-in options."""
     _set_global({})
     CONTEXT.set(None)
 

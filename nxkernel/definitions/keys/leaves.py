@@ -1,4 +1,4 @@
-"""Leaves of containers: what a tensor, array or number is, and the array that a program takes for it."""
+"""Leaves of containers: tensors, arrays and numbers, their specs, and their arrays."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from nxkernel.tensor.tensor import Tensor
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of the arguments that a function is traced with.
+    """A leaf of the arguments, as the function is traced with it.
 
     Parameters
     ----------
     path : str
-        How a person would write it.
+        The path for messages.
     spec : Spec or VectorizedSpec
     number : bool
         Whether it is a Python number.
     fixed : tuple
-        The number itself where it is static, else nothing.
+        Empty, or the number itself if it is static.
     array : bool
         Whether it is a NumPy array.
     assigned : bool
-        Whether it is known to be assigned into, by the rules of Nx.
+        Whether it is traced as a mutable argument, in Nx's dialect.
     """
 
     path: str
@@ -54,13 +54,13 @@ def is_leaf(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a captured value is read anew at each call: a tensor, or an array of numbers that is nothing more."""
+    """Whether a captured value becomes a hidden argument: a tensor, or a plain array of numbers."""
     kind = type(value)
     return issubclass(kind, Tensor) or ((kind is np.ndarray or kind is np.memmap) and is_numeric(value.dtype))
 
 
 def kind_of(value: Any) -> str:
-    """``"number"`` for a Python number, ``"array"`` for an array without axes, which may change, else ``""``."""
+    """``"number"`` for a Python number, ``"array"`` for one without axes, which can be assigned into, else ``""``."""
     if is_number(value):
         return "number"
     return "array" if isinstance(value, np.ndarray) and not value.ndim else ""

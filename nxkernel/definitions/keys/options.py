@@ -17,7 +17,7 @@ from nxkernel.shapes import describe
 
 
 def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict[str, Any]:
-    """Check options given as ``**opts``: the required ones are there, the others have defaults, none is unknown.
+    """Check options that came as ``**opts``: required ones are there, others have defaults, none is unknown.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def placed(
     args: tuple,
     opts: dict[str, Any],
 ) -> tuple[tuple, dict[str, Any]]:
-    """Positional arguments and options of a call, where those that were given by name, or have a default, take places.
+    """Move arguments that came by name, or have a default, to their positions; returns arguments and other options.
 
-    None as a default is left to the function where nothing follows, and else held by a place without leaves.
+    A default of None is left to the function; before other arguments, :data:`containers.LEFT_OUT` holds its position.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def placed(
         The definition's name.
     signature : inspect.Signature
     positional : sequence of inspect.Parameter
-        The parameters that have a place.
+        The positional parameters.
     open_ended : bool
-        Whether it takes any number of arguments more.
+        Whether the function has ``*args``.
     args, opts : tuple, dict
         What the caller gave.
     """
@@ -98,12 +98,12 @@ def placed(
         )
     if len(args) >= len(positional):
         return args, opts
-    given, rest = list(args), dict(opts)
+    arguments, rest = list(args), dict(opts)
     for parameter in positional[len(args) :]:
         if parameter.name in rest:
-            given.append(rest.pop(parameter.name))
+            arguments.append(rest.pop(parameter.name))
         elif parameter.default is not parameter.empty:
-            given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
+            arguments.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
         else:
             raise NxTypeError(
                 message(
@@ -111,9 +111,9 @@ def placed(
                     f"It was given {counted(len(args), 'positional argument')}.",
                 )
             )
-    while given and given[-1] is containers.LEFT_OUT:
-        given.pop()
-    return tuple(given), rest
+    while arguments and arguments[-1] is containers.LEFT_OUT:
+        arguments.pop()
+    return tuple(arguments), rest
 
 
 def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,14 +139,14 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
     values = {name: options.get(name, default) for name, default in known.items()}
     values |= {name: value for name, value in options.items() if name not in known}
     for name, value in values.items():
-        found = _tensor_in(value, name)
-        if found:
+        tensor_path = _tensor_in(value, name)
+        if tensor_path:
             positional = "Make it a positional argument: declare it before `*`."
             if name not in known:
                 positional = "A container of tensors alone is data: give the rest as another option."
             raise NxTypeError(
                 message(
-                    f"{call(function, signature)} got a tensor for the option {found!r}.",
+                    f"{call(function, signature)} got a tensor for the option {tensor_path!r}.",
                     f"Options are static values. {positional}",
                 )
             )
@@ -154,7 +154,7 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
 
 
 def by_name(signature: inspect.Signature, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a function takes as ``**options`` apart: tensors and containers of them, which are data, and the rest.
+    """Split ``**options`` into data arguments and static options.
 
     Examples
     --------
@@ -164,14 +164,14 @@ def by_name(signature: inspect.Signature, options: dict[str, Any]) -> tuple[dict
     parameters = signature.parameters
     if not options or all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
         return {}, options
-    found = [name for name in options if name not in parameters and is_data(options[name])]
+    names = [name for name in options if name not in parameters and is_data(options[name])]
     # Numbers of NumPy are as static as Python's: sizes are often such.
-    given = {name: options[name] for name in found if not isinstance(options[name], np.generic)}
-    return given, {name: value for name, value in options.items() if name not in given}
+    data = {name: options[name] for name in names if not isinstance(options[name], np.generic)}
+    return data, {name: value for name, value in options.items() if name not in data}
 
 
 def further(signature: inspect.Signature, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names that a function takes as ``**options``, in their order.
+    """The names of options that go into ``**options``, in their order.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def is_data(value: Any) -> bool:
 
 
 def call(function: str, signature: inspect.Signature) -> str:
-    """A function with its parameters, as the line of its ``def`` has them."""
+    """A function's name and signature, as its ``def`` line has them."""
     return f"{function}{signature.replace(return_annotation=inspect.Signature.empty)}"
 
 
@@ -202,13 +202,13 @@ def _options(known: list[str]) -> str:
 
 
 def _tensor_in(value: Any, path: str) -> str:
-    """How a person would write the first tensor in a value; empty when there is none."""
+    """The path of the first tensor in a value; empty when there is none."""
     if isinstance(value, Operand | np.ndarray):
         return path
     if isinstance(value, dict):
         inner = ((f"{path}[{key!r}]", item) for key, item in value.items())
     elif isinstance(value, list | tuple):
-        inner = ((f"{path}[{place}]", item) for place, item in enumerate(value))
+        inner = ((f"{path}[{index}]", item) for index, item in enumerate(value))
     else:
         return ""
-    return next((found for name, item in inner if (found := _tensor_in(item, name))), "")
+    return next((tensor_path for name, item in inner if (tensor_path := _tensor_in(item, name))), "")

@@ -20,7 +20,7 @@ _PACKAGE = str(Path(os.path.abspath(__file__)).parents[2]) + os.sep
 
 
 def add_namer(namer: Callable[[str], str | None]) -> Callable[[], None]:
-    """Let `namer` translate file names; the function that is returned takes it out again."""
+    """Register a function that translates file names, such as to cell numbers; returns one that removes it."""
     _namers.append(namer)
     return lambda: _namers.remove(namer)
 
@@ -40,7 +40,7 @@ def code_at(file: str, line: int) -> str:
 
 
 def caller() -> str:
-    """Where the innermost code outside nxkernel stands: ``"cell 7"``, or ``"train.py, line 12"``."""
+    """Where the innermost frame outside nxkernel is: ``"cell 7"``, or ``"train.py, line 12"``."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
@@ -54,7 +54,7 @@ def caller() -> str:
 
 
 def _cell_around(frame: FrameType | None) -> str:
-    """The cell that runs some code; empty where none does."""
+    """The name of the notebook cell that runs a frame; empty where none does."""
     while frame is not None:
         name = name_of(frame.f_code.co_filename)
         if name.startswith("cell "):
@@ -77,8 +77,8 @@ def is_own(file: str) -> bool:
     return file.startswith(_PACKAGE)
 
 
-def persons(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of nxkernel's own files.
+def users_traceback(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of nxkernel itself.
 
     Parameters
     ----------
@@ -89,19 +89,19 @@ def persons(traceback: TracebackType | None) -> TracebackType | None:
     traceback or None
         None where no other frame is left.
     """
-    kept = []
+    frames = []
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-            kept.append(traceback)
+            frames.append(traceback)
         traceback = traceback.tb_next
     rest = None
-    for each in reversed(kept):
+    for each in reversed(frames):
         rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return rest
 
 
 def line_of(source: SourceLocation | None) -> list[str]:
-    """A line of the user's code, as in messages; none where it is not known."""
+    """The file, line number and text of a source line, for messages; empty where it is not known."""
     if source is None:
         return []
     where, code = f"{name_of(source.file)}, line {source.line}", code_at(source.file, source.line)
@@ -109,20 +109,20 @@ def line_of(source: SourceLocation | None) -> list[str]:
 
 
 def point_out(error: Exception) -> None:
-    """Add to an error's text the line of the user's that raised it, below what is wrong and above what to do."""
+    """Add the user's line that raised an error to its text, between what is wrong and what to do."""
     if getattr(error, "pointed_out", False):
         return
     error.pointed_out = True
     what, *hints = _LINE.sub(lambda match: f"({name_of(match[1])}, line {match[2]})", str(error)).split("\n")
-    trail, found = error.__traceback__, None
+    trail, innermost = error.__traceback__, None
     while trail is not None:
         file = trail.tb_frame.f_code.co_filename
         if is_users(file):
-            found = (file, trail.tb_lineno)
+            innermost = (file, trail.tb_lineno)
         trail = trail.tb_next
-    if found is not None:
-        file, line = found
-        code, place = code_at(file, line), f"{name_of(file)}, line {line}"
-        what = what.replace(f" ({place})", "")
-        hints.insert(0, f"  {place}{f':  {code}' if code else ''}")
+    if innermost is not None:
+        file, line = innermost
+        code, where = code_at(file, line), f"{name_of(file)}, line {line}"
+        what = what.replace(f" ({where})", "")
+        hints.insert(0, f"  {where}{f':  {code}' if code else ''}")
     error.args = ("\n".join([what, *hints]),)

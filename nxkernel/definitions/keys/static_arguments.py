@@ -23,7 +23,7 @@ STATIC, DONATED = ("static_argnames", "static_argnums"), ("donate_argnames", "do
 def named(
     function: str, signature: inspect.Signature, names: Names, numbers: Numbers, options_: tuple[str, str] = STATIC
 ) -> frozenset[str]:
-    """The parameters that are static values, or whose tensors are given away.
+    """The names of the parameters that ``static_argnames`` or ``donate_argnames`` and their numbers select.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ def named(
     names : str or iterable of str, optional
         Parameters by name.
     numbers : int or iterable of int, optional
-        Parameters by place, from 0; negative ones count from the end.
+        Parameters by position, from 0; negative ones count from the end.
     options_ : (str, str), optional
-        What the two are called.
+        The names of these two options.
 
     Raises
     ------
     NxTypeError
         For a name that no parameter has, and for parameters that cannot be given by name.
     NxValueError
-        For a place where there is no parameter.
+        For a position without a parameter.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def named(
     placed = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     shown = options.call(function, signature)
-    found = set()
+    selected = set()
     by_name, by_place = options_
     for name in _listed(by_name, names, str, "names"):
         if name not in parameters and not open_ended:
@@ -62,11 +62,11 @@ def named(
             raise NxTypeError(
                 message(f"{shown} has no parameter {name!r}, which {by_name} names.", f"Its parameters: {known}.")
             )
-        found.add(name)
+        selected.add(name)
     rest = options_ is DONATED and any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     for number in _listed(by_place, numbers, int, "places"):
         if rest and number >= len(placed):
-            found.add(callables.rest(signature, number - len(placed) + 1)[-1])
+            selected.add(callables.rest(signature, number - len(placed) + 1)[-1])
             continue
         if not -len(placed) <= number < len(placed):
             raise NxValueError(
@@ -75,8 +75,8 @@ def named(
                     "Places count from 0.",
                 )
             )
-        found.add(placed[number].name)
-    for name in found & parameters.keys() if options_ is STATIC else ():
+        selected.add(placed[number].name)
+    for name in selected & parameters.keys() if options_ is STATIC else ():
         kind = parameters[name].kind
         if kind in (kind.POSITIONAL_ONLY, kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
             raise NxTypeError(
@@ -85,26 +85,26 @@ def named(
                     "Declare it after `*`, where every argument is static.",
                 )
             )
-    return frozenset(found)
+    return frozenset(selected)
 
 
-def _listed(what: str, given: Any, kind: type, plural: str) -> list[Any]:
-    if given is None:
+def _listed(what: str, values: Any, kind: type, plural: str) -> list[Any]:
+    if values is None:
         return []
-    listed = [given] if isinstance(given, kind) else given
+    listed = [values] if isinstance(values, kind) else values
     if not isinstance(listed, list | tuple | set | frozenset | range) or any(type(each) is not kind for each in listed):
         raise NxTypeError(f"{what} takes {plural}, such as {'(1, 2)' if kind is int else repr(('n', 'mode'))}, "
-                          f"got {describe(given)}")  # fmt: skip
+                          f"got {describe(values)}")  # fmt: skip
     return list(listed)
 
 
 def check(function: str, name: str, value: Any) -> None:
-    """Refuse a value that cannot be part of a key.
+    """Refuse a static argument that cannot be part of a key.
 
     Raises
     ------
     NxTypeError
-        For arrays and tensors, and for what Python cannot hash.
+        For arrays, tensors and other values that cannot be hashed.
     """
     if isinstance(value, Operand) or hasattr(value, "__array__"):
         raise NxTypeError(
@@ -126,18 +126,18 @@ def check(function: str, name: str, value: Any) -> None:
         ) from None
 
 
-def apart(
+def split_static(
     args: tuple, names: list[str], is_static: Callable[[str, Any], bool]
 ) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
-    """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones.
+    """Split off the static arguments: returns the others, their names, which go by keyword, and the static ones.
 
     Parameters
     ----------
     args : tuple
     names : list of str
-        One for each.
+        The names of the arguments.
     is_static : callable
-        Whether an argument is a static value, of its name and its value.
+        Whether an argument is static, from its name and value.
     """
     __tracebackhide__ = True
     pairs = list(zip(names, args, strict=True))
@@ -146,6 +146,6 @@ def apart(
         return args, names, [], {}
     left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
     first = min(map(names.index, [*static, *left_out]))
-    kept = [(name, value) for name, value in pairs if name not in static and name not in left_out]
-    keywords = [name for name, _ in kept if names.index(name) > first]
-    return tuple(value for _, value in kept), [name for name, _ in kept], keywords, static
+    others = [(name, value) for name, value in pairs if name not in static and name not in left_out]
+    keywords = [name for name, _ in others if names.index(name) > first]
+    return tuple(value for _, value in others), [name for name, _ in others], keywords, static

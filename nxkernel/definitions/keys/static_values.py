@@ -21,19 +21,19 @@ from nxkernel import errors
 from nxkernel.definitions.keys.leaves import is_array, spec_of
 from nxkernel.messages.grammar import a
 
-#: Stands for the value of a name that has none.
+#: The value of a name that is not defined.
 MISSING = object()
 SETS = (set, frozenset)
 CONTAINERS = (list, tuple, dict, collections.deque, *SETS)
-#: What draws random numbers, one after the other.
+#: The classes of random generators.
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _CONSTANTS = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-#: Modules of Python whose hashable objects are values.
+#: Modules of Python whose hashable objects are compared by value.
 _VALUES = frozenset({"builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"})
 
 
-class Same:
-    """Wraps what counts by its identity, and keeps it alive so that nothing else takes its place in memory."""
+class ByIdentity:
+    """A part of a key that is equal only to the same object, which it keeps alive."""
 
     __slots__ = ("value",)
 
@@ -41,17 +41,17 @@ class Same:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
+        return isinstance(other, ByIdentity) and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)
 
     def __repr__(self) -> str:
-        return f"Same({self.value!r})"
+        return f"ByIdentity({self.value!r})"
 
 
 def constant(value: Any) -> tuple | None:
-    """What of a number, text or the like goes into a key; None for anything else.
+    """The part of a key for a number, text and the like, by value; None for anything else.
 
     Examples
     --------
@@ -72,38 +72,38 @@ def constant(value: Any) -> tuple | None:
 
 
 def by_value(value: Any) -> Any:
-    """A value as part of a key: a constant, or something else that Python compares by value, else its identity."""
+    """The part of a key for any value: by value where Python compares it so, else by identity."""
     state = constant(value)
     if state is not None:
         return state
     if isinstance(value, tuple) and type(value) is tuple:
         return (tuple, *map(by_value, value))
     if type(value).__hash__ in (None, object.__hash__):
-        return Same(value)
+        return ByIdentity(value)
     if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
-        return Same(value)
+        return ByIdentity(value)
     return (type(value), value)
 
 
 def is_code(state: Any) -> bool:
-    """Whether a state is that of a function, a class or a module, and not of a value.
+    """Whether a part of a key stands for a function, class or module, and not for data.
 
     Examples
     --------
     >>> is_code(by_value(np)), is_code(by_value(np.sin)), is_code(by_value(0.5))
     (True, True, False)
     """
-    if isinstance(state, Same):
+    if isinstance(state, ByIdentity):
         return callable(state.value) or isinstance(state.value, types.ModuleType)
     return isinstance(state, tuple) and state[:1] == ("function",)
 
 
-def keys_of(mapping: Iterable[Any]) -> tuple:
-    """The keys of a mapping in their order, as part of a key.
+def keys_state(mapping: Iterable[Any]) -> tuple:
+    """The keys of a mapping, in their order, as a part of a key.
 
     Examples
     --------
-    >>> keys_of({"a": 1}), keys_of({1: 1}) == keys_of({1.0: 1})
+    >>> keys_state({"a": 1}), keys_state({1: 1}) == keys_state({1.0: 1})
     (('a',), False)
     """
     keys = tuple(mapping)
@@ -111,36 +111,35 @@ def keys_of(mapping: Iterable[Any]) -> tuple:
 
 
 def attributes_of(value: Any) -> dict[str, Any] | None:
-    """The attributes that an object has for itself, whatever its class makes of names; None where there can be none."""
+    """The ``__dict__`` of an object, without running code of its class; None where there is none."""
     try:
-        found = object.__getattribute__(value, "__dict__")
+        attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
-    return found if isinstance(found, dict) else None
+    return attributes if isinstance(attributes, dict) else None
 
 
-#: The attributes of a definition, a module of a network and a transformation; whatever else is there, a person wrote
-#: on it.
+#: The attributes that nxkernel gives definitions, network modules and transformations; all others are the user's.
 OF_DEFINITIONS = frozenset({
     "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
-    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_definition", "_family", "_inputs", "_made",
-    "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_snapshot", "compiler",
-    "donated", "face", "fingerprint", "hooks", "on_conflict", "static", "syntax",
+    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_definition", "_entry_group", "_inputs",
+    "_made", "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_snapshot",
+    "compiler", "dialect", "donated", "fingerprint", "hooks", "on_conflict", "static", "syntax",
 })  # fmt: skip
 
 
 def definition_of(value: Any) -> Any:
-    """The function behind a definition, or what is made like one; None for anything else."""
+    """The function behind a definition or another function of nxkernel's; None for anything else."""
     return None if isinstance(value, types.FunctionType) else (attributes_of(value) or {}).get("__nx_function__")
 
 
-def members(values: Iterable[Any]) -> frozenset:
-    """The members of a set as part of a key."""
+def members_state(values: Iterable[Any]) -> frozenset:
+    """The members of a set as a part of a key."""
     return frozenset(map(by_value, values))
 
 
-def drawn(generator: Any) -> Any:
-    """How far a generator of random numbers is, as something that can be compared."""
+def generator_state(generator: Any) -> Any:
+    """The state of a random generator, as something that can be compared."""
     if isinstance(generator, random.Random):
         return generator.getstate()
     state = generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
@@ -148,14 +147,14 @@ def drawn(generator: Any) -> Any:
 
 
 class Described(str):
-    """A container as text, which also knows what was in it then.
+    """A container as text, with a copy of its contents at that time.
 
     Attributes
     ----------
     inside : list, tuple, dict or set
         A copy of the container.
     shortened : bool
-        Whether the text does not show all of it.
+        Whether the text leaves items out.
     """
 
     inside: Any
@@ -166,10 +165,10 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class _Short(reprlib.Repr):
-    """Texts of moderate length, for which no code of the user's runs: it may count, draw, or take its time."""
+    """Shortens texts without running the user's code, which might count, draw random numbers or be slow."""
 
     def repr_instance(self, x: Any, level: int) -> str:
-        """An object of no kind of Python's own."""
+        """The text of an object; one with a ``__repr__`` of the user's is described by its class."""
         own = next((vars(parent)["__repr__"] for parent in type(x).__mro__ if "__repr__" in vars(parent)), None)
         if isinstance(own, types.FunctionType) and not installed(own):
             return a(type(x).__name__)
@@ -182,7 +181,7 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def describe(value: Any) -> str:
-    """A value for people, in one line of moderate length.
+    """A value as one line of text of moderate length.
 
     Examples
     --------
@@ -215,10 +214,10 @@ def describe(value: Any) -> str:
 
 
 def _described(value: Any) -> Described:
-    made = Described(_SHORT.repr(value))
+    text = Described(_SHORT.repr(value))
     kind = dict if isinstance(value, dict) else frozenset if isinstance(value, SETS) else tuple
-    made.inside, made.shortened = kind(value), len(value) > _SHORT.maxlist
-    return made
+    text.inside, text.shortened = kind(value), len(value) > _SHORT.maxlist
+    return text
 
 
 #: Folders of Python's own modules, of packages, and of this one, which may be a clone.
@@ -230,7 +229,7 @@ _PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
 
 
 def installed(value: Any) -> bool:
-    """Whether a function, class, module or object belongs to Python or an installed package, and not to the user.
+    """Whether something belongs to Python or an installed package, and not to the user.
 
     Examples
     --------

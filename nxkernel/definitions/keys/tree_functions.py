@@ -38,9 +38,9 @@ def leaves(container: Any) -> list[Any]:
     >>> sum(nx.sum(leaf * leaf) for leaf in nx.leaves(params)).to_number()
     14.0
     """
-    found: list[tuple[str, Any]] = []
-    containers.flatten(container, "container", found, _refuse)
-    return [leaf for _, leaf in found]
+    pairs: list[tuple[str, Any]] = []
+    containers.flatten(container, "container", pairs, _refuse)
+    return [leaf for _, leaf in pairs]
 
 
 def map_leaves(function: Callable[..., Any], container: Any, *others: Any) -> Any:
@@ -68,7 +68,7 @@ def map_leaves(function: Callable[..., Any], container: Any, *others: Any) -> An
     >>> nx.map_leaves(lambda old, new: 0.9 * old + 0.1 * new, {"w": [1.0, 2.0]}, {"w": [11.0, 12.0]})
     {'w': [2.0, 3.0]}
     """
-    named = {"container": container, **{f"others[{place}]": other for place, other in enumerate(others)}}
+    named = {"container": container, **{f"others[{number}]": other for number, other in enumerate(others)}}
     structure, rows = container_comparison.rows(named, _refuse)
     return containers.rebuild(structure, iter([function(*[leaf for _, leaf in row]) for row in rows]))
 

@@ -45,7 +45,7 @@ class NodeView:
     function : str
         The name of the function whose line it is.
     module : str
-        The module of a network that it is of, such as ``"encoder/dense_1"``; empty for none.
+        The network module that made it, such as ``"encoder/dense_1"``; empty for none.
     gradient : bool
         Whether it was made by differentiation.
     moved : int
@@ -87,9 +87,9 @@ class PartView:
     nodes : tuple of NodeView
         Its nodes; their ids are unique in the whole graph.
     inputs : mapping
-        The id of each of its parameters to that of the operand which it is at first.
+        For each of its parameters, by id, the id of the operand that is its initial value.
     outputs : tuple of str
-        The ids of what it gives, one for each result of the loop or branch; of a condition one.
+        The ids of its outputs: one for each result of the loop or branch, one for a condition.
     """
 
     name: str
@@ -107,13 +107,13 @@ class StepView:
     name : str
         ``"traced"``, ``"differentiated"`` or ``"simplified"``.
     count : str
-        How many nodes the step added or took away, such as ``"−14"``; of the first, how many there are.
+        How many nodes the step added or removed, such as ``"−14"``; for the first step, how many there are.
     about : str
         What the step did, in a line.
     nodes : callable
         Gives its nodes, a tuple of NodeView as in a compilation, without kernels.
     changes : mapping
-        Of nodes that this step made, or that the next one takes away, what happened to them: a word (``"new"``,
+        For nodes that this step made, or that the next one removes, what happens to them: a word (``"new"``,
         ``"merged"``, ``"gone"``) and a line.
     """
 
@@ -133,7 +133,7 @@ class SourceView:
     name : str
         The function's.
     cell : str
-        Where it stands, as nodes say it.
+        Its cell or file, as in nodes.
     first : int
         The number of its first line.
     lines : tuple of str
@@ -153,9 +153,9 @@ class KernelTime:
     Parameters
     ----------
     seconds : float
-        All its runs together.
+        The total of all its runs.
     runs : int
-        How often it ran, in the iterations of loops.
+        The number of runs: more than one in a loop.
     """
 
     seconds: float
@@ -169,16 +169,16 @@ class Measurement:
     Parameters
     ----------
     seconds : float
-        The whole run.
+        The time of the whole run.
     kernels : mapping
-        Of each kernel by its index.
+        The time of each kernel, by its index.
     how : str
         How it was measured, in a line.
     bandwidth, arithmetic : float
-        What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second; of
-        a GPU what it reaches. 0 where the times are of a simulator, which is no measure.
+        The bandwidth of memory in bytes a second, and of matrix products in operations a second, that this processor or
+        GPU reaches; 0 for a simulator, whose times mean nothing.
     inputs : str
-        On what: ``"made-up inputs"`` or ``"your call"``.
+        The inputs of the run: ``"made-up inputs"`` or ``"your call"``.
     """
 
     seconds: float
@@ -198,8 +198,8 @@ class KernelView:
     index : int
         Its place in the program.
     kind : str
-        What it is in a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"tiles"``, ``"matrix product"``, or a whole
-        operation such as ``"sort"``.
+        ``"map"``, ``"rows"``, ``"columns"``, ``"tiles"``, ``"matrix product"``, or an opaque operation such as
+        ``"sort"``.
     title : str
         One line: kind, number of reads and writes, loop sizes.
     symbol : str
@@ -208,16 +208,16 @@ class KernelView:
         ``"compiled"``, ``"memory"`` or ``"disk"``; ``"program"`` of what is part of the loop around it, ``"library"``
         of a library's routine.
     milliseconds : float
-        What getting its native code took.
+        The time that it took to get its native code.
     moved : int
         Bytes that it reads and writes in memory at the least.
     operations : int
         Arithmetic operations in one run.
     texts : dict
-        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"`` and
+        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for opaque operations ``"NumPy"`` and
         ``"algorithm"``, on GPUs ``"Numba CUDA source"`` and ``"PTX"``) to a function that gives its text.
     launch : str
-        How it is launched on a GPU, in a line: blocks and threads, what they take, and the occupancy.
+        How it is launched on a GPU, in a line: blocks, threads, resources and occupancy.
     """
 
     index: int
@@ -257,21 +257,21 @@ class CompilationView:
     text : str
         The printed graph.
     trace_ms, lower_ms, native_ms : float
-        What it cost, in milliseconds.
+        The time for tracing, making loop nests, and getting native code, in milliseconds.
     baked : tuple of str
-        What is part of the program with its value, so that another value is another program: captured numbers and
-        the like, options, and arguments that are static, such as ``"captured rate = 0.1"``.
+        Values that are constants of the program, so that another value makes another program: captured numbers,
+        options and static arguments, such as ``"captured rate = 0.1"``.
     key : mapping
-        What the program is found by: each part with its state and, for people, its text.
+        The cache key: for each part by name, what is compared, and its text.
     steps : callable
-        Gives the graph at the steps before this one, a `StepView` each.
+        Returns the graph at each step of the compilation, as `StepView`.
     sources : callable
-        Gives the functions whose lines made its nodes, a `SourceView` each.
+        Returns the functions whose lines made its nodes, as `SourceView`.
     measure : callable
-        Runs the program on made-up inputs with a clock around each kernel and gives a `Measurement`; an NxValueError
-        says why it cannot.
+        Runs the program on made-up inputs with a clock around each kernel and returns a `Measurement`; raises
+        NxValueError if it cannot be measured.
     measurement : Measurement, optional
-        What its kernels took on the inputs of a call, where one was measured.
+        The times of its kernels on the inputs of a call, if one was measured.
     """
 
     function: str
@@ -315,8 +315,8 @@ class CacheInfo:
     misses : int
         Calls that were traced.
     compiled, memory, disk : int
-        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. The loops and choices of a
-        program are one kernel.
+        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. All loops and branches of
+        a program together are one kernel.
     entries : int
         Programs kept now.
     """

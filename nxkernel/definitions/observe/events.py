@@ -1,7 +1,7 @@
 """The event log: one immutable record for each trace, hit, miss, kernel, error and eviction.
 
-Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
-somebody listens; those of a cell become one record at its end
+Widgets, magics, logs, tests and ``f.why`` read this one stream. Hits are only counted, by the definition itself, unless
+a listener wants them; the hits of a cell become one event at its end
 (:func:`nxkernel.definitions.calls.graph_cache.report_hits`).
 """
 
@@ -23,14 +23,14 @@ KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class NotebookCell:
-    """The notebook cell that is running; without a name where there is none.
+    """The notebook cell that is running; no name where there is none.
 
     Parameters
     ----------
     name : str
         Such as ``"cell 7"``.
     id : str
-        What the notebook's document knows it by, whatever its number; empty where that is not known.
+        The cell's id in the notebook document, if known.
     """
 
     name: str = ""
@@ -49,7 +49,7 @@ class Event:
     kind : str
         ``"hit"`` (a call answered by the graph cache), ``"miss"`` (a call that was traced and made into a program),
         ``"kernel"`` (one kernel of that program), ``"error"`` (a trace, compilation or run that raised), ``"evict"``,
-        ``"hits"`` (the hits of a cell, at its end), ``"clear"`` (programs that somebody dropped).
+        ``"hits"`` (the hits of a cell, at its end), ``"clear"`` (programs that the user dropped).
     function : str
         The definition's name.
     where : str
@@ -57,9 +57,9 @@ class Event:
     reason : tuple of str
         For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
     advice : str
-        What the person could change, when there is something.
+        What the user could change, if there is something.
     notes : tuple of str
-        For a miss, how the function was traced where that may surprise, such as loops that were written out.
+        For a miss, notes on the trace, such as on unrolled loops.
     trace_ms, lower_ms, native_ms : float
         Milliseconds spent tracing, making loop nests out of the graph, and getting native code.
     origin : str
@@ -68,18 +68,18 @@ class Event:
     kernel : str
         For a kernel, its symbol.
     compiled, reused : int
-        For a miss, how many kernels were compiled and how many came from memory or disk. The loops and choices of a
-        program are one kernel.
+        For a miss, how many kernels were compiled and how many came from memory or disk. All loops and branches of a
+        program together are one kernel.
     disk : int
         How many of those that were reused came from disk.
     calls : int
         For ``"hits"``, how many calls were answered; for ``"clear"``, how many programs were dropped.
     time : float
-        When, in seconds since the epoch.
+        The time of the event, in seconds since the epoch.
     cell : NotebookCell
-        The cell that was running; `where` is the one whose code called.
+        The cell that was running; `where` is the place of the calling code, which may be another cell.
     identity : str
-        Which function of that name it is, in all its states.
+        Tells functions of one name apart; the same for all versions of a function.
     """
 
     kind: str
@@ -103,14 +103,14 @@ class Event:
 
     @property
     def total_ms(self) -> float:
-        """Milliseconds for everything that the record covers."""
+        """The milliseconds of all steps together."""
         return self.trace_ms + self.lower_ms + self.native_ms
 
     def __str__(self) -> str:
         return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else []), *self.notes])
 
     def headline(self) -> str:
-        """What happened, where and for how long, in one line."""
+        """What happened, where and how long it took, in one line."""
         where = f" ({self.where})" if self.where else ""
         if self.kind == "miss":
             return (
@@ -123,12 +123,12 @@ class Event:
 
     @property
     def again(self) -> bool:
-        """Whether the function had been compiled before, for a call that differs."""
+        """Whether this is a miss of a function that had been compiled before."""
         return self.kind == "miss" and self.reason[:1] != ("first call",)
 
     @property
     def verb(self) -> str:
-        """What happened to the function, in a word or two, such as ``compiled``."""
+        """What happened, in a word or two, such as ``compiled``."""
         if self.kind == "miss":
             if self.compiled:
                 return "compiled again" if self.again else "compiled"
@@ -157,23 +157,23 @@ _VERBS = {
 
 
 class EventStream:
-    """The records of this process, and who listens to them."""
+    """The events of this process, and the listeners that are called with new ones."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._records: deque[Event] = deque(maxlen=kept)
         self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
         self._lock = fork_safety.rlock()
-        #: How many records were ever kept, which numbers them, and how often all were forgotten.
+        #: The number of events recorded so far, which numbers them, and how often all were cleared.
         self.kept = self.cleared = 0
-        #: The cell that is running, of which records say that they are.
+        #: The cell that is running, which events are recorded with.
         self.cell = NO_CELL
-        #: Whether anybody wants to be told of hits; a plain attribute, as each call that hits asks for it.
+        #: Whether any listener wants hits; a plain attribute, as each call that hits reads it.
         self.listening = False
 
     def emit(self, event: Event) -> None:
-        """Keep a record and tell the listeners; a listener that raises is dropped, so that no call fails for it.
+        """Record an event and call the listeners; one that raises is dropped, so that no call fails for it.
 
-        Hits are told and not kept: they would push out what people look for later.
+        Hits go to listeners and are not recorded: they would push out what people look for later.
         """
         if event.kind != "hit":
             with self._lock:
@@ -188,16 +188,16 @@ class EventStream:
                 self.unsubscribe(listener)
 
     def subscribe(self, listener: Callable[[Event], None], hits: bool = True) -> Callable[[], None]:
-        """Call `listener` with each event from now on, or with all but hits; the function that is returned ends that.
+        """Call `listener` with each new event, or with all but hits; returns a function that ends it.
 
-        While no listener wants hits, a call that hits makes no record and costs what it costs alone.
+        While no listener wants hits, a call that hits makes no event and costs nothing more.
         """
         with self._lock:
             self._listen((*self._listeners, (listener, hits)))
         return lambda: self.unsubscribe(listener)
 
     def unsubscribe(self, listener: Callable[[Event], None]) -> None:
-        """Stop telling a listener."""
+        """Call a listener no longer."""
         with self._lock:
             self._listen(tuple(known for known in self._listeners if known[0] != listener))
 
@@ -206,7 +206,7 @@ class EventStream:
         self.listening = any(hits for _, hits in listeners)
 
     def records(self, function: object = None, kind: str | None = None) -> list[Event]:
-        """The records kept, oldest first, of one function, or of all of a name, and of one kind if given."""
+        """The recorded events, oldest first, of one function or name, and of one kind if given."""
         return [
             event
             for event in list(self._records)
@@ -214,31 +214,31 @@ class EventStream:
         ]
 
     def since(self, number: int) -> list[tuple[int, Event]]:
-        """The records after that of a number, oldest first, with theirs; numbers begin with 1 and never come again."""
+        """The events after a number, oldest first, each with its number; numbers start at 1 and only grow."""
         with self._lock:
             new = min(max(self.kept - number, 0), len(self._records))
             latest = list(itertools.islice(reversed(self._records), new))
             return list(enumerate(reversed(latest), self.kept - new + 1))
 
     def clear(self) -> None:
-        """Forget the records; listeners stay."""
+        """Forget the recorded events; listeners stay."""
         with self._lock:
             self._records.clear()
             self.cleared += 1
 
 
 def is_of(event: Event, function: object) -> bool:
-    """Whether an event is that of a definition, or of any function of a name.
+    """Whether an event belongs to a definition, or to any function of a name.
 
     Parameters
     ----------
     event : Event
     function : definition or str
     """
-    family = getattr(function, "_family", None)
-    if family is None:
+    entry_group = getattr(function, "_entry_group", None)
+    if entry_group is None:
         return event.function == getattr(function, "__name__", function)
-    return event.identity == family.identity
+    return event.identity == entry_group.identity
 
 
 #: The stream of this process.
@@ -251,9 +251,9 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     Parameters
     ----------
     function : str or definition, optional
-        Only of this one; by its name, of all functions that have it.
+        Only events of this definition, or of all functions of this name.
     kind : str, optional
-        Only of this kind: ``"miss"``, ``"kernel"``, ``"hits"``, ``"error"``, ``"evict"`` or ``"clear"``.
+        Only events of this kind: ``"miss"``, ``"kernel"``, ``"hits"``, ``"error"``, ``"evict"`` or ``"clear"``.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """A graph at each step of its compilation, and what each step changed: as traced, differentiated, simplified.
 
-Nothing is traced again for it: a program keeps the graph that the trace gave, and simplification is repeated.
+Nothing is traced again: a program keeps its traced graph, and simplification is repeated.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Changes = dict[str, tuple[str, str]]
 
 
 def views(graph: Graph) -> tuple[StepView, ...]:
-    """The steps up to a simplified graph.
+    """The graph as traced, differentiated and simplified, for display.
 
     Parameters
     ----------
     graph : Graph
-        What was compiled.
+        The compiled graph.
 
     Returns
     -------
     tuple of StepView
-        Nothing where it is not known what the graph was before. Without gradients: traced, simplified.
+        Empty if the traced graph is not known; without gradients: traced, simplified.
     """
     traced = graph.traced
     if traced is None:
@@ -40,44 +40,46 @@ def views(graph: Graph) -> tuple[StepView, ...]:
     # Named by its own order, which is that of the compiled graph: simplification gives the same one every time.
     changes = _Changes()
     after = changes.compare(traced, "", "")
-    gone, made = changes.gone, changes.made
-    counts = {word: sum(found == word for found in changes.fates) for word in _DONE}
+    gone, new = changes.gone, changes.new
+    counts = {word: sum(stages == word for stages in changes.fates) for word in _DONE}
     here, there = _count(order), _count(post_order(after.outputs))
 
-    found = []
+    stages = []
     forward = _forward(order)
     if len(forward) < len(order):
-        # Of what the gradients are asked for, only what needs none of them is there before.
+        # Before differentiation there are only the nodes that need no gradient.
         before = [node for node in order if node in forward]
         part = Graph(graph.name, traced.parameters, _ends(before, traced), graph.rebuild)
-        names, whole = names_of(part), names_of(traced)
-        same = {whole[node]: names[node] for node in before if node in names}
+        names, traced_names = names_of(part), names_of(traced)
+        same = {traced_names[node]: names[node] for node in before if node in names}
         left = {same[name]: change for name, change in gone.items() if name in same}
         about = f"{counted(_count(before), 'node')} of the function itself, before it is differentiated"
-        found.append(StepView("traced", str(_count(before)), about, _nodes(part), left))
+        stages.append(StepView("traced", str(_count(before)), about, _nodes(part), left))
         lit = {
-            whole[node]: ("new", "made by differentiation" if _of_gradient(node) else "computed of gradients")
+            traced_names[node]: ("new", "made by differentiation" if _of_gradient(node) else "computed of gradients")
             for node in order
             if node not in forward and node.primitive.family != "leaf"
         }
         about = f"differentiation added {counted(len(lit), 'node')}"
-        found.append(StepView("differentiated", _signed(here - _count(before)), about, _nodes(traced), {**gone, **lit}))
+        stages.append(
+            StepView("differentiated", _signed(here - _count(before)), about, _nodes(traced), {**gone, **lit})
+        )
     else:
         about = f"{counted(here, 'node')} as the function's lines made them"
-        found.append(StepView("traced", str(here), about, _nodes(traced), gone))
+        stages.append(StepView("traced", str(here), about, _nodes(traced), gone))
     done = [f"{counts[word]} {text}" for word, text in _DONE.items() if counts[word]]
-    rewritten = sum(word == "new" for word, _ in made.values())
+    rewritten = sum(word == "new" for word, _ in new.values())
     lines = ", ".join([*done, *([f"{counted(rewritten, 'node')} rewritten"] if rewritten else [])])
     about = f"{counted(there, 'node')} left of {here}: {lines}" if lines else "nothing to simplify"
-    found.append(StepView("simplified", _signed(there - here), about, _nodes(after), made))
-    return tuple(found)
+    stages.append(StepView("simplified", _signed(there - here), about, _nodes(after), new))
+    return tuple(stages)
 
 
 _DONE = {"folded": "folded or left out", "merged": "merged with equal ones", "unused": "needed no more"}
 
 
 def _nodes(graph: Graph) -> Callable[[], tuple[NodeView, ...]]:
-    """The nodes of a graph, made when they are looked at."""
+    """The nodes of a graph, made when they are displayed."""
     return functools.cache(lambda: node_views(graph))
 
 
@@ -86,7 +88,7 @@ def _signed(number: int) -> str:
 
 
 def _count(nodes: Iterable[Expr]) -> int:
-    """Operations, with those in loops and branches: inputs and constants are there in any case."""
+    """The number of operations, with those in loops and branches; inputs and constants do not count."""
     total = 0
     for node in nodes:
         total += node.primitive.family != "leaf"
@@ -95,7 +97,7 @@ def _count(nodes: Iterable[Expr]) -> int:
 
 
 def _graphs(node: Expr) -> list[tuple[str, Graph]]:
-    """The parts of a loop or a branch."""
+    """The graphs of a loop's or branch's parts."""
     return [(part, node.params[part]) for part in PARTS[node.primitive][0]] if node.primitive in PARTS else []
 
 
@@ -104,16 +106,16 @@ def _of_gradient(node: Expr) -> bool:
 
 
 def _forward(order: list[Expr]) -> set[Expr]:
-    """The nodes that need no gradient."""
-    found: set[Expr] = set()
+    """The nodes that are computed without a gradient."""
+    nodes: set[Expr] = set()
     for node in order:
-        if not _of_gradient(node) and all(operand in found for operand in node.operands):
-            found.add(node)
-    return found
+        if not _of_gradient(node) and all(operand in nodes for operand in node.operands):
+            nodes.add(node)
+    return nodes
 
 
 def _ends(nodes: list[Expr], graph: Graph) -> list[Expr]:
-    """What is computed and not read: the results of a part of a graph."""
+    """The results of a graph: its outputs, and nodes that nothing reads."""
     read = {operand for node in nodes for operand in node.operands}
     results = [node for node in graph.outputs if node in set(nodes)]
     return list(
@@ -122,25 +124,25 @@ def _ends(nodes: list[Expr], graph: Graph) -> list[Expr]:
 
 
 class _Changes:
-    """What simplification does to a graph and to the parts of its loops and branches.
+    """What simplification changes in a graph and in the graphs of its loops and branches.
 
     Attributes
     ----------
     gone : dict
-        Of each operation that is taken away, by its name before, what became of it.
-    made : dict
-        Of each operation that is not as it was, by its name afterwards, what it came from.
+        For each removed operation, by its name before, what became of it.
+    new : dict
+        For each new or changed operation, by its name afterwards, what it came from.
     fates : list of str
-        A word for each that is gone.
+        A word for each removed operation.
     """
 
     def __init__(self) -> None:
         self.gone: Changes = {}
-        self.made: Changes = {}
+        self.new: Changes = {}
         self.fates: list[str] = []
 
     def compare(self, graph: Graph, before: str, afterwards: str) -> Graph:
-        """Look at a graph, whose names begin as given before and afterwards; gives what it becomes."""
+        """Record the changes in one graph; returns the names of the nodes after them."""
         run = Simplification()
         outputs = run.outputs([*graph.outputs, *graph.parameters])
         after = Graph(graph.name, graph.parameters, outputs[: len(graph.outputs)], graph.rebuild)
@@ -208,6 +210,6 @@ class _Changes:
             if not equal:
                 was = ", ".join(dict.fromkeys(source.primitive.name for source in sources.get(node, ())))
                 line = f"written in place of {was}" if was else "a part of what was rewritten"
-                self.made[afterwards + then[node]] = ("new", line)
+                self.new[afterwards + then[node]] = ("new", line)
             elif len(equal) > 1:
-                self.made[afterwards + then[node]] = ("merged", f"{len(equal)} equal nodes became this one")
+                self.new[afterwards + then[node]] = ("merged", f"{len(equal)} equal nodes became this one")

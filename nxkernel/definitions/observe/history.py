@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from nxkernel import fork_safety
 from nxkernel.definitions.observe.events import Event, EventStream, NotebookCell, stream
 
-#: Functions and cells of which sums are kept; those that were quiet for longest go first.
+#: The number of functions and cells with sums; those unused for longest are dropped.
 KEPT = 1000
 
 
@@ -20,17 +20,17 @@ class Sums:
     Parameters
     ----------
     compiled, loaded, traced : int
-        Calls that were new: whose kernels were compiled, came from disk, or were all in memory.
+        Misses: whose kernels were compiled, came from disk, or were all in memory.
     again : int
-        How many of those were for a function that had been compiled before, for other calls.
+        How many of them were of a function that had been compiled before.
     hits, errors, evicted, cleared : int
-        Calls that were answered from the cache; calls that raised; programs that were dropped, or cleared away.
+        Hits; calls that raised; programs that were evicted or cleared.
     trace_ms, lower_ms, native_ms : float
         Milliseconds spent tracing, making loop nests out of graphs, and getting native code.
     kernels, from_memory, from_disk : int
-        Kernels that were compiled, and those that were there.
+        Kernels that were compiled, and those from memory and disk.
     last : float
-        When something happened last, in seconds since the epoch.
+        The time of the last event, in seconds since the epoch.
     """
 
     compiled: int = 0
@@ -51,11 +51,11 @@ class Sums:
 
     @property
     def total_ms(self) -> float:
-        """Milliseconds of all that was not running."""
+        """The milliseconds of all compilation steps."""
         return self.trace_ms + self.lower_ms + self.native_ms
 
     def add(self, event: Event) -> None:
-        """Count an event; those of single kernels and single hits are parts of others."""
+        """Count an event; single kernels and hits are counted with their calls."""
         self.last = event.time
         if event.kind == "miss":
             if event.compiled:
@@ -83,14 +83,14 @@ class Sums:
 
 @dataclass(slots=True)
 class CellRun:
-    """What the last run of a cell compiled, loaded or evicted.
+    """What one run of a cell compiled, loaded or evicted.
 
     Parameters
     ----------
     cell : NotebookCell
     sums : Sums
     again : dict
-        Function to its last recompilation, for those that were compiled again.
+        For each function that was compiled again, its last miss.
     """
 
     cell: NotebookCell
@@ -99,10 +99,10 @@ class CellRun:
 
 
 class History:
-    """Sums by function, by cell, and of each cell's last run, kept up to date by a stream.
+    """Sums by function and by cell, and of each cell's last run, updated from an event stream.
 
-    A stream remembers so many records; sums go on when those are forgotten. A cell is one cell however often it ran,
-    where the notebook says which it is.
+    A stream keeps a limited number of events; the sums also count older ones. All runs of a cell are counted together
+    if the notebook tells its id.
 
     Parameters
     ----------
@@ -116,36 +116,36 @@ class History:
         self._forget()
 
     def start(self) -> None:
-        """Follow the stream from now on, and read what it remembers."""
+        """Follow the stream from now on, and count what it has recorded."""
         if self._stop is None:
             self._stop = self._source.subscribe(self._hear, hits=False)
 
     def stop(self) -> None:
-        """Follow it no longer."""
+        """Stop following the stream."""
         if self._stop is not None:
             self._stop()
             self._stop = None
 
     def functions(self) -> dict[str, Sums]:
-        """The sums of each function by name; what was quiet for longest comes first."""
+        """The sums of each function by name, the longest unused first."""
         with self._lock:
             self._catch_up()
             return {name: replace(sums) for name, sums in self._functions.items()}
 
     def cells(self) -> dict[NotebookCell, Sums]:
-        """The sums of each cell; what was quiet for longest comes first."""
+        """The sums of each cell, the longest unused first."""
         with self._lock:
             self._catch_up()
             return {self._runs[key].cell: replace(sums) for key, sums in self._cells.items()}
 
     def last_runs(self) -> list[CellRun]:
-        """What the last run of each cell did."""
+        """The last run of each cell."""
         with self._lock:
             self._catch_up()
             return [replace(run, sums=replace(run.sums), again=dict(run.again)) for run in self._runs.values()]
 
     def begin(self, cell: NotebookCell) -> None:
-        """A cell runs: what it did when it ran before is its last run no more."""
+        """Start counting a new run of a cell."""
         with self._lock:
             self._catch_up()
             if (key := _key(cell)) in self._runs:
@@ -191,12 +191,12 @@ def _key(cell: NotebookCell) -> str:
 
 
 def _latest(table: OrderedDict[str, Sums], key: str) -> Sums:
-    """The sums of a name, put at the end."""
-    found = table.setdefault(key, Sums())
+    """The sums of a name, moved to the end."""
+    sums = table.setdefault(key, Sums())
     table.move_to_end(key)
     if len(table) > KEPT:
         table.popitem(last=False)
-    return found
+    return sums
 
 
 #: The history of this process; it follows the stream from when the magics are loaded, or a view asks for it.

@@ -1,4 +1,4 @@
-"""What each kernel of a program takes, measured on the arrays of a call, or on numbers made for it."""
+"""Measuring the kernels of a program, on the arrays of a call or on made-up inputs."""
 
 from __future__ import annotations
 
@@ -19,58 +19,58 @@ from nxkernel.graph.expr import Graph
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import amount
 
-#: Inputs of more bytes are not made for a measurement.
+#: The most bytes of made-up inputs.
 MOST = 1 << 30
 _ON_A_CALL = "Measure it on a call of yours: f.measure(...), or %nx inspect f(...) in a notebook."
-#: Runs at the most, and seconds after which there is no other one.
+#: The most runs, and the seconds after which no other one begins.
 RUNS, LONG = 15, 0.4
 
 
-def measured(executable: Executable, given: Sequence[Any] | None = None) -> Measurement:
-    """Run a program with a clock around each kernel.
+def measured(executable: Executable, arrays: Sequence[Any] | None = None) -> Measurement:
+    """Run a program with a clock around each kernel, on given or made-up inputs.
 
     Parameters
     ----------
     executable : Executable
-        It keeps what it has.
-    given : sequence of (numpy.ndarray or DeviceArray), optional
-        What a call gives it, which is not changed; numbers made for it where there is no call. No result is kept.
+        The program; it is not changed.
+    arrays : sequence of (numpy.ndarray or DeviceArray), optional
+        The inputs of a call, which are not changed; made-up inputs by default. Results are dropped.
 
     Returns
     -------
     Measurement
-        Of the run that took as long as half of the others.
+        Of the run with the median time.
 
     Raises
     ------
     NxValueError
-        Where it cannot be measured this way, with the reason and what to do.
+        If the program cannot be measured on made-up inputs.
     """
     graph: Graph = executable.graph
     clock = executable.clock()
-    inputs = clock.placed(_made_up(executable) if given is None else given)
+    inputs = clock.placed(_made_up(executable) if arrays is None else arrays)
     runs, begin = [], time.perf_counter()
     while True:
-        # What it assigns into is as new in every run.
+        # Each run gets fresh copies of the arguments that it assigns into.
         fresh = list(inputs)
-        for place, _ in graph.updates:
-            fresh[place] = device_programs.duplicate(inputs[place])
+        for position, _ in graph.updates:
+            fresh[position] = device_programs.duplicate(inputs[position])
         runs.append(clock.run(fresh))
         if len(runs) > RUNS or time.perf_counter() - begin > LONG:
             break
     # The first run touches memory that is new to it.
-    kept = runs[1:] or runs
-    middle = min(kept, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in kept)))
-    kind = "made-up inputs" if given is None else "your call"
-    on = "made-up inputs of the same types and shapes" if given is None else "the inputs of your call"
-    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {clock.note}"
+    timed = runs[1:] or runs
+    middle = min(timed, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in timed)))
+    kind = "made-up inputs" if arrays is None else "your call"
+    on = "made-up inputs of the same types and shapes" if arrays is None else "the inputs of your call"
+    how = f"the median of {counted(len(timed), 'run')} in a row on {on}, {clock.note}"
     bandwidth, arithmetic = clock.machine()
-    kernels = {number: KernelTime(*found) for number, found in middle.kernels.items()}
+    kernels = {number: KernelTime(*time_) for number, time_ in middle.kernels.items()}
     return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)
 
 
 def _made_up(executable: Executable) -> list[np.ndarray]:
-    """Inputs for a program, where numbers that are made up say what others would."""
+    """Made-up inputs; refused for programs whose time depends on the values."""
     loop = executable.open_loop()
     if loop is not None:
         raise NxValueError(
@@ -88,7 +88,7 @@ def _made_up(executable: Executable) -> list[np.ndarray]:
 
 
 def _made(node: Any) -> np.ndarray:
-    """Numbers that no operation is slow or ill-defined on: from 0.1 to 1; whole numbers are 0, which is an index."""
+    """Made-up numbers on which every operation is defined: from 0.1 to 1; integers are 0, a valid index."""
     dtype, shape = node.type.dtype, node.shape
     if dtype.kind in "iub":
         return np.zeros(shape, dtype)

@@ -9,58 +9,58 @@ from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
 from nxkernel.messages.grammar import shared
 
-#: Of several origins, the one that is told: what cost most.
+#: Of several origins, the one that is reported: the first of these, which cost most.
 _ORIGINS = ("compiled", "disk", "memory", "program", "library")
 
 
 def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[int]]:
-    """One kernel in place of each and those that continue it.
+    """Merge each kernel with those that continue it.
 
     Parameters
     ----------
     records : sequence of KernelRecord
-        Those of a program, in its order.
+        The kernels of a program, in order.
 
     Returns
     -------
     list of KernelRecord
-        The texts of one that stands for several are those of each, one below the other, without repetitions.
+        The merged kernels; the texts of one are those of its parts, one below the other, without repetitions.
     list of int
-        For each of `records` its place among them.
+        For each of `records`, the position of its merged kernel.
     """
     groups = _groups(records)
-    return [_one(group) for group in groups], [place for place, group in enumerate(groups) for _ in group]
+    return [_one(group) for group in groups], [number for number, group in enumerate(groups) for _ in group]
 
 
 def code_of(executable: Executable) -> list[KernelRecord]:
-    """The kernels of a program, and its loops and branches, which are one more where it has some."""
+    """The kernels of a program, and one more entry for its loops and branches if it has some."""
     return [*executable.kernels, *filter(None, [executable.own])]
 
 
 def origins(records: Sequence[KernelRecord]) -> list[str]:
-    """Where native code came from, kernel by kernel as :func:`joined` has them; what is part of another is left out."""
+    """The origins of the kernels after merging: compiled, memory or disk."""
     return [origin for group in _groups(records) if (origin := _origin(group)) != "program"]
 
 
-def measured(found: Measurement, places: Sequence[int]) -> Measurement:
-    """The total time of launches that are displayed as one kernel.
+def measured(measurement: Measurement, group_of: Sequence[int]) -> Measurement:
+    """A measurement with the times of merged kernels added up.
 
     Parameters
     ----------
-    found : Measurement
-        Of the kernels of a program.
-    places : sequence of int
-        As of :func:`joined`.
+    measurement : Measurement
+        The times of a program's kernels.
+    group_of : sequence of int
+        The second result of :func:`joined`.
 
     Returns
     -------
     Measurement
     """
     together: dict[int, KernelTime] = {}
-    for index, each in found.kernels.items():
-        before = together.get(places[index], KernelTime(0.0, each.runs))
-        together[places[index]] = KernelTime(before.seconds + each.seconds, before.runs)
-    return replace(found, kernels=together)
+    for index, each in measurement.kernels.items():
+        before = together.get(group_of[index], KernelTime(0.0, each.runs))
+        together[group_of[index]] = KernelTime(before.seconds + each.seconds, before.runs)
+    return replace(measurement, kernels=together)
 
 
 def _groups(records: Sequence[KernelRecord]) -> list[list[KernelRecord]]:
@@ -75,8 +75,8 @@ def _groups(records: Sequence[KernelRecord]) -> list[list[KernelRecord]]:
 
 
 def _origin(group: Sequence[KernelRecord]) -> str:
-    found = {record.origin for record in group}
-    return next(origin for origin in _ORIGINS if origin in found)
+    origins_ = {record.origin for record in group}
+    return next(origin for origin in _ORIGINS if origin in origins_)
 
 
 def _one(group: Sequence[KernelRecord]) -> KernelRecord:

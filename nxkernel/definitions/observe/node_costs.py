@@ -11,7 +11,7 @@ from nxkernel.graph.expr import Expr
 
 
 def moved(node: Expr) -> int:
-    """Bytes that a node reads and writes at the least, if it runs by itself.
+    """The least number of bytes that a node reads and writes if it runs by itself.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def moved(node: Expr) -> int:
     Returns
     -------
     int
-        0 for inputs, constants and parts of several results, which move nothing.
+        0 for inputs, constants and elements of tuples, which move nothing.
     """
     if node.primitive.family in ("leaf", "tuple"):
         return 0
@@ -29,7 +29,7 @@ def moved(node: Expr) -> int:
 
 
 def operations(node: Expr) -> int:
-    """Arithmetic operations of a node, where functions such as exp count as one; 0 where they are not known.
+    """The arithmetic operations of a node; a function such as exp counts as one, unknown nodes as 0.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def operations(node: Expr) -> int:
 
 
 def _multiplications(node: Expr) -> int:
-    """Operations for one product and its addition, for each element of a result."""
+    """The multiply-add operations for each element of a result."""
     return (8 if node.type.is_complex else 2) * shapes.size(node.shape)
 
 

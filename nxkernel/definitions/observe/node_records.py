@@ -13,12 +13,12 @@ from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import body_steps, column, constant_text, static_text, variable_names
 from nxkernel.graph.traverse import post_order
 
-#: Of loops and branches, the functions that are part of them and how many operands come before those that these take.
+#: For loops and branches: the parameters that hold graphs, and the number of operands before those of the graphs.
 PARTS = {p.while_: (("condition", "body"), 0), p.cond: (("then", "otherwise"), 1)}
 
 
 def names_of(graph: Graph) -> dict[Expr, str]:
-    """The names of the printed graph."""
+    """The names of nodes in the printed graph."""
     return variable_names(post_order([*graph.outputs, *graph.parameters]))
 
 
@@ -34,11 +34,11 @@ def node_views(
     ----------
     graph : Graph
     specs : mapping, optional
-        Type and shape as text, of nodes for which they are not those of the node.
+        Type and shape as text, for nodes where these differ from the node's own.
     kernels : sequence of KernelRecord, optional
-        Of the compiled program.
+        The kernels of the compiled program.
     within : str, optional
-        What their names begin with, for the graph of a part of a node.
+        A prefix for the names, in the graph of a loop's or branch's part.
 
     Returns
     -------
@@ -55,34 +55,34 @@ def node_views(
 
 
 def identity(node: Expr, names: Mapping[Expr, str]) -> str:
-    """The name of a node; constants, which are printed without one, have a number."""
+    """A name for a node; constants, which are printed without one, get a number."""
     return names.get(node) or f"constant {id(node)}"
 
 
 def table(rows: Sequence[tuple[str, str]]) -> Iterable[str]:
-    """Rows of two columns as lines."""
+    """Rows of two columns as aligned lines."""
     width = column(left for left, _ in rows)
     return (f"{left:{width}}   {right}".rstrip() for left, right in rows)
 
 
 def _kernels_of(kernels: Sequence[KernelRecord], order: Sequence[Expr]) -> dict[Expr, tuple[int, ...]]:
-    """Which kernels compute each node; what needs no work of its own stands with those that read it, or its operand."""
-    found: dict[Expr, set[int]] = {node: set() for node in order}
+    """The kernels that compute each node; free nodes go with those that read them, or with their operand."""
+    kernels_of: dict[Expr, set[int]] = {node: set() for node in order}
     readers: dict[Expr, list[Expr]] = {node: [] for node in order}
     for node in order:
         for operand in node.operands:
             readers[operand].append(node)
     for number, kernel in enumerate(kernels):
         for node in kernel.nodes:
-            if node in found and node.primitive.family != "leaf":
-                found[node].add(number)
+            if node in kernels_of and node.primitive.family != "leaf":
+                kernels_of[node].add(number)
     for node in reversed(order):
-        if not found[node] and node.primitive.family in ("creation", "shape"):
-            found[node].update(*(found[reader] for reader in readers[node]))
+        if not kernels_of[node] and node.primitive.family in ("creation", "shape"):
+            kernels_of[node].update(*(kernels_of[reader] for reader in readers[node]))
     for node in order:
-        if not found[node] and node.primitive.family in ("tuple", "shape"):
-            found[node].update(*(found[operand] for operand in node.operands))
-    return {node: tuple(sorted(numbers)) for node, numbers in found.items()}
+        if not kernels_of[node] and node.primitive.family in ("tuple", "shape"):
+            kernels_of[node].update(*(kernels_of[operand] for operand in node.operands))
+    return {node: tuple(sorted(numbers)) for node, numbers in kernels_of.items()}
 
 
 def _spec(node: Expr) -> str:
@@ -127,7 +127,7 @@ def _node(
 
 
 def _parts(node: Expr, names: Mapping[Expr, str], records: Sequence[KernelRecord]) -> Iterable[PartView]:
-    """The functions of a loop or a branch, as graphs whose names begin with that of the node."""
+    """The graphs of a loop's or branch's functions, with names that begin with the node's."""
     parts, skipped = PARTS.get(node.primitive, ((), 0))
     for part in parts:
         graph, within = node.params[part], f"{identity(node, names)}.{part}."

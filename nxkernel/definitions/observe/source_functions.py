@@ -1,4 +1,4 @@
-"""The functions whose lines made the nodes of a graph, as text."""
+"""The source text of the functions whose lines made the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 400
 
 
 def views(graph: Graph) -> tuple[SourceView, ...]:
-    """The functions whose lines made nodes, in the order of their first nodes.
+    """The functions whose lines made these nodes, in the order of their first nodes.
 
     Parameters
     ----------
@@ -25,14 +25,14 @@ def views(graph: Graph) -> tuple[SourceView, ...]:
     Returns
     -------
     tuple of SourceView
-        None of code whose text is not at hand.
+        Without functions whose source is not available.
     """
     lines: dict[tuple[str, str], list[int]] = {}
     for node in _nodes(graph):
         if node.source:
             lines.setdefault((node.source.file, node.source.function), []).append(node.source.line)
     trees: dict[str, list[ast.AST]] = {}
-    found = []
+    functions = []
     for (file, function), own in lines.items():
         text = linecache.getlines(file)
         if not text:
@@ -42,9 +42,9 @@ def views(graph: Graph) -> tuple[SourceView, ...]:
         first, last = _extent(trees[file], function, min(own), max(own))
         first, last = (min(own), max(own)) if last - first > _MOST else (first, last)
         shown = tuple(line.rstrip("\n") for line in text[first - 1 : last])
-        found.append(SourceView(function, source_locations.name_of(file), first, shown))
+        functions.append(SourceView(function, source_locations.name_of(file), first, shown))
     # A function in another one whose text is shown anyway needs no second place.
-    return tuple(one for one in found if not any(other is not one and _within(one, other) for other in found))
+    return tuple(one for one in functions if not any(other is not one and _within(one, other) for other in functions))
 
 
 def _nodes(graph: Graph) -> Iterator:
@@ -71,7 +71,7 @@ def _functions(text: str) -> list[ast.AST]:
 
 
 def _extent(functions: list[ast.AST], name: str, low: int, high: int) -> tuple[int, int]:
-    """The lines of the smallest function of a name around some lines, with its decorators; else those lines."""
+    """The first and last line of the function around some lines, with decorators; else those lines."""
     around = []
     for node in functions:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])

@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel.definitions.keys import containers
-from nxkernel.definitions.keys.static_values import Same
+from nxkernel.definitions.keys.static_values import ByIdentity
 from nxkernel.errors import NxTypeError, message
-from nxkernel.scoped_settings import Meanwhile, kept
+from nxkernel.scoped_settings import ScopedSetting, kept
 from nxkernel.shapes import describe
 
 
 @dataclass(frozen=True)
 class Hook:
-    """Who gets a value of each run.
+    """A function that gets a value each time the program has run.
 
     Parameters
     ----------
     name : str or None
-        None for what is printed.
+        None for printing.
     function : callable or None
-        None for the one that is given for the name by who calls the program.
+        None for the function that the caller's ``hooks=`` has for the name.
     in_branch : bool
-        Whether it is called only where a branch was taken: what it gets is a pair then, whose first part says that.
+        Whether it is in a branch: its value is then a pair of whether the branch was taken, and the value.
     """
 
     name: str | None
@@ -34,7 +34,7 @@ class Hook:
     in_branch: bool = False
 
     def call(self, value: Any, functions: Mapping[str, Callable[[Any], Any]], signature: str) -> None:
-        """Hand over a value; an error says which hook it comes from."""
+        """Call the function; an error says which hook it comes from."""
         if self.in_branch:
             taken, value = value
             if not taken.to_number():
@@ -49,12 +49,12 @@ class Hook:
 
 
 def deliver(
-    hooks: Sequence[tuple[Hook, Any]],
+    hooks: Sequence[tuple[Hook, containers.Structure]],
     tensors: Iterator[Any],
     functions: Mapping[str, Callable[[Any], Any]],
     signature: str,
 ) -> None:
-    """Hand over the values of a program that has run, in the order in which the definition asked for them.
+    """Call the hooks with the values of a program that has run, in the order in which it met them.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ def deliver(
     tensors : iterator
         The leaves of all values.
     functions : mapping
-        What the caller gives for names.
+        The caller's ``hooks=``.
     signature : str
-        The call, as errors name it.
+        The call, for errors.
     """
     for hook, structure in hooks:
         hook.call(containers.rebuild(structure, tensors), functions, signature)
 
 
 def checked(hooks: Mapping[str, Callable[[Any], Any]] | None) -> dict[str, Callable[[Any], Any]]:
-    """The functions that are given for hooks, by name.
+    """Check the ``hooks=`` option: returns its functions by name.
 
     Raises
     ------
@@ -94,18 +94,18 @@ def checked(hooks: Mapping[str, Callable[[Any], Any]] | None) -> dict[str, Calla
     return dict(hooks)
 
 
-def is_owned(hooks: Sequence[tuple[Hook, Any]]) -> bool:
-    """Whether one of them calls a function that the definition has, and not one that its caller gives."""
+def is_owned(hooks: Sequence[tuple[Hook, containers.Structure]]) -> bool:
+    """Whether a hook has a function of the definition's own, and not one that its caller gives."""
     return any(hook.name is not None and hook.function is not None for hook, _ in hooks)
 
 
-def owner(function: Any) -> tuple[Same, Same]:
-    """What tells a function from others of the same content: itself, and the object that it is a method of."""
-    return Same(getattr(function, "__func__", function)), Same(getattr(function, "__self__", None))
+def owner(function: Any) -> tuple[ByIdentity, ByIdentity]:
+    """The identity of a function, and of the object that it is a method of, as parts of a key."""
+    return ByIdentity(getattr(function, "__func__", function)), ByIdentity(getattr(function, "__self__", None))
 
 
 class _HookLayers(threading.local):
-    """What the definitions give that are being traced as parts of another one, the outermost first."""
+    """The ``hooks=`` of definitions that are being inlined into another one, the outermost first."""
 
     functions: tuple[Mapping[str, Callable[[Any], Any]], ...] = ()
 
@@ -114,10 +114,10 @@ _layers = kept(_HookLayers())
 
 
 def inside(functions: Mapping[str, Callable[[Any], Any]]) -> AbstractContextManager[None]:
-    """Trace a definition that was given these functions, as a part of another one."""
-    return Meanwhile(_layers, "functions", (*_layers.functions, functions))
+    """A context in which a definition with these hooks is traced as a part of another one."""
+    return ScopedSetting(_layers, "functions", (*_layers.functions, functions))
 
 
 def of_parts(name: str) -> Callable[[Any], Any] | None:
-    """What the definitions give for a name that are being traced as parts of another one."""
+    """The hook of this name given by a definition that is being inlined."""
     return next((functions[name] for functions in _layers.functions if name in functions), None)

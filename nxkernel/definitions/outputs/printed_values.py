@@ -15,7 +15,7 @@ from nxkernel.tensor.tensor import Tensor
 
 @dataclass(frozen=True)
 class FixedText:
-    """What is known before a program runs.
+    """A value that was known while tracing.
 
     Parameters
     ----------
@@ -24,53 +24,53 @@ class FixedText:
 
     value: Any
 
-    def told(self, leaves: Iterator[Any]) -> Any:
-        """What it is when the program has run, of the leaves that are next."""
+    def formatted(self, leaves: Iterator[Any]) -> Any:
+        """The value itself; takes no leaves."""
         return self.value
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A value, or a container of values, that only the running program knows.
+class RunTimeValue:
+    """A value, or a container of values, that the program computes.
 
     Parameters
     ----------
-    structure : Any
+    structure : containers.Structure
     numbers : tuple of bool
-        Whether each of its leaves is a number of Python's.
+        For each leaf, whether it becomes a Python number, and no NumPy scalar.
     """
 
-    structure: Any
+    structure: containers.Structure
     numbers: tuple[bool, ...]
 
-    def told(self, leaves: Iterator[Any]) -> Any:
-        """What it is when the program has run, as NumPy or Python would have it."""
+    def formatted(self, leaves: Iterator[Any]) -> Any:
+        """The value as NumPy or Python would have it, from the next leaves."""
         return containers.rebuild(self.structure, iter([_shown(next(leaves), number) for number in self.numbers]))
 
 
 @dataclass(frozen=True)
 class TextTemplate:
-    """Text with values in it.
+    """Text with values in it, as by ``str.format``.
 
     Parameters
     ----------
     form : str
-        As ``str.format`` takes it.
-    parts : tuple of (Known, Asked or Text)
-        What it takes by number.
+        For ``str.format``.
+    parts : tuple of (FixedText, RunTimeValue or TextTemplate)
+        The values for its numbered fields.
     """
 
     form: str
     parts: tuple[Any, ...]
 
-    def told(self, leaves: Iterator[Any]) -> str:
-        """What it is when the program has run."""
-        return self.form.format(*[part.told(leaves) for part in self.parts])
+    def formatted(self, leaves: Iterator[Any]) -> str:
+        """The text, with values from the next leaves."""
+        return self.form.format(*[part.formatted(leaves) for part in self.parts])
 
 
 @dataclass(frozen=True)
 class Several:
-    """A tuple of parts.
+    """A tuple of parts, as ``%`` takes it.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ class Several:
 
     parts: tuple[Any, ...]
 
-    def told(self, leaves: Iterator[Any]) -> tuple:
-        """What they are when the program has run."""
-        return tuple([part.told(leaves) for part in self.parts])
+    def formatted(self, leaves: Iterator[Any]) -> tuple:
+        """The tuple, with values from the next leaves."""
+        return tuple([part.formatted(leaves) for part in self.parts])
 
 
 @dataclass(frozen=True)
 class OutputStream:
-    """One of Python's own streams, which somebody may put another one in the place of.
+    """``sys.stdout`` or ``sys.stderr``, which may be another object when the program runs.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ class OutputStream:
 
     name: str
 
-    def told(self, leaves: Iterator[Any]) -> Any:
-        """The stream of that name as it is now."""
+    def formatted(self, leaves: Iterator[Any]) -> Any:
+        """The stream of that name now; takes no leaves."""
         return getattr(sys, self.name)
 
 
@@ -107,26 +107,26 @@ class Percent:
     Parameters
     ----------
     form : str
-    given : FixedText, Asked, Several or TextTemplate
+    values : FixedText, RunTimeValue, Several or TextTemplate
     """
 
     form: str
-    given: Any
+    values: Any
 
-    def told(self, leaves: Iterator[Any]) -> str:
-        """What it is when the program has run."""
-        return self.form % self.given.told(leaves)
+    def formatted(self, leaves: Iterator[Any]) -> str:
+        """The text, with values from the next leaves."""
+        return self.form % self.values.formatted(leaves)
 
 
 @dataclass(frozen=True)
-class Said:
-    """A call that is made when a program has run, in place of the one that stands in the definition.
+class DeferredCall:
+    """A call in a definition that is made each time the program has run.
 
     Parameters
     ----------
     function : callable
-    args : tuple of (Known, Asked, Text or Percent)
-    options : tuple of (str, Known, Asked, Text or Percent)
+    args : tuple of (FixedText, RunTimeValue, TextTemplate or Percent)
+    options : tuple of (str, FixedText, RunTimeValue, TextTemplate or Percent)
     """
 
     function: Callable[..., Any]
@@ -134,15 +134,15 @@ class Said:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __call__(self, leaves: tuple) -> None:
-        """Make the call."""
+        """Make the call, with these leaves as the values that the program computed."""
         supply = iter(leaves)
-        args = [part.told(supply) for part in self.args]
-        self.function(*args, **{name: part.told(supply) for name, part in self.options})
+        args = [part.formatted(supply) for part in self.args]
+        self.function(*args, **{name: part.formatted(supply) for name, part in self.options})
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Prints a value beside its label.
+    """Prints a value after its label.
 
     Parameters
     ----------

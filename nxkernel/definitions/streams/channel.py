@@ -15,14 +15,14 @@ _NOTHING_MORE = object()
 
 
 class Channel:
-    """Inputs on their way to a thread, and outputs on their way back, in the order of the inputs.
+    """Two bounded queues, to the thread and back; outputs come in the order of the inputs.
 
     Parameters
     ----------
     name : str
-        Of the stream, as errors write it.
+        The stream's name in errors.
     size : int or None
-        How many inputs may be sent whose outputs nobody has received.
+        The most inputs that may be sent before their outputs are received.
     """
 
     def __init__(self, name: str, size: int | None) -> None:
@@ -37,7 +37,7 @@ class Channel:
         fork_safety.in_child(self._lose_thread)
 
     def counts(self) -> tuple[int, int, str]:
-        """How many inputs were sent and outputs received, and how it is."""
+        """How many inputs were sent and outputs received, and the state of the stream."""
         with self._changed:
             how = "open" if self._open else "done" if self._ended else "closed"
             return self._sent, self._received, "failed" if self._error is not None else how
@@ -45,7 +45,7 @@ class Channel:
     # Those who send and receive --------------------------------------------------------------------------------
 
     def send(self, value: Any, timeout: float | None) -> None:
-        """Put an input at the end, when there is room."""
+        """Add an input; waits for room."""
         with self._changed:
             self._wait(
                 lambda: not self._open or self._ended or self._has_room(),
@@ -72,7 +72,7 @@ class Channel:
             self._changed.notify_all()
 
     def receive(self, timeout: float | None) -> Any:
-        """Take the first output, when there is one."""
+        """Take the next output; waits for one."""
         output = self._next(timeout)
         if output is _NOTHING_MORE:
             raise ClosedStreamError(
@@ -84,25 +84,25 @@ class Channel:
         return output
 
     def outputs(self) -> Iterator[Any]:
-        """The outputs until there are no more."""
+        """Iterate over the outputs until the stream ends."""
         while (output := self._next(None)) is not _NOTHING_MORE:
             yield output
 
     def close(self) -> None:
-        """Take no more inputs."""
+        """Accept no more inputs."""
         with self._changed:
             self._open = False
             self._changed.notify_all()
 
     def cancel(self) -> None:
-        """Take no more inputs, and drop those that wait."""
+        """Accept no more inputs, and drop those that wait."""
         with self._changed:
             self._open = False
             self._inputs.clear()
             self._changed.notify_all()
 
     def done(self, timeout: float | None) -> Any:
-        """Take no more inputs, and give the state when those that were sent are through."""
+        """Accept no more inputs, wait until those that were sent are processed, and return the last state."""
         self.close()
         with self._changed:
             self._wait(
@@ -136,16 +136,16 @@ class Channel:
             return _NOTHING_MORE
 
     def _wait(
-        self, until: Callable[[], Any], timeout: float | None, told: Callable[[], str], advice: Callable[[], str]
+        self, until: Callable[[], Any], timeout: float | None, status: Callable[[], str], advice: Callable[[], str]
     ) -> None:
-        """Wait, and say what for where that is cut short."""
+        """Wait for a condition; errors say what was waited for."""
         try:
             if self._changed.wait_for(until, timeout):
                 return
         except BaseException as error:
-            error.add_note(f"Stream {self._name}: {told()}.")
+            error.add_note(f"Stream {self._name}: {status()}.")
             raise
-        raise StreamTimeoutError(message(f"stream {self._name}: {told()}, for {timeout:g} s", advice()))
+        raise StreamTimeoutError(message(f"stream {self._name}: {status()}, for {timeout:g} s", advice()))
 
     def _has_room(self) -> bool:
         return self._size is None or self._sent - self._received < self._size
@@ -159,7 +159,7 @@ class Channel:
     # The thread ------------------------------------------------------------------------------------------------
 
     def inputs(self) -> Iterator[Any]:
-        """The inputs, until the stream is closed and none is left."""
+        """Iterate over the inputs, in the thread, until the stream is closed."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._inputs or not self._open)
@@ -170,13 +170,13 @@ class Channel:
             yield value
 
     def give(self, output: Any) -> None:
-        """Put an output at the end."""
+        """Add an output, in the thread."""
         with self._changed:
             self._outputs.append(output)
             self._changed.notify_all()
 
     def fail(self, error: BaseException) -> None:
-        """End with the error of a call."""
+        """End the stream with the error of a call."""
         error.add_note(f"Raised by call {self._called} of the stream {self._name}.")
         with self._changed:
             self._error, self._open, self._ended = error, False, True
@@ -184,7 +184,7 @@ class Channel:
             self._changed.notify_all()
 
     def _lose_thread(self) -> None:
-        """In a child there is no thread that takes inputs; outputs that there are can be received."""
+        """In a forked child: there is no thread, but outputs that are there can be received."""
         if not self._ended:
             text = f"the stream {self._name} has no thread in this process: it was opened before this one was forked."
             with self._changed:
@@ -194,7 +194,7 @@ class Channel:
                 self._changed.notify_all()
 
     def end(self, state: Any) -> None:
-        """End with the last state."""
+        """End the stream with its last state."""
         with self._changed:
             self._state, self._ended = state, True
             self._changed.notify_all()

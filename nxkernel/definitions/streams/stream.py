@@ -1,4 +1,4 @@
-"""``stream``: a function with a state, compiled once, which takes inputs as they come, in a thread of its own."""
+"""``stream``: a function with a state that is compiled once and runs in a thread of its own, input by input."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from nxkernel.tensor.tensor import Template, Tensor
 class Stream:
     """What :func:`nxkernel.stream` returns: inputs go in by :meth:`send`, outputs come by :meth:`recv` in their order.
 
-    All methods may be called from several threads; each output goes to one of those who receive. With ``with``, the end
-    of the block is :meth:`done`, and an error in the block drops what waits. Going over it gives the outputs until the
-    stream is done.
+    All methods may be called from several threads; each output is received once. As a context manager it calls
+    :meth:`done` at the end of the block; an error in the block drops waiting inputs. Iteration gives the outputs until
+    the stream is done.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Stream:
         Raises
         ------
         NxTypeError
-            For what is not like the template; the stream goes on.
+            For an input that does not match the template; the stream goes on.
         ClosedStreamError
             When the stream is done, or a call has failed.
         StreamTimeoutError
@@ -93,7 +93,7 @@ class Stream:
             When the stream is done and all outputs were received.
         StreamTimeoutError
         Exception
-            What the function raised, after the outputs of the calls before; its note names the call.
+            The exception of the function, after the outputs of earlier calls; its note names the call.
         """
         return self._channel.receive(timeout)
 
@@ -104,7 +104,7 @@ class Stream:
     def done(self, timeout: float | None = None) -> Any:
         """Close the stream, and give the state after the last input.
 
-        Outputs that nobody has received stay for :meth:`recv`. Asked again, it gives the same.
+        Outputs that were not received stay for :meth:`recv`. Called again, it returns the same.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Stream:
         ------
         StreamTimeoutError
         Exception
-            What the function raised; its note names the call.
+            The exception of the function; its note names the call.
         """
         return self._channel.done(timeout)
 
@@ -137,7 +137,7 @@ class Stream:
             self._channel.cancel()
 
     def _checked(self, value: Any) -> Any:
-        """An input of the types and shapes of the template, which nobody else writes to."""
+        """A copy of an input, checked against the template's types and shapes."""
         leaves: list[tuple[str, Any]] = []
         structure = containers.flatten(value, self._input, leaves, self._refuse)
         if structure != self._structure:
@@ -180,22 +180,21 @@ def stream(
 ) -> Stream:
     """Open a stream: inputs are sent, a thread runs ``output, state = function(input, state)``, outputs are received.
 
-    The function is compiled once, now. Inputs are taken in the order in which they are sent, and each call gets the
-    state that the one before gave.
+    The function is compiled once, now. Inputs are processed in the order in which they are sent, and each call gets the
+    state that the previous one returned.
 
     Parameters
     ----------
     function : callable or definition
-        Takes an input, the state and what else is given; gives ``(output, state)``, the state like the one that it got.
+        Takes an input, the state and the further arguments; returns ``(output, state)``, with a state of the same spec.
     arguments : sequence
-        A template of the inputs (a tensor serves as well), the state to begin with, and further arguments, which are
-        the same in each call.
+        A template of the inputs (or a tensor), the initial state, and further arguments, which are the same in each
+        call.
     options : mapping, optional
         The function's options.
     size : int or None
-        How many inputs may be on their way: sent, with outputs that nobody has received. :meth:`Stream.send` waits when
-        there are as many, so that a thread that sends more than that needs another one that receives. None stands for
-        no limit.
+        The most inputs that may be sent before their outputs are received; then :meth:`Stream.send` waits, so that
+        another thread must receive. None means no limit.
     compiler : str, optional
     hooks : dict, optional
         Functions by name, for what :func:`nxkernel.hook` marks; they are called in the stream's thread.
@@ -207,7 +206,7 @@ def stream(
     Raises
     ------
     NxTypeError
-        For a function whose result is no output with a state like the one that it takes.
+        For a function that does not return an output and a state of the same spec.
 
     Examples
     --------
@@ -249,12 +248,12 @@ def stream(
         raise NxValueError(
             message(f"the size of a stream is a positive int or None, got {describe(size)}.", "None sets no limit.")
         )
-    numbers = function.face if isinstance(function, Definition) else dialects.NX
+    numbers = function.dialect if isinstance(function, Definition) else dialects.NX
     with types.promotion(numbers):
         template = _each(arguments[0], "the template", _template)
         state, *more = [
-            _each(value, "the state" if place == 0 else f"argument {place + 2}", _value)
-            for place, value in enumerate(arguments[1:])
+            _each(value, "the state" if number == 0 else f"argument {number + 2}", _value)
+            for number, value in enumerate(arguments[1:])
         ]
     step = compile(function, [template, state, *more], options, compiler=compiler, hooks=hooks)
     names = step._names(2)
@@ -267,7 +266,7 @@ def stream(
 
 
 def _run(channel: Channel, step: Callable[..., Any], state: Any, more: tuple) -> None:
-    """What the thread does: calls until there are no more inputs."""
+    """The thread: calls the function until there are no more inputs."""
     for value in channel.inputs():
         try:
             output, state = step(value, state, *more)
@@ -278,10 +277,10 @@ def _run(channel: Channel, step: Callable[..., Any], state: Any, more: tuple) ->
     channel.end(state)
 
 
-def _each(value: Any, path: str, made: Callable[[str, Any], Any]) -> Any:
+def _each(value: Any, path: str, container: Callable[[str, Any], Any]) -> Any:
     leaves: list[tuple[str, Any]] = []
     structure = containers.flatten(value, path, leaves, containers.no_tensor("nx.stream"))
-    return containers.rebuild(structure, iter([made(*leaf) for leaf in leaves]))
+    return containers.rebuild(structure, iter([container(*leaf) for leaf in leaves]))
 
 
 def _template(path: str, value: Any) -> Template:
@@ -298,12 +297,12 @@ def _value(path: str, value: Any) -> Tensor:
 
 
 def _own(value: Any, spec: Spec | VectorizedSpec) -> Tensor:
-    """A leaf as a tensor that nobody else writes to."""
+    """A leaf as a tensor with memory of its own."""
     return value if isinstance(value, Tensor) else Tensor.wrap(array_of(value, spec).copy(), spec)
 
 
 def _check_result(step: Compiled, name: str, state: Any) -> None:
-    """Refuse a function that gives something else than an output and a state like the one that it takes."""
+    """Refuse a function that does not return an output and a state like the one that it takes."""
     structure = step.program.structure
     if type(structure) is not tuple or structure[0] != "tuple" or len(structure[2]) != 2:
         raise NxTypeError(

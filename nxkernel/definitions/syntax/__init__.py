@@ -47,14 +47,14 @@ from nxkernel.definitions.syntax.sources import Function, tree_of
 
 __all__ = ["check", "lacks_source", "refers_to_numpy", "rewritten", "source_of"]
 
-#: Among the constants of code that is a block of a function: tracebacks show its lines as those of the function.
+#: A constant that marks code as a block of a function: tracebacks show its lines as those of the function.
 BLOCK = "<a block of a function>"
 #: Instructions of control flow and of assignment into parts: without source there is no way to compile them.
 _CONTROL = frozenset(
     [*dis.hasjrel, *dis.hasjabs]
     + [dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE", "LOAD_ASSERTION_ERROR") if name in dis.opmap]
 )
-#: And those that are rewritten where there is source.
+#: Instructions that are rewritten only if there is source.
 _OTHERS = frozenset(
     number
     for name, number in dis.opmap.items()
@@ -70,13 +70,13 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 
 
 def rewritten(function: types.FunctionType, runtime: Any) -> types.FunctionType:
-    """The twin of a function that lets a runtime carry out its control flow, assignments and calls.
+    """A copy of a function whose control flow, assignments and calls are calls of a runtime.
 
     Parameters
     ----------
     function : function
     runtime : module or object
-        Has the functions that this module's text lists.
+        Has the functions that this module's docstring lists.
 
     Returns
     -------
@@ -101,18 +101,18 @@ def rewritten(function: types.FunctionType, runtime: Any) -> types.FunctionType:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells |= {RUNTIME: types.CellType(runtime), SLICE: _SLICE, LOST: _LOST}
     closure = tuple([cells[name] for name in code.co_freevars])
-    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__, made.__module__, made.__doc__ = function.__qualname__, function.__module__, function.__doc__
-    made.__dict__.update(function.__dict__)
-    return made
+    twin = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__, twin.__module__, twin.__doc__ = function.__qualname__, function.__module__, function.__doc__
+    twin.__dict__.update(function.__dict__)
+    return twin
 
 
 _SLICE, _LOST = types.CellType(slice), types.CellType(unsupported_syntax.lost)
 
 
 def check(function: types.FunctionType) -> None:
-    """Refuse a function that becomes a definition, for what can be seen before it is called.
+    """Refuse a function that cannot become a definition, before it is called.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def check(function: types.FunctionType) -> None:
     Raises
     ------
     RefusedSyntaxError
-        As :func:`rewritten`, and for a function that calls itself without anything known that could end that.
+        As :func:`rewritten`, and for recursion that nothing known while tracing can end.
     """
     code = function.__code__
     _twin(code, code.co_filename)
@@ -132,7 +132,7 @@ def check(function: types.FunctionType) -> None:
 
 
 def lacks_source(function: types.FunctionType) -> bool:
-    """Whether a function would be rewritten, were its source at hand: its calls stay those of the original."""
+    """Whether a function would be rewritten if its source were available."""
     code = function.__code__
     return _is_bare(code, code.co_filename)
 
@@ -143,14 +143,14 @@ def _is_bare(code: types.CodeType, file: str) -> bool:
 
 
 def source_of(function: types.FunctionType) -> str:
-    """The source text of a function's twin, for a look at it; empty when it is the function itself."""
+    """The source text of the rewritten function, for debugging; empty if it is not rewritten."""
     tree = _tree(function.__code__)
     return "" if tree is None else ast.unparse(tree[0])
 
 
 @functools.lru_cache(maxsize=2048)
 def _twin(code: types.CodeType, file: str) -> types.CodeType:
-    """The code of the twin. Equal code may stand in several files."""
+    """The rewritten code of a code object in a file; equal code may be in several files."""
     try:
         return _compiled(code, file)
     except RecursionError:
@@ -158,17 +158,17 @@ def _twin(code: types.CodeType, file: str) -> types.CodeType:
 
 
 def _compiled(code: types.CodeType, file: str) -> types.CodeType:
-    found = _tree(code)
-    if found is None:
+    rewritten_tree = _tree(code)
+    if rewritten_tree is None:
         return code
-    tree, blocks = found
+    tree, blocks = rewritten_tree
     # Free variables of the function are those of a function around it.
-    given = [ast.arg(name) for name in dict.fromkeys([RUNTIME, SLICE, LOST, *code.co_freevars])]
+    parameters = [ast.arg(name) for name in dict.fromkeys([RUNTIME, SLICE, LOST, *code.co_freevars])]
     result = tree if isinstance(tree, ast.FunctionDef) else names.at(ast.Expr(tree), tree)
     if isinstance(tree, ast.FunctionDef):
         # Under its own name, a function that calls itself would find itself in the function around it.
         tree.name = "__nx_twin__"
-    around = ast.FunctionDef("around", ast.arguments([], given, None, [], [], None, []), [result], [], None)
+    around = ast.FunctionDef("around", ast.arguments([], parameters, None, [], [], None, []), [result], [], None)
     around.type_params = []
     module = ast.Module([around], [])
     locate(module, names.at(around, tree))
@@ -181,7 +181,7 @@ def _compiled(code: types.CodeType, file: str) -> types.CodeType:
 
 
 def _named(code: types.CodeType, name: str, qualified: str, blocks: frozenset[str]) -> types.CodeType:
-    """Code under the names of the original; the functions of its blocks are called like the function itself."""
+    """Give rewritten code the names of the original; the functions of its blocks are named like the function."""
     constants = []
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
@@ -195,7 +195,7 @@ def _named(code: types.CodeType, name: str, qualified: str, blocks: frozenset[st
 
 
 def _tree(code: types.CodeType) -> tuple[Function, frozenset[str]] | None:
-    """The twin's syntax tree and the names of the functions of its blocks; None when there is nothing to do."""
+    """The rewritten syntax tree, and the names of its block functions; None when nothing has to be rewritten."""
     if RUNTIME in code.co_freevars or not _has(code, _CONTROL | _OTHERS):
         return None
     tree = tree_of(code)
@@ -211,7 +211,7 @@ def _tree(code: types.CodeType) -> tuple[Function, frozenset[str]] | None:
 
 
 def _copied(tree: Function) -> Function:
-    """A tree of its own: that of a whole file is kept for the next function of the file."""
+    """A tree that may be changed: the one of a whole file is cached for its other functions."""
     return _copy(tree) if isinstance(tree, ast.Lambda) else tree
 
 
@@ -220,12 +220,12 @@ def _copy(value: Any) -> Any:
         return [_copy(each) for each in value]
     if not isinstance(value, ast.AST):
         return value
-    made = type(value)(**{field: _copy(inner) for field, inner in ast.iter_fields(value)})
-    return names.at(made, value) if hasattr(value, "lineno") else made
+    copy = type(value)(**{field: _copy(inner) for field, inner in ast.iter_fields(value)})
+    return names.at(copy, value) if hasattr(value, "lineno") else copy
 
 
 def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:
-    """Whether code, or code in it, has one of some instructions, assigns in place, or is a generator."""
+    """Whether code contains one of these instructions, an assignment in place, or is a generator."""
     if code.co_flags & _SUSPENDED and code.co_name != "<genexpr>":
         return True
     operations = code.co_code[::2]
@@ -240,7 +240,7 @@ def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:
 def _refuse_recursion(tree: Function, code: types.CodeType) -> None:
     if tree.args.kwonlyargs or code.co_name in code.co_varnames:
         return
-    found = None
+    call = None
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in ("shape", "ndim", "size"):
             return
@@ -248,9 +248,9 @@ def _refuse_recursion(tree: Function, code: types.CodeType) -> None:
             if node.func.id == "len":
                 return
             if node.func.id == code.co_name:
-                found = found or node
-    if found is not None:
-        raise unsupported_syntax.recursion(code.co_filename, code.co_name, found)
+                call = call or node
+    if call is not None:
+        raise unsupported_syntax.recursion(code.co_filename, code.co_name, call)
 
 
 def refers_to_numpy(function: types.FunctionType) -> bool:
@@ -259,7 +259,7 @@ def refers_to_numpy(function: types.FunctionType) -> bool:
     Parameters
     ----------
     function : function
-        The functions written in it count too; those that it calls do not.
+        Its inner functions count, too; functions that it calls do not.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def _is_numpy(value: Any) -> bool:
 
 
 def _imports_numpy(code: types.CodeType) -> bool:
-    """Whether code imports NumPy itself."""
+    """Whether code has an import statement for NumPy."""
     imports = dis.opmap["IMPORT_NAME"] in code.co_code[::2]
     if imports and any(name.partition(".")[0] == "numpy" for name in code.co_names):
         return True

@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 from nxkernel.definitions.syntax.names import free, functions_in, maybe_stores, reads, stored, stores
 
-#: The variables that have a value in any case; None where control does not come.
+#: The variables that certainly have a value at some point; None where control never gets there.
 Had = frozenset[str] | None
 _NOTHING: frozenset[str] = frozenset()
 
 
 def settled(loop: ast.While | ast.For) -> frozenset[str]:
-    """The variables that a loop and its `else` assign whichever way they go, and that no iteration reads before.
+    """The variables that a loop with `else` assigns on every path, and that no iteration reads before.
 
     Parameters
     ----------
     loop : ast.While or ast.For
-        With its jumps.
+        Before its jumps are rewritten.
 
     Examples
     --------
@@ -34,20 +34,20 @@ def settled(loop: ast.While | ast.For) -> frozenset[str]:
     at_end = ways.block(loop.orelse, _NOTHING)
     if not ways.breaks:
         return _NOTHING
-    found = _either([*ways.breaks, at_end]) or _NOTHING
+    assigned = _either([*ways.breaks, at_end]) or _NOTHING
     written_here = functions_in([*loop.body, *loop.orelse])
-    return found - ways.early - frozenset(name for function in written_here for name in free(function))
+    return assigned - ways.early - frozenset(name for function in written_here for name in free(function))
 
 
 class _Ways:
-    """Goes through the statements of an iteration.
+    """Follows the paths through an iteration.
 
     Attributes
     ----------
     breaks : list
-        The variables that have a value where the loop is left by `break`.
+        For each `break`, the variables that are assigned there.
     early : set of str
-        Those that are read where they may have none from this iteration.
+        Variables that may be read before this iteration assigns them.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Ways:
         self.early: set[str] = set()
 
     def block(self, statements: Iterable[ast.stmt], had: Had) -> Had:
-        """The variables that are assigned on every path through statements."""
+        """The variables that are assigned on every path through these statements; None if none reaches the end."""
         for statement in statements:
             if had is None:
                 return None
@@ -63,7 +63,7 @@ class _Ways:
         return had
 
     def head(self, loop: ast.While | ast.For, had: frozenset[str]) -> frozenset[str]:
-        """The variables that are assigned at the beginning of each iteration."""
+        """The variables that are assigned when an iteration begins."""
         self._read(loop.test if isinstance(loop, ast.While) else loop.iter, had)
         return had | frozenset(stored(loop.target)) if isinstance(loop, ast.For) else had
 
@@ -92,6 +92,6 @@ class _Ways:
 
 
 def _either(ways: Iterable[Had]) -> Had:
-    """The variables that are assigned on both paths."""
+    """The variables that are assigned on all paths."""
     coming = [way for way in ways if way is not None]
     return frozenset.intersection(*coming) if coming else None

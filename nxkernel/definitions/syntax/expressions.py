@@ -8,19 +8,19 @@ from collections.abc import Callable, Collection
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.definitions.syntax.names import at, own
 
-#: The runtime, `slice`, and what refuses an assignment that would be lost: free variables of rewritten functions.
+#: The free variables of rewritten functions: the runtime, `slice`, and a function that refuses lost assignments.
 RUNTIME, SLICE, LOST = "__nx__", "__nx_slice__", "__nx_lost__"
 
 _ATOMS = (ast.Name, ast.Constant)
 
 
 def load(name: str) -> ast.Name:
-    """A variable that is read."""
+    """A node that reads a variable."""
     return ast.Name(name, ast.Load())
 
 
 def store(name: str) -> ast.Name:
-    """A variable that is assigned."""
+    """A node that assigns a variable."""
     return ast.Name(name, ast.Store())
 
 
@@ -30,7 +30,7 @@ def runtime(name: str, *arguments: ast.expr) -> ast.Call:
 
 
 def thunk(body: ast.expr) -> ast.Lambda:
-    """A function of no arguments, for what may not be evaluated."""
+    """A lambda without arguments, for an expression that may not be evaluated."""
     return function([], body)
 
 
@@ -40,17 +40,17 @@ def function(names: list[str], body: ast.expr) -> ast.Lambda:
 
 
 def _asked(name: str, node: ast.expr) -> ast.expr:
-    """What a set or dict goes by, unless it is written out."""
+    """The expression that a set or dict is made from, unless it is a display."""
     return node if isinstance(node, ast.Constant) else at(runtime(name, node), node)
 
 
 def _assignment(node: ast.expr) -> ast.NamedExpr | None:
-    """The first ``:=`` of an expression that binds in the scope that the expression is in."""
+    """The first ``:=`` in an expression that binds in the expression's own scope."""
     return next((each for each in own([node]) if isinstance(each, ast.NamedExpr)), None)
 
 
 def _is_no_truth(node: ast.expr) -> bool:
-    """Whether a value is a constant such as None, which is no truth value and no array."""
+    """Whether an expression is a constant such as None, which is neither a bool nor an array."""
     return isinstance(node, ast.Constant) and type(node.value) is not bool
 
 
@@ -60,34 +60,34 @@ class ExpressionRewriter(ast.NodeTransformer):
     Parameters
     ----------
     file, name : str
-        Of the function, for messages.
+        File and name of the function, for messages.
     fresh : callable
-        Makes names.
+        Makes new names.
     changed : set of str, optional
-        The variables of which parts are assigned, and those that may show the same.
+        The variables that are assigned into, and those that may be views of them.
     """
 
     def __init__(self, file: str, name: str, fresh: Callable[[str], str], changed: Collection[str] = ()) -> None:
         self.file, self.name, self.fresh, self.changed = file, name, fresh, changed
 
     def owned(self, names: Collection[str], value: ast.expr) -> ast.expr:
-        """A value for some names: an array that nobody has yet is the program's own, where one of them is changed."""
+        """The value for some names: if one of them is changed, a new NumPy array becomes the program's own."""
         if isinstance(value, ast.Name | ast.Constant | ast.List | ast.Dict | ast.Tuple):
             return value
         return runtime("own", value) if any(name in self.changed for name in names) else value
 
     def refuse_assignment(self, node: ast.expr) -> None:
-        """Refuse ``:=`` in what may not be evaluated."""
-        found = _assignment(node)
-        if found is not None:
-            raise unsupported_syntax.walrus(self.file, self.name, found)
+        """Refuse ``:=`` in an expression that may not be evaluated."""
+        assignment = _assignment(node)
+        if assignment is not None:
+            raise unsupported_syntax.walrus(self.file, self.name, assignment)
 
     def site(self, node: ast.AST) -> ast.Constant:
-        """The place of a node as a constant of the program."""
+        """The location of a node, as a constant of the program."""
         return ast.Constant(tuple(unsupported_syntax.site(self.file, self.name, node)))
 
     def later(self, node: ast.expr) -> ast.Lambda:
-        """An expression that is rewritten and evaluated by a function of its own, or not at all."""
+        """A rewritten expression as a lambda, which is called if it is needed."""
         self.refuse_assignment(node)
         return at(thunk(self.visit(node)), node)
 
@@ -111,7 +111,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return at(runtime("get_item", self.visit(node.value), self.key(node.slice)), node)
 
     def key(self, node: ast.expr) -> ast.expr:
-        """What stands in brackets, as a value."""
+        """The expression between brackets, as a value."""
         if isinstance(node, ast.Slice):
             parts = [ast.Constant(None) if part is None else self.visit(part) for part in (node.lower, node.upper)]
             if node.step is not None:
@@ -124,8 +124,8 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """``x if c else y``."""
-        made = runtime("if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node))
-        return at(made, node)
+        call = runtime("if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node))
+        return at(call, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         """``a and b or c``."""
@@ -139,9 +139,9 @@ class ExpressionRewriter(ast.NodeTransformer):
             begin = self.later(head)
         *first, last = [begin, *(self.later(value) for value in node.values[1:])]
         for each in reversed(first):
-            made = runtime(name, each, last, self.site(node))
-            last = at(thunk(made), node)
-        return at(ast.Call(function(names, made), [head], []) if names else made, node)
+            result = runtime(name, each, last, self.site(node))
+            last = at(thunk(result), node)
+        return at(ast.Call(function(names, result), [head], []) if names else result, node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """``not a``."""
@@ -162,12 +162,12 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def _compared(self, left: ast.expr, operation: ast.cmpop, right: ast.expr, near: ast.Compare) -> ast.expr:
         if isinstance(operation, ast.Is | ast.IsNot) and not any(map(_is_no_truth, (left, right))):
-            made = at(runtime("is_", left, right, self.site(near)), near)
+            result = at(runtime("is_", left, right, self.site(near)), near)
         elif isinstance(operation, ast.In | ast.NotIn):
-            made = at(runtime("contains", left, right), near)
+            result = at(runtime("contains", left, right), near)
         else:
             return at(ast.Compare(left, [operation], [right]), near)
-        return made if isinstance(operation, ast.In | ast.Is) else at(runtime("not_", made, self.site(near)), near)
+        return result if isinstance(operation, ast.In | ast.Is) else at(runtime("not_", result, self.site(near)), near)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """``f"{a:.2f}"``."""
@@ -181,7 +181,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return at(ast.Tuple([self.visit(node.value), conversion, spec], ast.Load()), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """``"%d turns" % n``; other operators are those of the values."""
+        """``"%d items" % n``; other operators are left to the values."""
         self.generic_visit(node)
         is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
         if not (is_text and isinstance(node.op, ast.Mod)):
@@ -228,5 +228,5 @@ class ExpressionRewriter(ast.NodeTransformer):
         first = self._compared(left, operation, right, near)
         right_again = ast.Constant(right.value) if isinstance(right, ast.Constant) else load(right.id)
         both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)), self.site(near))
-        made = ast.Call(function(names, both), values, []) if names else both
-        return at(made, near)
+        result = ast.Call(function(names, both), values, []) if names else both
+        return at(result, near)

@@ -15,12 +15,12 @@ from nxkernel.definitions.syntax.names import at, children
 
 
 def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str], str]) -> ast.FunctionDef | ast.Lambda:
-    """Rewrite a function.
+    """Rewrite a function: its blocks become inner functions that the runtime calls.
 
     Parameters
     ----------
     tree : ast.FunctionDef or ast.Lambda
-        Prepared; it is changed.
+        As :func:`prepare` leaves it; it is changed.
     file : str
     fresh : callable
         Makes names that the function does not use.
@@ -32,16 +32,16 @@ def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str]
     """
     if isinstance(tree, ast.Lambda):
         body = ExpressionRewriter(file, "<lambda>", fresh).visit(tree.body)
-        made: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
+        twin: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
     else:
-        made = _def(tree.name, _bare(tree.args), _Function(tree, file, fresh).rewritten())
-    at(made, tree)
-    locate(made, tree)
-    return made
+        twin = _def(tree.name, _bare(tree.args), _FunctionRewriter(tree, file, fresh).rewritten())
+    at(twin, tree)
+    locate(twin, tree)
+    return twin
 
 
 def locate(node: ast.AST, near: ast.AST) -> None:
-    """Give new nodes the place of the one that they are in; what is located already is left."""
+    """Give new nodes the location of the node around them, unless they have one."""
     if "lineno" in node._attributes:
         if getattr(node, "located", False):
             return
@@ -57,26 +57,26 @@ def locate(node: ast.AST, near: ast.AST) -> None:
 
 
 def _bare(arguments: ast.arguments) -> ast.arguments:
-    """Parameters without defaults: a function is made with those of the original."""
+    """Parameters without defaults, which the rewritten function takes from the original."""
     arguments.defaults = []
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
     return arguments
 
 
 def _def(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
-    made = ast.FunctionDef(name, arguments, body, [], None)
-    made.type_params = []
-    return made
+    definition = ast.FunctionDef(name, arguments, body, [], None)
+    definition.type_params = []
+    return definition
 
 
-class _Function:
+class _FunctionRewriter:
     """Rewrites the body of one function.
 
     Attributes
     ----------
     shared : set of str
-        Its variables that functions written in it read: they stay variables of the function itself, in which its blocks
-        assign them, so that whoever reads them sees what is assigned last.
+        The variables that its inner functions read. They stay variables of the function itself, which blocks assign by
+        ``nonlocal``, so that inner functions see the last value.
     """
 
     def __init__(self, tree: ast.FunctionDef, file: str, fresh: Callable[[str], str]) -> None:
@@ -85,45 +85,45 @@ class _Function:
         self.body = straighten(tree.body, fresh)
         self.locals = {*self.parameters, *naming.stores(self.body)}
         self.shared = self.locals & {name for inner in naming.functions_in(self.body) for name in naming.free(inner)}
-        # What is missed here is refused when the program runs into it.
+        # Assignments that this does not find are refused while tracing.
         self.expressions = ExpressionRewriter(file, tree.name, fresh, naming.changed(self.body))
         self.assignments = Assignments(self.expressions, self.locals)
         self.declared: dict[str, None] = {}
 
     def rewritten(self) -> list[ast.stmt]:
-        """The new body."""
+        """The rewritten body."""
         Liveness(self.body)
-        # A variable that only blocks assign has to be one of the function first; which ones is known at the end.
+        # A variable that only blocks assign must first be assigned in the function itself; which ones is known now.
         text = [each for each in self.body[:1] if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)]
-        made = self.block(self.body[len(text) :], {*self.parameters, *self.shared})
+        body = self.block(self.body[len(text) :], {*self.parameters, *self.shared})
         before = [self.unassigned(name, self.body[0]) for name in self.declared if name not in self.parameters]
-        return [*text, *before, *made]
+        return [*text, *before, *body]
 
     def assigned(self, block: Iterable[ast.stmt]) -> list[str]:
-        """The variables that a block gives other values, in order."""
+        """The local variables that a block assigns, in order."""
         block = list(block)
         both = {**naming.stores(block), **naming.updates(block)}
         return [name for name in both if name in self.locals]
 
     def block(self, statements: list[ast.stmt], bound: set[str]) -> list[ast.stmt]:
-        """Rewrite statements; `bound` is which variables have a value, and is brought up to date."""
-        made: list[ast.stmt] = []
-        for place, statement in enumerate(statements):
+        """Rewrite statements; `bound`, the variables that have a value, is updated."""
+        rewritten: list[ast.stmt] = []
+        for number, statement in enumerate(statements):
             if isinstance(statement, Tail):
-                # What comes right behind is the choice of which both sides go on to it.
-                statement.given = self.assigned([statements[place + 1], *statement.body])
+                # The next statement is the `if` whose sides both go on to it.
+                statement.arguments = self.assigned([statements[number + 1], *statement.body])
             if isinstance(statement, ast.For):
-                statement.appended = list_append_analysis.appended(statements[:place], statement)
-            begin = len(made)
-            made += self.statement(statement, bound)
-            for new in made[begin:]:
+                statement.appended = list_append_analysis.appended(statements[:number], statement)
+            begin = len(rewritten)
+            rewritten += self.statement(statement, bound)
+            for new in rewritten[begin:]:
                 locate(new, statement)
-        return made or [at(ast.Pass(), statements[0])] if statements else []
+        return rewritten or [at(ast.Pass(), statements[0])] if statements else []
 
     def statement(self, statement: ast.stmt, bound: set[str]) -> list[ast.stmt]:
-        """Rewrite a statement."""
+        """Rewrite one statement."""
         if isinstance(statement, ast.If):
-            return self.returning(statement, bound) if statement.returns else self.choice(statement, bound)
+            return self.returning(statement, bound) if statement.returns else self.branch(statement, bound)
         if isinstance(statement, ast.While):
             return self.while_(statement, bound)
         if isinstance(statement, ast.For):
@@ -148,34 +148,34 @@ class _Function:
         return self.assignments.statement(statement)
 
     def nested(self, statement: ast.FunctionDef) -> ast.FunctionDef:
-        """A function written in the function; what is decorated is left to its decorators."""
+        """Rewrite an inner function; a decorated one is left alone."""
         statement.decorator_list = [self.expressions.visit(each) for each in statement.decorator_list]
         arguments = statement.args
         arguments.defaults = [self.expressions.visit(each) for each in arguments.defaults]
         arguments.kw_defaults = [each and self.expressions.visit(each) for each in arguments.kw_defaults]
         if not statement.decorator_list:
-            statement.body = _Function(statement, self.file, self.fresh).rewritten()
+            statement.body = _FunctionRewriter(statement, self.file, self.fresh).rewritten()
         return statement
 
     def delete(self, statement: ast.Delete) -> list[ast.stmt]:
-        """``del a`` leaves a variable without a value."""
-        made = []
+        """``del a``: the variable becomes unassigned."""
+        statements = []
         for target in statement.targets:
             for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
                 if isinstance(each, ast.Name):
-                    made.append(self.unassigned(each.id, each))
+                    statements.append(self.unassigned(each.id, each))
                 else:
-                    made.append(at(ast.Delete([self.expressions.generic_visit(each)]), statement))
-        return made
+                    statements.append(at(ast.Delete([self.expressions.generic_visit(each)]), statement))
+        return statements
 
     def unassigned(self, name: str, near: ast.AST, settled: Container[str] = ()) -> ast.stmt:
-        """``a = __nx__.unassigned("a")``; names that were made here are read only where they have a value."""
+        """``a = __nx__.unassigned("a")``; for variables that rewriting made, ``pending``."""
         start = "pending" if name in self.fresh.made or name in settled else "unassigned"
-        made = ast.Assign([store(name)], runtime(start, ast.Constant(name)))
-        return at(made, near)
+        assignment = ast.Assign([store(name)], runtime(start, ast.Constant(name)))
+        return at(assignment, near)
 
     def bind(self, wanted: Iterable[str], bound: set[str], near: ast.AST) -> list[ast.stmt]:
-        """Give those variables something that have no value yet."""
+        """Assign "unassigned" to those of these variables that have no value yet."""
         missing = [name for name in wanted if name not in bound]
         bound.update(missing)
         return [self.unassigned(name, near, getattr(near, "settled", ())) for name in missing]
@@ -192,7 +192,7 @@ class _Function:
         bound: set[str],
         near: ast.AST,
     ) -> ast.FunctionDef:
-        """A function of the variables of `state` that begins with those of `kept` as they are where it is made."""
+        """A block as a function of the variables in `state`; those in `kept` become its defaults."""
         parameters, entered = [], []
         for name in [*state, *kept]:
             if name in self.shared:
@@ -212,17 +212,17 @@ class _Function:
         return [ast.Return(ast.Tuple(list(map(load, state)), ast.Load()))]
 
     def taken(self, state: list[str], call: ast.Call) -> ast.stmt:
-        """``a, b = …``."""
+        """``a, b = …``: assign the results of a block function."""
         return ast.Assign([ast.Tuple(list(map(store, state)), ast.Store())], call) if state else ast.Expr(call)
 
     def handed(self, state: list[str]) -> list[ast.expr]:
-        """The values of the variables of the state, and their names."""
+        """The values of the state's variables, and their names, as arguments for the runtime."""
         return [ast.Tuple(list(map(load, state)), ast.Load()), ast.Constant(tuple(state))]
 
     # Constructs ------------------------------------------------------------------------------------------------
 
-    def choice(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
-        """An `if` that goes on behind."""
+    def branch(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
+        """An `if` after which the block goes on."""
         state = [name for name in self.assigned([*statement.body, *statement.orelse]) if name in statement.live]
         before, functions = self.sides(statement, state, bound)
         call = runtime(
@@ -235,7 +235,7 @@ class _Function:
         return [*before, *functions, self.taken(state, call)]
 
     def returning(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
-        """An `if` of which both sides end the function."""
+        """An `if` whose sides both return from the function."""
         before, functions = self.sides(statement, None, bound)
         call = runtime(
             "if_return",
@@ -260,35 +260,35 @@ class _Function:
         ]
         for stem, block, live in sides:
             assigned = self.assigned(block)
-            # What is shared may have been assigned by the other side, when a runtime looks at both.
+            # Shared variables may have been assigned by the other side, as the runtime traces both.
             changed = dict.fromkeys([*assigned, *(name for name in either if name in self.shared)])
             kept = [name for name in changed if name in live and name not in (state or ())]
             before += self.bind(kept, bound, statement)
 
             def body(inside: set[str], block: list[ast.stmt] = block) -> list[ast.stmt]:
-                made = self.block(block, inside)
-                return made if state is None else [*made, *self.results(state)]
+                statements = self.block(block, inside)
+                return statements if state is None else [*statements, *self.results(state)]
 
             near = block[0] if block else statement
             functions.append(self.function(stem, state or [], kept, body, assigned, bound, near))
         return before, functions
 
     def taken_on(self, tail: Tail) -> list[str]:
-        """The variables that the end of a function is given: what it reads and was maybe assigned before it."""
-        return [name for name in tail.given if name in tail.live]
+        """The parameters of a tail: what it reads of the variables that may be assigned before it."""
+        return [name for name in tail.arguments if name in tail.live]
 
     def tail(self, tail: Tail, bound: set[str]) -> ast.FunctionDef:
-        """The end of a function as a function."""
+        """A tail, the end of the function that both sides of an `if` go on to, as a function."""
         assigned = self.assigned(tail.body)
         state = self.taken_on(tail)
-        made = self.function("rest", state, [], lambda inside: self.block(tail.body, inside), assigned, bound, tail)
-        tail.function = made.name
-        return made
+        function = self.function("rest", state, [], lambda inside: self.block(tail.body, inside), assigned, bound, tail)
+        tail.function = function.name
+        return function
 
     def while_(self, statement: ast.While, bound: set[str]) -> list[ast.stmt]:
         """A `while`."""
         assigned = self.assigned(statement.body)
-        state = [name for name in assigned if name in statement.live_turn]
+        state = [name for name in assigned if name in statement.live_iteration]
         before = self.bind(state, bound, statement)
         asked = self.expressions.visit(statement.test)
         if statement.broken is not None:
@@ -320,18 +320,18 @@ class _Function:
             item, shown = self.fresh("item"), ast.unparse(target)
             assigned = list(dict.fromkeys([*self.assigned([target]), *assigned]))
             unpack = self.assignments.assign([target], load(item))
-        state = [item, *(name for name in assigned if name != item and name in statement.live_turn)]
+        state = [item, *(name for name in assigned if name != item and name in statement.live_iteration)]
         gathered = self.gathered(statement)
         state += gathered
         before = self.bind(state, bound, statement)
 
         bound_here = naming.stores([target])
 
-        def turn(inside: set[str]) -> list[ast.stmt]:
+        def iteration(inside: set[str]) -> list[ast.stmt]:
             inside.update(bound_here)
             return [*unpack, *self.block(statement.body, inside), *self.results(state)]
 
-        body = self.function("body", state, [], turn, assigned, bound, statement.body[0])
+        body = self.function("body", state, [], iteration, assigned, bound, statement.body[0])
         values, _ = self.handed(state)
         call = runtime(
             "for_",
@@ -352,15 +352,13 @@ class _Function:
         return [*before, body, self.taken(state, call)]
 
     def gathered(self, loop: ast.For) -> dict[str, str]:
-        """Lists that an iteration appends to: new variables for what it appends, which the body assigns, and their
-        names.
-        """
-        found = {}
+        """Replace appends to lists by new variables, which the body assigns; maps them to the lists' names."""
+        items = {}
         for name, statement in loop.appended.items():
             if name in self.locals and name not in self.shared:
                 held = self.fresh(f"{name}_item")
                 self.locals.add(held)
-                found[held] = name
-                place = loop.body.index(statement)
-                loop.body[place] = at(ast.Assign([at(store(held), statement)], statement.value.args[0]), statement)
-        return found
+                items[held] = name
+                position = loop.body.index(statement)
+                loop.body[position] = at(ast.Assign([at(store(held), statement)], statement.value.args[0]), statement)
+        return items

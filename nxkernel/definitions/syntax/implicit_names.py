@@ -10,16 +10,16 @@ from nxkernel.definitions.syntax.sources import Function, parameters
 
 
 def prepare(tree: Function, class_name: str, has_super: bool) -> Function:
-    """Write out what Python adds, and leave out what has no effect.
+    """Write out implicit names, and remove annotations.
 
     Parameters
     ----------
     tree : ast.FunctionDef or ast.Lambda
         It is changed.
     class_name : str
-        Of the class that the function is written in, or empty.
+        The class in whose body the function is defined, or empty.
     has_super : bool
-        Whether ``super()`` means what Python's does.
+        Whether ``super()`` without arguments works in it.
     """
     if class_name or has_super or any(_is_typed(node) or _is_silence(node) for node in nodes_of(tree)):
         return _Prepare(class_name.lstrip("_"), has_super).visit(tree)
@@ -31,7 +31,7 @@ def _is_typed(node: ast.AST) -> bool:
 
 
 def _is_silence(node: ast.AST) -> bool:
-    """Whether something is ``with np.errstate(...):``, about warnings that compiled programs do not give."""
+    """Whether a statement is ``with np.errstate(...)``, whose warnings compiled programs do not give."""
     if not isinstance(node, ast.With):
         return False
     asked = [item.context_expr for item in node.items if item.optional_vars is None]
@@ -40,7 +40,7 @@ def _is_silence(node: ast.AST) -> bool:
 
 
 def class_of(qualified: str) -> str:
-    """The class in which a function is written, by its qualified name; empty if there is none.
+    """The class in whose body a function is defined, by its qualified name; empty if there is none.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class _Prepare(ast.NodeTransformer):
         self.first: list[str] = []
 
     def private(self, name: str) -> str:
-        """A name such as ``__rate`` as Python has it in a class."""
+        """A name such as ``__rate`` as Python mangles it in a class."""
         if not self.class_name or not name.startswith("__") or name.endswith("__") or "." in name:
             return name
         return f"_{self.class_name}{name}"
@@ -73,7 +73,7 @@ class _Prepare(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Inside of a function its first parameter is what ``super()`` is about."""
+        """Visit a node; inside a function, its first parameter is the second argument of ``super()``."""
         if isinstance(node, Function):
             names = parameters(node)
             self.first.append(names[0] if names else "")

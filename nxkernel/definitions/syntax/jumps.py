@@ -1,7 +1,7 @@
 """Rewriting `break`, `continue` and `return` into flags and nested branches, so that each block has one exit.
 
-What follows an `if` of which one side leaves moves into the other side. A loop that is left has a flag, which ends it.
-After this, a `return` is the last statement of a function, or of both sides of an `if` that is.
+If one side of an `if` jumps, the statements after the `if` move into the other side. A loop with jumps gets a flag that
+ends it. Afterwards, a `return` is the last statement of a function, or of both sides of an `if` that is the last one.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _NEVER, _MAYBE, _ALWAYS = range(3)
 
 
 class Tail(ast.stmt):
-    """The end of a function that two sides of a branch go on to: a function of its own."""
+    """The end of a function that both sides of an `if` go on to; it becomes a function."""
 
     _fields = ("body",)
     _attributes = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 class GoOn(ast.Return):
-    """A return of what a :class:`Tail` returns, which is the attribute `tail`."""
+    """Return what a :class:`Tail`, the attribute `tail`, returns."""
 
 
 class LoopExits:
-    """The `break`, `continue` and `return` statements of a loop while its body is rewritten."""
+    """The flags of a loop that is left by `break`, `continue` or `return`."""
 
     def __init__(self, fresh: Callable[[str], str], breaks: bool, returns: bool) -> None:
         self.broken = fresh("broken") if breaks or returns else None
         #: The flag of a `return`; a loop without `break` needs no flag of its own for it.
         self.returned = (fresh("returned") if breaks else self.broken) if returns else None
         self.value = fresh("value") if returns else None
-        self.gone = ""
+        self.skipped = ""
         self.guarded = False
 
 
 def straighten(body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.stmt]:
-    """Take the jumps out of a function's body.
+    """Replace the jumps in a function's body by flags and branches.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def straighten(body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.st
     Returns
     -------
     list of ast.stmt
-        Loops have an attribute `broken`, the name of the flag that ends them, or None, another one `settled`, the
-        variables that have a value after their `else` whatever they had before, and no `else`; an `if` has an attribute
-        `returns`: whether both of its sides end with a return.
+        Loops have no `else`, and two attributes: `broken`, the name of the flag that ends them, or None; and `settled`,
+        the variables that they assign on every path. An `if` has the attribute `returns`: whether both of its sides
+        end with a return.
     """
     return _Jumps(fresh).to_end(body)
 
@@ -68,59 +68,59 @@ class _Jumps:
     # Outside of loops ------------------------------------------------------------------------------------------
 
     def to_end(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements up to the end of the function."""
-        made: list[ast.stmt] = []
-        for place, statement in enumerate(block):
-            rest = block[place + 1 :]
+        """Rewrite the statements up to the end of the function."""
+        statements: list[ast.stmt] = []
+        for number, statement in enumerate(block):
+            rest = block[number + 1 :]
             if isinstance(statement, ast.Return):
-                return [*made, statement]
+                return [*statements, statement]
             if isinstance(statement, ast.If):
                 if _leaves(statement):
-                    return [*made, *self._last(statement, rest)]
-                made.append(self._plain(statement))
+                    return [*statements, *self._last(statement, rest)]
+                statements.append(self._plain(statement))
             elif isinstance(statement, _LOOPS):
                 loop, after, ends = self.loop(statement)
-                made += loop
+                statements += loop
                 if ends or after:
-                    return [*made, *self.to_end([*after, *([] if ends else rest)])]
+                    return [*statements, *self.to_end([*after, *([] if ends else rest)])]
             else:
-                made.append(statement)
-        return made
+                statements.append(statement)
+        return statements
 
     def _last(self, statement: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
         sides = [statement.body, statement.orelse]
         going = [_falls(side) != _NEVER for side in sides]
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         if rest and all(going) and not isinstance(rest[0], GoOn):
             tail = at(Tail(self._closed(rest, statement)), rest[0] if rest else statement)
-            made.append(tail)
+            statements.append(tail)
             rest = [_go_on(tail, statement)]
         blocks = []
         for side, goes in zip(sides, going, strict=True):
             # Two sides that go on to the same tail do so by statements of their own.
             after = [_go_on(each.tail, each) if isinstance(each, GoOn) else each for each in rest]
             blocks.append(self._closed([*side, *after], statement) if goes else self.to_end(side))
-        choice = at(ast.If(statement.test, *blocks), statement)
-        choice.returns = True
-        return [*made, choice]
+        branch = at(ast.If(statement.test, *blocks), statement)
+        branch.returns = True
+        return [*statements, branch]
 
     def _closed(self, block: list[ast.stmt], near: ast.AST) -> list[ast.stmt]:
-        """The statements up to the end of the function, with a return at the end."""
-        made = self.to_end(block)
-        if _falls(block) != _NEVER and not _ends_with_return(made):
-            made.append(at(ast.Return(None), block[-1] if block else near))
-        return made
+        """Rewrite the statements up to the end of the function, and end them with a return."""
+        statements = self.to_end(block)
+        if _falls(block) != _NEVER and not _ends_with_return(statements):
+            statements.append(at(ast.Return(None), block[-1] if block else near))
+        return statements
 
     def _plain(self, statement: ast.If) -> ast.If:
-        """An `if` of which no side leaves."""
-        made = at(ast.If(statement.test, self.to_end(statement.body), self.to_end(statement.orelse)), statement)
-        made.returns = False
-        return made
+        """An `if` whose sides do not jump."""
+        branch = at(ast.If(statement.test, self.to_end(statement.body), self.to_end(statement.orelse)), statement)
+        branch.returns = False
+        return branch
 
     # Loops -----------------------------------------------------------------------------------------------------
 
     def loop(self, statement: ast.While | ast.For) -> tuple[list[ast.stmt], list[ast.stmt], bool]:
-        """A loop that is left by its flag, what comes after it and is not rewritten yet, and whether that is all."""
+        """A loop that ends by its flag; the statements to follow it; and whether nothing else is reached after it."""
         test = statement.test if isinstance(statement, ast.While) else None
         inside = statement.body
         if test is not None and any(isinstance(node, ast.NamedExpr) for node in ast.walk(test)):
@@ -128,19 +128,19 @@ class _Jumps:
             inside = [_placed(leave, test), *inside]
             test = _placed(ast.Constant(True), test)
         loop = LoopExits(self.fresh, _jumps(inside, ast.Break), _jumps(inside, ast.Return))
-        body = self.turn(inside, loop)
+        body = self.iteration(inside, loop)
         if loop.guarded:
-            body = [_flag(loop.gone, False, statement), *body]
+            body = [_flag(loop.skipped, False, statement), *body]
         else:
             body = _without_marks(body)
         body = body or [_placed(ast.Pass(), statement)]
         if test is not None:
-            made: ast.stmt = ast.While(test, body, [])
+            rewritten: ast.stmt = ast.While(test, body, [])
         else:
-            made = ast.For(statement.target, statement.iter, body, [])
-        at(made, statement)
-        made.broken = loop.broken
-        made.settled = settled(statement) if statement.orelse and _jumps(inside, ast.Break) else frozenset()
+            rewritten = ast.For(statement.target, statement.iter, body, [])
+        at(rewritten, statement)
+        rewritten.broken = loop.broken
+        rewritten.settled = settled(statement) if statement.orelse and _jumps(inside, ast.Break) else frozenset()
         flags = dict.fromkeys(name for name in (loop.broken, loop.returned) if name is not None)
         before = [_flag(name, False, statement) for name in flags]
         if loop.value is not None:
@@ -153,72 +153,72 @@ class _Jumps:
         if returned:
             back = _placed(ast.Return(ast.Name(loop.value, ast.Load())), statement)
             if endless and not own_break:
-                return [*before, made], [back], True
+                return [*before, rewritten], [back], True
             after.append(_placed(ast.If(ast.Name(loop.returned, ast.Load()), [back], []), statement))
         if statement.orelse and own_break:
-            whole = ast.UnaryOp(ast.Not(), ast.Name(loop.broken, ast.Load()))
-            after.append(_placed(ast.If(whole, statement.orelse, []), statement))
+            not_broken = ast.UnaryOp(ast.Not(), ast.Name(loop.broken, ast.Load()))
+            after.append(_placed(ast.If(not_broken, statement.orelse, []), statement))
         else:
             after += statement.orelse
-        return [*before, made], after, False
+        return [*before, rewritten], after, False
 
-    def turn(self, block: list[ast.stmt], loop: LoopExits) -> list[ast.stmt]:
-        """The statements of an iteration of a loop."""
-        made: list[ast.stmt] = []
-        for place, statement in enumerate(block):
-            rest = block[place + 1 :]
+    def iteration(self, block: list[ast.stmt], loop: LoopExits) -> list[ast.stmt]:
+        """Rewrite the statements of a loop's body."""
+        statements: list[ast.stmt] = []
+        for number, statement in enumerate(block):
+            rest = block[number + 1 :]
             if isinstance(statement, _LEAVES):
-                return [*made, *self._leave(statement, loop)]
+                return [*statements, *self._leave(statement, loop)]
             if isinstance(statement, ast.If) and _leaves(statement):
                 sides = [statement.body, statement.orelse]
                 going = [_falls(side) for side in sides]
                 if _NEVER in going:
                     sides = [[*side, *rest] if goes else side for side, goes in zip(sides, going, strict=True)]
-                    return [*made, self._choice(statement, sides, loop)]
-                made.append(self._choice(statement, sides, loop))
+                    return [*statements, self._branch(statement, sides, loop)]
+                statements.append(self._branch(statement, sides, loop))
                 if rest:
                     loop.guarded = True
-                    here = ast.UnaryOp(ast.Not(), ast.Name(self._gone(loop), ast.Load()))
-                    made.append(self._choice(_placed(ast.If(here, [], []), rest[0]), [rest, []], loop))
-                return made
+                    here = ast.UnaryOp(ast.Not(), ast.Name(self._skip_flag(loop), ast.Load()))
+                    statements.append(self._branch(_placed(ast.If(here, [], []), rest[0]), [rest, []], loop))
+                return statements
             if isinstance(statement, ast.If):
-                made.append(self._choice(statement, [statement.body, statement.orelse], loop))
+                statements.append(self._branch(statement, [statement.body, statement.orelse], loop))
             elif isinstance(statement, _LOOPS):
                 inner, after, ends = self.loop(statement)
-                made += inner
+                statements += inner
                 if ends or after:
-                    return [*made, *self.turn([*after, *([] if ends else rest)], loop)]
+                    return [*statements, *self.iteration([*after, *([] if ends else rest)], loop)]
             else:
-                made.append(statement)
-        return made
+                statements.append(statement)
+        return statements
 
-    def _choice(self, statement: ast.If, sides: list[list[ast.stmt]], loop: LoopExits) -> ast.If:
-        made = at(ast.If(statement.test, *[self.turn(side, loop) for side in sides]), statement)
-        made.returns = False
-        return made
+    def _branch(self, statement: ast.If, sides: list[list[ast.stmt]], loop: LoopExits) -> ast.If:
+        branch = at(ast.If(statement.test, *[self.iteration(side, loop) for side in sides]), statement)
+        branch.returns = False
+        return branch
 
     def _leave(self, statement: ast.stmt, loop: LoopExits) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         if isinstance(statement, ast.Return):
             target = ast.Name(loop.value, ast.Store())
-            made.append(_placed(ast.Assign([target], statement.value or ast.Constant(None)), statement))
-            made.append(_flag(loop.returned, True, statement))
+            statements.append(_placed(ast.Assign([target], statement.value or ast.Constant(None)), statement))
+            statements.append(_flag(loop.returned, True, statement))
         if not isinstance(statement, ast.Continue) and loop.broken != loop.returned:
-            made.append(_flag(loop.broken, True, statement))
-        mark = _flag(self._gone(loop), True, statement)
+            statements.append(_flag(loop.broken, True, statement))
+        mark = _flag(self._skip_flag(loop), True, statement)
         mark.only_for_guards = True
-        return [*made, mark]
+        return [*statements, mark]
 
-    def _gone(self, loop: LoopExits) -> str:
-        """The flag that says that the rest of this iteration is left out."""
-        loop.gone = loop.gone or self.fresh("gone")
-        return loop.gone
+    def _skip_flag(self, loop: LoopExits) -> str:
+        """The flag for skipping the rest of this iteration."""
+        loop.skipped = loop.skipped or self.fresh("gone")
+        return loop.skipped
 
 
 def _go_on(tail: Tail, near: ast.AST) -> GoOn:
-    made = at(GoOn(None), near)
-    made.tail = tail
-    return made
+    jump = at(GoOn(None), near)
+    jump.tail = tail
+    return jump
 
 
 def _flag(name: str, value: bool, near: ast.AST) -> ast.Assign:
@@ -226,7 +226,7 @@ def _flag(name: str, value: bool, near: ast.AST) -> ast.Assign:
 
 
 def _placed(node: ast.AST, near: ast.AST) -> ast.AST:
-    """A new node where another one stands; its parts that have a place keep it."""
+    """Give a new node, and parts of it that have none, the location of another node."""
     at(node, near)
     for child in children(node):
         if not hasattr(child, "lineno"):
@@ -235,19 +235,19 @@ def _placed(node: ast.AST, near: ast.AST) -> ast.AST:
 
 
 def _without_marks(block: list[ast.stmt]) -> list[ast.stmt]:
-    kept = []
+    statements = []
     for statement in block:
         if getattr(statement, "only_for_guards", False):
             continue
         if isinstance(statement, ast.If):
             statement.body = _without_marks(statement.body) or [_placed(ast.Pass(), statement)]
             statement.orelse = _without_marks(statement.orelse)
-        kept.append(statement)
-    return kept
+        statements.append(statement)
+    return statements
 
 
 def _jumps(block: Iterable[ast.AST], kind: type[ast.stmt]) -> bool:
-    """Whether a block leaves by such a jump, which for `break` and `continue` is of the loop around the block."""
+    """Whether a block contains such a jump; `break` and `continue` count if they leave the loop around the block."""
     for node in block:
         if isinstance(node, kind):
             return True
@@ -265,8 +265,8 @@ def _leaves(statement: ast.stmt) -> bool:
 
 
 def _falls(block: list[ast.stmt]) -> int:
-    """Whether control reaches the end of a block that is not rewritten yet."""
-    found = _ALWAYS
+    """Whether control reaches the end of a block, before rewriting: never, maybe or always."""
+    reached = _ALWAYS
     for statement in block:
         if isinstance(statement, _LEAVES | ast.Raise):
             return _NEVER
@@ -275,13 +275,13 @@ def _falls(block: list[ast.stmt]) -> int:
             if sides == {_NEVER}:
                 return _NEVER
             if sides != {_ALWAYS} and _leaves(statement):
-                found = _MAYBE
+                reached = _MAYBE
         elif isinstance(statement, _LOOPS) and _leaves(statement):
             endless = isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant)
             if endless and statement.test.value and not _jumps(statement.body, ast.Break):
                 return _NEVER
-            found = _MAYBE
-    return found
+            reached = _MAYBE
+    return reached
 
 
 def _ends_with_return(block: list[ast.stmt]) -> bool:

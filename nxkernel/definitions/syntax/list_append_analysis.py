@@ -8,15 +8,15 @@ from nxkernel.definitions.syntax.names import nodes_of
 
 
 def appended(before: list[ast.stmt], loop: ast.For) -> dict[str, ast.Expr]:
-    """The names of such lists, with the statement of the loop that appends.
+    """The lists that each iteration appends one item to, by name, with the appending statement.
 
-    The list is made in the same block, and between there and the end of the loop its name is read to append to it only:
-    then nothing else can know the list.
+    The list is made in the same block, and until the loop ends its name is only used to append to it, so that nothing
+    else can refer to the list.
 
     Parameters
     ----------
     before : list of ast.stmt
-        What stands before the loop in its block.
+        The statements before the loop in its block.
     loop : ast.For
         Without jumps.
 
@@ -29,16 +29,16 @@ def appended(before: list[ast.stmt], loop: ast.For) -> dict[str, ast.Expr]:
     """
     if loop.broken is not None:
         return {}
-    found = {}
+    appends = {}
     for statement in loop.body:
         name = _appends(statement)
         if name is not None and _count(name, loop) == 1 and _made_and_not_read(name, before):
-            found[name] = statement
-    return found
+            appends[name] = statement
+    return appends
 
 
 def _appends(statement: ast.stmt) -> str | None:
-    """The name of what a statement appends one thing to."""
+    """The name of the list, if a statement appends one item to it."""
     call = getattr(statement, "value", None)
     if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
         return None
@@ -58,7 +58,7 @@ def _made_and_not_read(name: str, before: list[ast.stmt]) -> bool:
 
 
 def _makes(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement binds a name to a new list, which no other name has."""
+    """Whether a statement binds a name to a new list that has no other name."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
     elif isinstance(statement, ast.AnnAssign):
@@ -68,8 +68,8 @@ def _makes(statement: ast.stmt, name: str) -> bool:
     pairs = [(target, statement.value)]
     if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
         pairs = list(zip(target.elts, statement.value.elts, strict=False))
-    made = [value for place, value in pairs if isinstance(place, ast.Name) and place.id == name]
-    return _count(name, statement) == 1 and any(isinstance(value, ast.List | ast.ListComp) for value in made)
+    values = [value for name_node, value in pairs if isinstance(name_node, ast.Name) and name_node.id == name]
+    return _count(name, statement) == 1 and any(isinstance(value, ast.List | ast.ListComp) for value in values)
 
 
 def _count(name: str, node: ast.AST) -> int:

@@ -12,11 +12,11 @@ _NOTHING: Names = frozenset()
 
 
 class Liveness:
-    """Marks the branches and loops of a function's body with the variables that are read later.
+    """Annotates the branches and loops of a function with the variables that are read later.
 
-    Each gets an attribute `live`: what is read after it, and of a tail, in it. A branch also gets `live_body` and
-    `live_orelse`, what its sides read of what was before; a loop gets `live_turn`, what an iteration and what follows
-    read of what was before the iteration.
+    Each gets an attribute `live`: the variables that are live after it, or for a tail, where it begins. A branch also
+    gets `live_body` and `live_orelse`, the variables that are live where its sides begin; a loop gets `live_iteration`,
+    those that are live where an iteration begins.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Liveness:
         self.block(body, _NOTHING)
 
     def block(self, statements: list[ast.stmt], live: Names) -> Names:
-        """What is read from the beginning of a block on, by what is read after it."""
+        """The variables that are live before a block, given those that are live after it."""
         for statement in reversed(statements):
             live = self._before(statement, live)
         return live
@@ -42,10 +42,10 @@ class Liveness:
             statement.live_orelse = self.block(statement.orelse, live)
             return self._reads(statement.test) | statement.live_body | statement.live_orelse
         if isinstance(statement, ast.While):
-            return self._turns(statement, live, self._reads(statement.test), _NOTHING)
+            return self._of_loop(statement, live, self._reads(statement.test), _NOTHING)
         if isinstance(statement, ast.For):
             target = self._reads(statement.target)
-            return self._reads(statement.iter) | self._turns(
+            return self._reads(statement.iter) | self._of_loop(
                 statement, live, target, frozenset(stored(statement.target))
             )
         if isinstance(statement, Tail):
@@ -67,48 +67,48 @@ class Liveness:
             tail.live = self.block(tail.body, _NOTHING)
         return tail.live
 
-    def _turns(self, loop: ast.While | ast.For, live: Names, test: Names, target: Names) -> Names:
+    def _of_loop(self, loop: ast.While | ast.For, live: Names, test: Names, target: Names) -> Names:
         if loop.broken is not None:
             test |= {loop.broken}
         head = live | test
         while True:
             loop.live = live
-            loop.live_turn = live | test | (self.block(loop.body, head) - target)
-            if loop.live_turn == head:
+            loop.live_iteration = live | test | (self.block(loop.body, head) - target)
+            if loop.live_iteration == head:
                 return head - (loop.settled - self._shared)
-            head = loop.live_turn
+            head = loop.live_iteration
 
     def _reads(self, node: ast.AST) -> Names:
-        """The names that code reads, and those that the functions read which it names."""
-        found = getattr(node, "reads", None)
-        if found is not None:
-            return found
-        found = reads(node)
-        waiting = list(found)
+        """The names that code reads, including those that the functions read which it mentions."""
+        names = getattr(node, "reads", None)
+        if names is not None:
+            return names
+        names = reads(node)
+        waiting = list(names)
         while waiting:
-            more = self._held.get(waiting.pop(), _NOTHING) - found
-            found |= more
+            more = self._held.get(waiting.pop(), _NOTHING) - names
+            names |= more
             waiting += more
-        # Loops in loops ask again and again.
-        node.reads = frozenset(found)
+        # Cached, as each enclosing loop asks again.
+        node.reads = frozenset(names)
         return node.reads
 
 
 def _replaced(statement: ast.stmt) -> set[str]:
-    """The variables that have another value after a statement in any case, which is not said of ``:=``."""
+    """The variables that a statement certainly assigns: not those of ``:=``."""
     return stores([statement]).keys() - maybe_stores(statement).keys()
 
 
 def _held(body: list[ast.stmt]) -> dict[str, set[str]]:
-    """For each variable that may hold a function written here, what that function reads from outside."""
-    found: dict[str, set[str]] = {}
+    """For each variable that may hold an inner function, the names that this function reads from outside."""
+    held: dict[str, set[str]] = {}
     if not functions_in(body):
-        return found
+        return held
     for node in own(body):
         if isinstance(node, ast.FunctionDef):
-            found.setdefault(node.name, set()).update(free(node))
+            held.setdefault(node.name, set()).update(free(node))
         elif isinstance(node, ast.Assign):
             inside = [each for each in ast.walk(node.value) if isinstance(each, ast.Lambda)]
             for name in (name for target in node.targets for name in stored(target)) if inside else ():
-                found.setdefault(name, set()).update(*map(free, inside))
-    return found
+                held.setdefault(name, set()).update(*map(free, inside))
+    return held

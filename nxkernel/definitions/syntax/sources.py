@@ -1,4 +1,4 @@
-"""From a function to the syntax tree of its source, at the lines where it stands."""
+"""Finding the syntax tree of a function in its source file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from collections.abc import Iterator
 Function = ast.FunctionDef | ast.Lambda
 _FOUND = Function | ast.AsyncFunctionDef
 
-#: The trees of functions that stand nowhere as functions, such as that of a whole cell; so many are kept.
+#: The trees of functions that no source has as functions, such as those of whole cells; at most so many.
 _kept: OrderedDict[tuple[types.CodeType, str], ast.FunctionDef] = OrderedDict()
 _MOST = 1024
 
 
 def keep(code: types.CodeType, tree: ast.FunctionDef) -> None:
-    """Know the tree of a function whose source is no function.
+    """Register the tree of a function that has no source of its own, such as a whole cell.
 
     Parameters
     ----------
@@ -45,32 +45,32 @@ def tree_of(code: types.CodeType) -> Function | ast.AsyncFunctionDef | None:
     Returns
     -------
     ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda or None
-        None when there is no source, or another one than the function was made of.
+        None when there is no source, or when it has changed.
     """
     file = code.co_filename
-    kept = _kept.get((code, file))
-    if kept is not None:
-        return copy.deepcopy(kept)  # it is rewritten in place
+    registered = _kept.get((code, file))
+    if registered is not None:
+        return copy.deepcopy(registered)  # it is rewritten in place
     linecache.checkcache(file)
     lines = linecache.getlines(file)
     if not 0 < code.co_firstlineno <= len(lines):
         return None
     if code.co_name != "<lambda>":
-        found = _block(lines, code.co_firstlineno)
-        if found is not None and _is_of(found, code):
-            return found
+        function = _block(lines, code.co_firstlineno)
+        if function is not None and _is_of(function, code):
+            return function
     try:
-        whole = _whole("".join(lines))
+        module = _whole("".join(lines))
     except SyntaxError:
         return None
-    fitting = [node for node in ast.walk(whole) if isinstance(node, _FOUND) and _is_of(node, code)]
+    fitting = [node for node in ast.walk(module) if isinstance(node, _FOUND) and _is_of(node, code)]
     if code.co_name == "<lambda>":
         fitting = [node for node in fitting if _holds(node, code)]
     return min(fitting, key=_extent, default=None)
 
 
 def _block(lines: list[str], first: int) -> ast.FunctionDef | None:
-    """The function whose first line, or first decorator, is a line; only its own lines are parsed."""
+    """The function that begins, with its decorators, at a line; only its own lines are parsed."""
     start = lines[first - 1]
     indent = len(start) - len(start.lstrip())
     # Lines before it, so that it is parsed where it stands; and something that it is a block of.
@@ -86,7 +86,7 @@ def _block(lines: list[str], first: int) -> ast.FunctionDef | None:
 
 
 def _ends(lines: list[str], first: int, indent: int) -> Iterator[int]:
-    """The lines before which a block may end: those with no more indentation than its first line."""
+    """The line numbers at which a block may end: the next lines that are not indented deeper than its first."""
     for number in range(first, len(lines)):
         text = lines[number].lstrip()
         if text and not text.startswith("#") and len(lines[number]) - len(text) <= indent:
@@ -108,14 +108,14 @@ def _parsed(text: str) -> ast.Module:
 
 def parameters(node: Function) -> list[str]:
     """The names of a function's parameters, in the order of ``co_varnames``."""
-    given = node.args
-    found = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    found += [extra for extra in (given.vararg, given.kwarg) if extra is not None]
-    return [each.arg for each in found]
+    arguments = node.args
+    all_ = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    all_ += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
+    return [each.arg for each in all_]
 
 
 def _is_of(node: Function, code: types.CodeType) -> bool:
-    """Whether a function of the source may be the one that was compiled."""
+    """Whether a function in the source may be the one that was compiled."""
     first = min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
     if first != code.co_firstlineno or getattr(node, "name", "<lambda>") != code.co_name:
         return False
@@ -129,7 +129,7 @@ def _is_of(node: Function, code: types.CodeType) -> bool:
 
 
 def _holds(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether all that code does stands in the body of a lambda."""
+    """Whether all instructions of a code object come from the body of this lambda."""
     body = node.body
     begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
     placed = False

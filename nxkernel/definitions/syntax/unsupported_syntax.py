@@ -19,7 +19,7 @@ class RefusedSyntaxError(CompilationError):
 
 
 class SyntaxSite(NamedTuple):
-    """Where a construct stands; columns count bytes, as Python's syntax trees do.
+    """The location of a construct; columns count bytes, as in Python's syntax trees.
 
     Rewritten code holds sites as plain tuples: ``Site(*found)`` makes one of them again.
     """
@@ -33,55 +33,55 @@ class SyntaxSite(NamedTuple):
 
 
 def site(file: str, function: str, node: ast.AST) -> SyntaxSite:
-    """The place of a node of a syntax tree."""
+    """The location of a node."""
     return SyntaxSite(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, function)
 
 
-def pointer(found: SyntaxSite | tuple) -> list[str]:
-    """The lines of a message that show a place: file or cell and line, the code, and carets under it.
+def pointer(location: SyntaxSite | tuple) -> list[str]:
+    """The lines of a message that show a location: file or cell and line, the code, and carets under it.
 
     Parameters
     ----------
-    found : SyntaxSite or tuple
+    location : SyntaxSite or tuple
 
     Returns
     -------
     list of str
         One line when the source is not at hand.
     """
-    found = SyntaxSite(*found)
-    where = f"{source_locations.name_of(found.file)}, line {found.line}, in {found.function}:"
-    text = linecache.getline(found.file, found.line).rstrip()
+    location = SyntaxSite(*location)
+    line = f"{source_locations.name_of(location.file)}, line {location.line}, in {location.function}:"
+    text = linecache.getline(location.file, location.line).rstrip()
     if not text:
-        return [where[:-1] + "."]
-    begin = len(text.encode()[: found.column].decode(errors="replace"))
+        return [line[:-1] + "."]
+    begin = len(text.encode()[: location.column].decode(errors="replace"))
     end = len(text)
-    if found.end_line == found.line:
-        end = len(text.encode()[: found.end_column].decode(errors="replace"))
+    if location.end_line == location.line:
+        end = len(text.encode()[: location.end_column].decode(errors="replace"))
     indent = len(text) - len(text.lstrip())
-    return [where, f"  {text.lstrip()}", f"  {' ' * (begin - indent)}{'^' * max(end - begin, 1)}"]
+    return [line, f"  {text.lstrip()}", f"  {' ' * (begin - indent)}{'^' * max(end - begin, 1)}"]
 
 
-def refusal(what: str, found: SyntaxSite | tuple, *instead: str) -> RefusedSyntaxError:
-    """The error for a construct.
+def refusal(what: str, location: SyntaxSite | tuple, *instead: str) -> RefusedSyntaxError:
+    """The error for an unsupported construct.
 
     Parameters
     ----------
     what : str
         What is wrong.
-    found : SyntaxSite or tuple
+    location : SyntaxSite or tuple
     *instead : str
         What to write instead.
     """
-    return RefusedSyntaxError(message(what, *pointer(found), *instead))
+    return RefusedSyntaxError(message(what, *pointer(location), *instead))
 
 
-def lost(name: str, found: tuple) -> None:
-    """Refuse an assignment to a part of an immutable value that has no variable here to take the result."""
+def lost(name: str, location: tuple) -> None:
+    """Refuse an assignment to a part of an immutable value if no variable here can take the result."""
     raise refusal(
         f"the assignment into `{name}` would be lost: a traced value does not change, and {name} is no variable of "
-        f"{SyntaxSite(*found).function}.",
-        found,
+        f"{SyntaxSite(*location).function}.",
+        location,
         f"Pass {name} as an argument, assign into that, and return it: `{name} = f({name})`.",
     )
 
@@ -155,15 +155,15 @@ _FRAMES = frozenset({"locals", "eval", "exec"})
 def refuse(
     function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, nodes: list[ast.AST], file: str, name: str
 ) -> None:
-    """Raise for the first construct of a function that a definition cannot have.
+    """Raise an error for the first unsupported construct of a function.
 
-    Functions inside that are decorated are left to their decorators.
+    Decorated inner functions are not checked.
 
     Parameters
     ----------
     function : ast.FunctionDef or ast.Lambda
     nodes : list of ast.AST
-        All that are in it.
+        All nodes in it.
     file : str
     name : str
         Of the function, for the message.
@@ -192,10 +192,10 @@ class _Refusing(ast.NodeVisitor):
         known = _CONSTRUCTS.get(type(node))
         if known is not None:
             word, what, instead = known
-            found = site(self.file, self.name, node)
+            location = site(self.file, self.name, node)
             if isinstance(node, ast.stmt):
-                found = found._replace(end_line=node.lineno, end_column=node.col_offset + len(word))
-            raise refusal(what, found, *instead)
+                location = location._replace(end_line=node.lineno, end_column=node.col_offset + len(word))
+            raise refusal(what, location, *instead)
         if isinstance(node, ast.FunctionDef):
             if not node.decorator_list:
                 _Refusing(self.file, node.name).all([node.args, *node.body])
@@ -218,7 +218,7 @@ class _Refusing(ast.NodeVisitor):
 
 
 def walrus(file: str, name: str, node: ast.NamedExpr) -> RefusedSyntaxError:
-    """The error for an assignment inside an expression that may not be evaluated."""
+    """The error for ``:=`` inside an expression that may not be evaluated."""
     return refusal(
         "`:=` cannot stand where it may not be evaluated: after `and` or `or`, in `x if c else y`, or in the test of a "
         "loop with an `else`",
@@ -231,7 +231,7 @@ _WRITE_IT = "Write it in a cell or a file; functions made by exec() or in a bare
 
 
 def no_source(name: str, file: str, line: int) -> RefusedSyntaxError:
-    """The error for a function that has to be rewritten and whose text is nowhere."""
+    """The error for a function that has to be rewritten and has no source."""
     return RefusedSyntaxError(
         message(
             f"the source of {name} cannot be found ({source_locations.name_of(file)}, line {line}): its control flow "
@@ -243,7 +243,7 @@ def no_source(name: str, file: str, line: int) -> RefusedSyntaxError:
 
 
 def too_deep(name: str, file: str, line: int) -> RefusedSyntaxError:
-    """The error for a function whose text is nested too deeply to be rewritten."""
+    """The error for a function whose source is nested too deeply to be rewritten."""
     limit = sys.getrecursionlimit()
     return RefusedSyntaxError(
         message(
@@ -257,7 +257,7 @@ def too_deep(name: str, file: str, line: int) -> RefusedSyntaxError:
 
 
 def unseen(name: str, file: str, line: int, error: Exception) -> RefusedSyntaxError:
-    """The error for a function whose text is nowhere and that gave traced values to NumPy itself."""
+    """The error for a function without source that gave traced values to NumPy."""
     text = str(error).partition("(#Nx")[0].split("\n")[0]
     return RefusedSyntaxError(
         message(
@@ -270,7 +270,7 @@ def unseen(name: str, file: str, line: int, error: Exception) -> RefusedSyntaxEr
 
 
 def recursion(file: str, name: str, node: ast.Call) -> RefusedSyntaxError:
-    """The error for a function that calls itself."""
+    """The error for a function that calls itself without a known end."""
     return refusal(
         f"{name} calls itself, and nothing that is known when it is traced ends that",
         site(file, name, node),

@@ -1,7 +1,8 @@
 """The two dialects of a definition: Nx's, with immutable values, and NumPy's, with arrays that are assigned into.
 
-Whose rules hold is seen from the code of the definition: one that names NumPy and nothing of nxkernel is a NumPy
-program. One that names neither is one where NumPy is at hand and nxkernel is not, or where it assigns into arrays.
+The dialect is inferred from the definition's code: one that names NumPy and not nxkernel has NumPy's. One that names
+neither has NumPy's if its module imports NumPy and not nxkernel, or if it imports both and the code assigns into
+arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ NX, NUMPY = "nx", "numpy"
 
 
 class Dialect:
-    """How a function sees its arguments and captured arrays while it is traced: as traced values.
+    """How a function sees its arguments and captured arrays while it is traced: Nx's dialect, as traced values.
 
     Parameters
     ----------
@@ -45,42 +46,45 @@ class Dialect:
 
     def __init__(self, run: Trace) -> None:
         self.run = run
-        #: Place, value before and handle of each argument that is assigned into.
-        self._given: list[tuple[int, Expr, MutableArgument | Array]] = []
+        #: Position, value before, and the mutable argument, for each one that may be assigned into.
+        self._mutable: list[tuple[int, Expr, MutableArgument | Array]] = []
 
     def rules(self) -> AbstractContextManager[None]:
-        """The rules of types that hold meanwhile."""
+        """A context in which the type promotion rules of the dialect hold."""
         return types.promotion(self.name)
 
-    def argument(self, place: int, leaf: Leaf, node: Any) -> Any:
-        """What the function gets for a leaf of its arguments."""
+    def argument(self, position: int, leaf: Leaf, node: Any) -> Any:
+        """The value that the function gets for one leaf of its arguments."""
         if type(node) is not Expr:
             return node
         if leaf.assigned:
-            made = MutableArgument(node, leaf.path, leaf.array)
-            self._given.append((place, made.root.read(), made))
-            return made
+            argument = MutableArgument(node, leaf.path, leaf.array)
+            self._mutable.append((position, argument.root.read(), argument))
+            return argument
         mutable_arguments.remember(self.run, node, leaf.path, leaf.array)
         return node
 
     def captured(self, name: str, node: Any) -> Any:
-        """What the function finds under the name of an array from outside."""
+        """What the function sees for a captured array."""
         return node
 
     def changes(self) -> list[tuple[int, Expr]]:
-        """The arguments that it assigned into, and what is in them at the end."""
-        found = [(place, before, made.root.content()) for place, before, made in self._given]
-        return [(place, after) for place, before, after in found if after is not before]
+        """The arguments that were assigned into, and their final contents."""
+        arguments = [(position, before, argument.root.content()) for position, before, argument in self._mutable]
+        return [(position, after) for position, before, after in arguments if after is not before]
 
     def copied(self) -> tuple[tuple[int, SourceLocation | None], ...]:
-        """The arguments whose copies a function of functions assigned into, and where."""
-        found = argument_identity.written(self.run)
-        return tuple([(place, found[made.root]) for place, _, made in self._given if made.root in found])
+        """The arguments of which a copy was assigned into by `grad`, `vmap` and the like, and where."""
+        lines = argument_identity.written(self.run)
+        return tuple(
+            [(position, lines[argument.root]) for position, _, argument in self._mutable if argument.root in lines]
+        )
 
     def reshaped(self) -> frozenset[int]:
-        """The arguments of which it matters that their elements lie in order.
+        """The arguments whose elements must be in C order for the program to be right.
 
-        By that something was a view of them or a copy, and it or they were changed later, or it was another value.
+        Whether a result such as that of ``reshape`` was a view or a copy depended on it, and later assignments, or the
+        value itself, made a difference.
         """
         roots = set()
         for sources, seen in self.run.memory.get(BY_LAYOUT, ()):
@@ -96,11 +100,11 @@ class Dialect:
                         "Begin with a copy of it, np.ascontiguousarray(x), or let all that it may be have one order.",
                     )
                 )
-        return frozenset(place for place, _, made in self._given if made.root in roots)
+        return frozenset(position for position, _, argument in self._mutable if argument.root in roots)
 
 
 def _matters(seen: Sequence[tuple[Any, int]]) -> bool:
-    """Whether something was assigned since an order was asked for, or the answer was another value."""
+    """Whether something was assigned after a memory order was asked for, or the answer was a copy."""
     return not seen or any(root.writes > before for root, before in seen)
 
 
@@ -113,34 +117,34 @@ class NumpyDialect(Dialect):
         super().__init__(run)
         self._captured: dict[int, tuple[str, Expr, Array]] = {}
 
-    def argument(self, place: int, leaf: Leaf, node: Any) -> Any:
-        """An array, or a scalar for a number and what has no axes; Python numbers stay weak."""
+    def argument(self, position: int, leaf: Leaf, node: Any) -> Any:
+        """An array, or a scalar for a number or a value without axes; Python numbers stay weakly typed."""
         if leaf.number:
             self.run.weak.add(node)
         if not node.shape and not leaf.array:
             return Scalar(node)
-        made = Array.of(node, leaf.path)
-        made.root.cell.shared = True
-        self._given.append((place, made.root.read(), made))
-        return made
+        array = Array.of(node, leaf.path)
+        array.root.cell.shared = True
+        self._mutable.append((position, array.root.read(), array))
+        return array
 
     def captured(self, name: str, node: Any) -> Any:
-        """An array, the same each time."""
+        """An array, the same object each time."""
         if not node.shape:
             return Scalar(node)
-        whole = id(node.node if type(node) is VectorizedExpr else node)
-        if whole not in self._captured:
-            made = Array.of(node, name)
-            self._captured[whole] = (name, made.root.read(), made)
-        return self._captured[whole][2]
+        key = id(node.node if type(node) is VectorizedExpr else node)
+        if key not in self._captured:
+            array = Array.of(node, name)
+            self._captured[key] = (name, array.root.read(), array)
+        return self._captured[key][2]
 
     def changes(self) -> list[tuple[int, Expr]]:
-        """The arguments that it assigned into, and what is in them at the end.
+        """The arguments that were assigned into, and their final contents.
 
         Raises
         ------
         NxTypeError
-            When it assigned into an array from outside.
+            When a captured array was assigned into.
         """
         for name, before, array in self._captured.values():
             if array.root.read() is not before:
@@ -158,31 +162,31 @@ DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
 def is_static(value: Any) -> bool:
-    """Whether an argument of a NumPy program is a fixed value: no number, array or container of such."""
+    """Whether a value is a static argument in a NumPy program: no number, array or container of them."""
     if isinstance(value, CONTAINERS) or containers.is_leaf(value) or isinstance(value, TracedValue):
         return False
     return value is not containers.LEFT_OUT
 
 
-def inside(face: str, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
-    """A call of a definition while another one is traced: values change their face on the way in and out."""
+def inside(dialect: str, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """Call a definition while another one is traced: values are converted to its dialect, and the result back."""
     around = NUMPY if types.follows_numpy() else NX
-    if face == around:
+    if dialect == around:
         return function(*args, **options)
-    enter, leave = (_as_array, _as_traced) if face == NUMPY else (_as_traced, _as_array)
+    enter, leave = (_as_array, _as_traced) if dialect == NUMPY else (_as_traced, _as_array)
     entered: dict[int, Any] = {}
 
     def once(value: Any) -> Any:
         # One array in two places is one for the function, too.
         return entered[id(value)] if id(value) in entered else entered.setdefault(id(value), enter(value))
 
-    with types.promotion(face):
+    with types.promotion(dialect):
         result = function(*[_each(once, value) for value in args], **options)
     return _each(leave, result)
 
 
 def _each(change: Callable[[Any], Any], value: Any) -> Any:
-    """A container with other leaves; what is no container of tensors stays."""
+    """Apply a function to the leaves of a container; a value that is no container of tensors is returned as it is."""
     leaves: list[tuple[str, Any]] = []
     try:
         structure = containers.flatten(value, "", leaves, lambda path, part: _NotTensorsError())
@@ -206,7 +210,7 @@ def _as_traced(value: Any) -> Any:
 
 
 def of(function: Any) -> str:
-    """The face of a function, by the names in its code and in the plain functions that it calls."""
+    """The dialect of a function, by the names in its code and in the plain functions that it calls."""
     function = getattr(function, "__func__", function)
     if not isinstance(function, python.FunctionType):
         return NX
@@ -224,13 +228,13 @@ def of(function: Any) -> str:
 
 
 def is_silent(function: Any) -> bool:
-    """Whether the text of a function names neither of the two libraries."""
+    """Whether a function's code names neither NumPy nor nxkernel, so that the dialect is a guess."""
     function = getattr(function, "__func__", function)
     return isinstance(function, python.FunctionType) and not _named(function)
 
 
 def _assigns(code: python.CodeType) -> bool:
-    """Whether code assigns into a part of something, or changes one of its arguments in place."""
+    """Whether code assigns into a part of something, or changes a parameter in place."""
     before = None
     for step in dis.get_instructions(code):
         if step.opname in ("STORE_SUBSCR", "STORE_SLICE"):
@@ -243,13 +247,13 @@ def _assigns(code: python.CodeType) -> bool:
 
 
 def named_by(function: python.FunctionType) -> set[str]:
-    """Which of the two libraries the code of a function names, and that of the plain functions that it calls."""
+    """Which of the two libraries a function, and the plain functions that it calls, name."""
     return _named(function)
 
 
 def _named(function: python.FunctionType) -> set[str]:
-    """Which of the two libraries code names."""
-    found: set[str] = set()
+    """Which of the two libraries a function, and the plain functions that it calls, name."""
+    libraries: set[str] = set()
     waiting, seen = [function], {id(function)}
     while waiting:
         function = waiting.pop()
@@ -263,13 +267,13 @@ def _named(function: python.FunctionType) -> set[str]:
                     value = cells[name].cell_contents
             library = _library(value)
             if library:
-                found.add(library)
+                libraries.add(library)
             elif isinstance(value, python.FunctionType) and id(value) not in seen and not installed(value):
                 seen.add(id(value))
                 waiting.append(value)
             elif definition_of(value) is not None:
-                found.add(value.face if value.face == NUMPY else NX)
-    return found
+                libraries.add(value.dialect if value.dialect == NUMPY else NX)
+    return libraries
 
 
 def _library(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.outputs.printed_values import Labelled, Said
+from nxkernel.definitions.outputs.printed_values import DeferredCall, Labelled
 from nxkernel.definitions.tracing import trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -17,41 +17,41 @@ from nxkernel.shapes import describe
 
 
 def is_open() -> bool:
-    """Whether the program can call a hook here: nothing but branches is between the active trace and the program."""
+    """Whether a hook can be called from here: only branches enclose the active trace."""
     return trace.is_reached(tracing.current())
 
 
 def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
     """Call a host function with the value of a tensor, or of a container, each time that the compiled program has run.
 
-    The function is the one given for the name by who compiles, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
-    `fun`. Where there is none the hook is no part of the program. Functions are called in the thread of the call, in
-    the order of the hooks, before the call gives its result; what they return is not used. Programs go by the names of
-    hooks that were given, so that another function for a name compiles nothing.
+    The function is the one that ``hooks=`` has for the name, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
+    `fun`. Without a function the hook is no part of the program. Functions are called in the thread of the call, in the
+    order of the hooks, before the call returns; their results are not used. The names in ``hooks=`` are part of the
+    cache key, the functions are not: another function for a name compiles nothing.
 
     Parameters
     ----------
     tensor : tensor or container
     name : str
     fun : callable, optional
-        Takes the value: tensors, or a container like the one given.
+        Takes the value, which has the structure of `tensor`.
 
     Returns
     -------
     tensor or container
-        What was given. The hook holds whether it is used or not.
+        `tensor`. The hook is called whether or not this is used.
 
     Raises
     ------
     NxTypeError
-        Where there is a function for the name: in a loop of a number of iterations that only the running program knows,
-        and in what is traced on its own, such as the function of :func:`nxkernel.vmap`.
+        If there is a function for the name: in a loop whose number of iterations is traced, and in functions that are
+        traced on their own, such as that of :func:`nxkernel.vmap`.
 
     Notes
     -----
-    In a branch it is called where that is taken. A `for` loop with a hook that has a function is written out turn by
-    turn, and the events of the program say so: it takes its time to compile. Programs with a `fun` belong to one
-    function object: a cell that defines it again has them made again, of the kernels that are there.
+    In a branch it is called if that is taken. A `for` loop with a hook that has a function is unrolled, which takes
+    longer to compile; the program's event has a note of it. Programs with a `fun` belong to one function object: if a
+    cell defines it again, they are made again, of the cached kernels.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
     Returns
     -------
     tensor or container
-        What was given.
+        `tensor`.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def print_value(tensor: Any, label: str = "") -> Any:
     return tensor
 
 
-def say(said: Said, leaves: tuple) -> None:
-    """Have a call made when the program has run, of traced values that it takes; in a branch where that is taken."""
-    _ask(Hook(None, said), leaves, tracing.current(), "print_value")
+def defer_call(call: DeferredCall, leaves: tuple) -> None:
+    """Have a call made after the program has run, with values that it computes."""
+    _ask(Hook(None, call), leaves, tracing.current(), "print_value")
 
 
 def _ask(hook: Hook, value: Any, run: tracing.Trace, function: str) -> None:

@@ -1,7 +1,7 @@
 """Side effects of a trace on Python objects: undone before a retrace, refused where they would store traced values.
 
-A trace runs once for many calls. Numbers and texts that it stores are compared before the next call; a traced value in
-an attribute, a dict or a global name would be none of the numbers that NumPy would have stored there.
+A trace runs once for many calls. Numbers and text that it stores are compared before the next call; but a traced value
+that it stores in an attribute, a dict or a global name has no data, where NumPy would have stored numbers.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from nxkernel.messages.grammar import a
 from nxkernel.operand import Proxy
 
 _NONE = object()
-#: How deep traced values are looked for in what is stored.
+#: How deeply nested containers are searched for traced values.
 _DEEPEST = 3
 
 
-class Stored:
-    """The Python objects that a function reaches, as they are before it is traced.
+class SideEffects:
+    """The Python objects that a function reaches, as they were before it was traced.
 
     Parameters
     ----------
     function : callable
     options : mapping
-        What it gets by keyword.
+        Its keyword arguments.
     """
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         self._watch = ObjectWatch((), [("self", function), *options.items()])
         plain = callables.plain(function)
-        #: Names of the function's that it may bind anew: global ones, and those of functions around it.
+        #: The values of global names and closure variables that the function may rebind.
         self._globals: dict[str, Any] = {}
         self._cells: list[tuple[str, types.CellType, Any]] = []
         self._code: types.CodeType | None = getattr(plain, "__code__", None)
@@ -52,7 +52,7 @@ class Stored:
             self._cells = [(name, cell, _content(cell)) for name, cell in cells]
 
     def undo(self) -> None:
-        """Put everything back."""
+        """Restore all objects and names to what they were."""
         self._watch.undo()
         for name, before in self._globals.items():
             if before is _NONE:
@@ -65,51 +65,51 @@ class Stored:
 
     @property
     def changed(self) -> bool:
-        """Whether something is not as it was."""
+        """Whether the trace has changed any object or name."""
         return next(self._new(), None) is not None
 
     def refuse_traced(self, function: str, read: Collection[int], logs: bool) -> None:
-        """Refuse traced values where something else was before.
+        """Refuse a trace that has stored a traced value in an object or a global name.
 
         Parameters
         ----------
         function : str
         read : collection of int
-            By identity, the containers that the function looks into.
+            The identities of containers that the function reads.
         logs : bool
-            Whether lists that are only filled may get them: by Nx's rules a trace is what a person means to see, and
-            its values say by themselves that they are dead.
+            Whether lists that are only appended to may get them: in Nx's dialect people log traced values, and using
+            one later raises its own error.
 
         Raises
         ------
         NxTypeError
         """
-        for place, held, key, value in self._new():
+        for where, held, key, value in self._new():
             is_log = isinstance(held, list) and id(held) not in read
             if _holds_traced(value) and not (logs and is_log):
                 self.undo()
                 raise NxTypeError(
                     message(
-                        f"{function} stores a traced value in {place}, where it would have no data.",
+                        f"{function} stores a traced value in {where}, where it would have no data.",
                         *source_locations.line_of(_line(self._code, key)),
                         f"Return it from {function}, and store it where {function} is called.",
                     )
                 )
 
     def repeated(self, function: str) -> tuple[Callable[[], None], ...]:
-        """What makes the changes once more, at each later call: their program does not run the function again.
+        """Functions that make the trace's changes again, for each later call, which does not run the function.
 
         Raises
         ------
         NxTypeError
-            For counters, and for changes that are not the same each time.
+            For counters, and for changes that cannot be repeated.
         """
-        for place, _, key, _ in self._new():
+        for where, _, key, _ in self._new():
             if key in self._watch.counted:
                 self.undo()
                 raise NxTypeError(
                     message(
-                        f"{function} counts up {place}: it is traced once, so that later calls would not be counted.",
+                        f"{function} counts up {where}: it is traced once, so that later calls would not be counted.",
                         *source_locations.line_of(_line(self._code, key)),
                         f"Count where {function} is called.",
                     )
@@ -117,11 +117,11 @@ class Stored:
         bound = [functools.partial(bind, value) if is_fixed(value) else None for bind, value in self._bound()]
         changes = [*bound, *self._watch.replayed()]
         if None in changes:
-            place, _, key, _ = next(self._new(), ("something outside of it", None, None, None))
+            where, _, key, _ = next(self._new(), ("something outside of it", None, None, None))
             self.undo()
             raise NxTypeError(
                 message(
-                    f"{function} changes {place}: it is traced once, so that later calls would not change it.",
+                    f"{function} changes {where}: it is traced once, so that later calls would not change it.",
                     *source_locations.line_of(_line(self._code, key)),
                     f"Change it where {function} is called.",
                 )
@@ -129,7 +129,7 @@ class Stored:
         return tuple(changes)
 
     def _bound(self) -> Iterator[tuple[Callable[[Any], None], Any]]:
-        """Names of others that were bound anew: what binds them, and to what."""
+        """The names outside of the function that were rebound: a function that binds one, and its new value."""
         for name, before in self._globals.items():
             if self._space.get(name, _NONE) is not before:
                 yield functools.partial(self._space.__setitem__, name), self._space.get(name)
@@ -138,7 +138,7 @@ class Stored:
                 yield functools.partial(setattr, cell, "cell_contents"), _content(cell)
 
     def _new(self) -> Iterator[tuple[str, Any, Any, Any]]:
-        """What is not what it was: its place for people, the object, the name or key in it, and what is there."""
+        """What the trace has changed: a description of where, the object, the name or key in it, the new value."""
         for name, before in self._globals.items():
             if self._space.get(name, _NONE) is not before:
                 yield f"the global name `{name}`", self._space, name, self._space.get(name)
@@ -153,7 +153,7 @@ class Stored:
 
 
 def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWatch, result: Any) -> None:
-    """Refuse changes of the caller's containers that it would not see: those that are not returned.
+    """Refuse a trace that has changed the caller's containers and does not return them.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWat
     code : code, optional
         Of the function.
     arguments : ObjectWatch
-        Of what the function was called with: containers of its own, which stand for the caller's.
+        A watch on the containers that the function was called with, which are copies of the caller's.
     result : Any
         What it returned.
 
@@ -197,7 +197,7 @@ def _content(cell: types.CellType) -> Any:
 
 
 def _holds_traced(value: Any, depth: int = 0) -> bool:
-    """Whether there is a traced value in something."""
+    """Whether a value is traced, or contains a traced value."""
     if isinstance(value, TracedValue | Proxy):
         return True
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
@@ -205,7 +205,7 @@ def _holds_traced(value: Any, depth: int = 0) -> bool:
 
 
 def _line(code: types.CodeType | None, key: Any) -> SourceLocation | None:
-    """The first line of code that stores something under a name or key; None where that is not in it."""
+    """The first line of code that assigns to a name or key; None where there is none."""
     before = None
     for step in dis.get_instructions(code) if code is not None else ():
         named = step.opname in ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF") and step.argval == key

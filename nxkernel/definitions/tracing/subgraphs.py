@@ -24,7 +24,7 @@ from nxkernel.transforms.vectorize import vectorize
 def traced(
     name: str, function: Callable[..., Any], inputs: Sequence[tuple[str, Spec]], refuse: Callable[[str, Any], Exception]
 ) -> tuple[Graph, list[Any], Any]:
-    """Trace a function of flat values that gives a container.
+    """Trace a function into a graph of its own.
 
     Parameters
     ----------
@@ -34,21 +34,21 @@ def traced(
         Called with one node for each input.
     inputs : sequence of (str, Spec)
     refuse : callable
-        Makes the error for what is no tensor in what it gives, of its path and value.
+        Makes the error for a part of the result that is no tensor, from its path and value.
 
     Returns
     -------
     Graph
-        Of the inputs, then of what it uses from outside, to the leaves of what it gives.
+        Its parameters are the inputs, and then the values that it uses from outside.
     list
-        What it uses from outside.
+        These values from outside.
     Any
-        The structure of what it gives.
+        The structure of the result, whose leaves are the graph's outputs.
 
     Raises
     ------
     NxTypeError
-        Where it assigns into an array from outside.
+        If it assigns into an array from outside.
     """
     with BodyTrace() as trace:
         parameters = [trace.input(label, spec) for label, spec in inputs]
@@ -65,8 +65,8 @@ def traced(
         )
     outside = [tracing.current().read(cell) for cell in trace.entered]
     nodes = [*parameters, *trace.entered.values(), *trace.lifted]
-    for place, node in enumerate(nodes):
-        node.params["index"] = place
+    for position, node in enumerate(nodes):
+        node.params["index"] = position
     return Graph(name, nodes, outputs, list), [*outside, *trace.captured], structure
 
 
@@ -77,7 +77,7 @@ def _entry(value: Operand) -> Operand:
 
 
 def placed(graph: Graph, values: Sequence[Any]) -> list[Operand]:
-    """Inline a graph into the active trace and return its results; entry by entry along vectorized axes."""
+    """Inline a graph into the active trace: returns its results; entry by entry along vectorized axes."""
     values = [operand(value) for value in values]
     axes = axis_alignment.union(values)
     if not axes:
@@ -90,13 +90,13 @@ def placed(graph: Graph, values: Sequence[Any]) -> list[Operand]:
         else tracing.current().node(value)
         for value, flag in zip(values, flags, strict=True)
     ]
-    whole = vectorize(graph, shapes.size(sizes), flags, [True] * len(graph.outputs)).graph
-    made = []
-    for node, old in zip(_recorded(whole, nodes), graph.outputs, strict=True):
+    batched = vectorize(graph, shapes.size(sizes), flags, [True] * len(graph.outputs)).graph
+    results = []
+    for node, old in zip(_recorded(batched, nodes), graph.outputs, strict=True):
         shape = (*sizes, *old.shape)
         wide = apply(p.reshape, node, shape=shape, names=(*unnamed(sizes), *old.names))
-        made.append(axis_alignment.vectorized(wide, axes, entry_spec(old.spec)))
-    return made
+        results.append(axis_alignment.vectorized(wide, axes, entry_spec(old.spec)))
+    return results
 
 
 def _flat(node: Expr, count: int, size: int) -> Expr:

@@ -17,7 +17,7 @@ from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
-from nxkernel.definitions.keys.argument_identity import Rebuilt, remember_captured
+from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
@@ -34,18 +34,18 @@ from nxkernel.tensor.tensor import Tensor
 
 @dataclass(frozen=True)
 class CapturedArrays:
-    """The arrays that a function captures by name, and how it reaches them.
+    """The arrays that a function captures by name, and the objects through which it reaches them.
 
     Parameters
     ----------
     arrays : sequence of (str, Spec, array)
-        Name, what it is, and its value now.
+        Name, spec, and the array itself.
     leads : mapping
-        By identity, the functions, containers and objects that arrays are reached through.
+        By identity, the functions, containers and objects that lead to arrays.
     objects : sequence
-        Other objects that arguments may be.
+        Other captured values, which arguments may be the same object as.
     beside : sequence of (str, array)
-        Arrays that count by their contents, which nothing stands in for.
+        Arrays that count by their contents and have no placeholder.
     """
 
     arrays: Sequence[tuple[str, Spec, Any]] = ()
@@ -54,7 +54,7 @@ class CapturedArrays:
     beside: Sequence[tuple[str, Any]] = ()
 
     def at(self, kind: str, number: int) -> Any:
-        """A captured ``"array"`` or another ``"object"``."""
+        """A captured ``"array"``, or another ``"object"``, by number."""
         return self.arrays[number][2] if kind == "array" else self.objects[number]
 
 
@@ -66,39 +66,39 @@ class Traced:
     ----------
     graph : Graph
         Parameters in the order: arguments, captured arrays, fixed arrays.
-    structure : Any
-        Of the function's result.
+    structure : containers.Structure
+        The structure of the function's result.
     captured : tuple of int
-        Which of the known arrays are used.
+        The numbers of the captured arrays that the graph uses.
     fixed : tuple of numpy.ndarray
-        Arrays that the function made itself, without nxkernel.
+        Other arrays that it uses, such as those that NumPy made during the trace: constants of the program.
     hooks : tuple of (Hook, structure)
-        Who gets a value, and the structure of it; their leaves come after those of the result.
+        The hooks, and the structures of their values, whose leaves are outputs after those of the result.
     specs : tuple of Spec or VectorizedSpec
-        Of each output as the function returned it: the first axes of an output may be vectorized.
+        For each output, the spec that it has for the function: its first axes may be vectorized.
     notes : tuple of str
-        What a person may want to know of how it was traced.
+        Notes for the event, such as on unrolled loops.
     changes : tuple of int
-        The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
+        The argument leaves that are assigned into; their final contents are the last outputs.
     returned : frozenset of int
-        Those of them whose last value the function returns.
-    assigned_at : tuple of (Source or None)
-        For each of them the line that assigned into it last.
-    copied : tuple of (int, Source)
-        The arguments whose copies a function of functions assigned into, and where.
+        Those of them whose final contents the function also returns.
+    assigned_at : tuple of (SourceLocation or None)
+        For each of them, the line that assigned into it last.
+    copied : tuple of (int, SourceLocation or None)
+        The arguments of which a copy was assigned into, by `grad`, `vmap` and the like, and where.
     reshaped : frozenset of int
-        The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
+        The argument leaves that must be in C order, as the trace took a reshaped view of them to be one.
     changes_containers : bool
-        Whether the function changes containers that it gets.
+        Whether the function changes containers among its arguments.
     repeated : tuple of callable
-        What each later call does besides: it changes Python objects outside of the function as the trace did.
+        What each later call does besides: it changes Python objects outside of the function, as the trace did.
     """
 
     graph: Graph
-    structure: Any
+    structure: containers.Structure
     captured: tuple[int, ...]
     fixed: tuple[np.ndarray, ...]
-    hooks: tuple[tuple[Hook, Any], ...]
+    hooks: tuple[tuple[Hook, containers.Structure], ...]
     specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
@@ -110,40 +110,40 @@ class Traced:
     repeated: tuple[Callable[[], None], ...] = ()
 
 
-#: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
+#: A node, and the spec that its value has for the function, which may have vectorized axes.
 Output = tuple[Expr, Spec | VectorizedSpec]
 
 
 class _Capturing:
-    """Gives each array that the function meets a parameter of its own; they are numbered when the trace is over."""
+    """Gives each array that the function meets a parameter; they are numbered at the end of the trace."""
 
-    def __init__(self, known: CapturedArrays) -> None:
-        self._known: dict[int, int] = {}
-        for number, (_, _, value) in enumerate(known.arrays):
-            self._known.setdefault(id(value), number)
-        self._arrays = known.arrays
+    def __init__(self, captured_arrays: CapturedArrays) -> None:
+        self._numbers: dict[int, int] = {}
+        for number, (_, _, value) in enumerate(captured_arrays.arrays):
+            self._numbers.setdefault(id(value), number)
+        self._arrays = captured_arrays.arrays
         self._nodes: dict[int, Expr] = {}
-        #: Of arrays that are none of them what was in them when they were met: the function may change them later.
+        #: For arrays that are not captured by name, a copy of their contents: the function may change them later.
         self._copies: dict[int, np.ndarray] = {}
-        self._kept: list[Any] = []
-        #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
+        self._kept_alive: list[Any] = []
+        #: For each placeholder, the number of the captured array, or the array itself if it is not captured by name.
         self.meaning: dict[Expr, int | np.ndarray] = {}
 
-    def known(self, value: Any, looks: dialects.Dialect) -> Any:
-        """The placeholder of an array that is captured by name."""
-        number = self._known.get(id(value))
+    def placeholder(self, value: Any, view: dialects.Dialect) -> Any:
+        """The placeholder of an array that is captured by name; None for other arrays."""
+        number = self._numbers.get(id(value))
         if number is None:
             return None
-        made = looks.captured(self._arrays[number][0], node_with(self(value), spec_of(value)))
-        remember_captured(looks.run, made)
-        return made
+        placeholder = view.captured(self._arrays[number][0], node_with(self(value), spec_of(value)))
+        remember_captured(view.run, placeholder)
+        return placeholder
 
     def __call__(self, value: Any) -> Expr:
         node = self._nodes.get(id(value))
         if node is not None and isinstance(value, np.ndarray) and not self._is_as_before(value):
             node = None
         if node is None:
-            number = self._known.get(id(value))
+            number = self._numbers.get(id(value))
             if number is None and isinstance(value, Tensor):
                 name, meaning = "tensor", value.data
             elif number is None:
@@ -155,141 +155,143 @@ class _Capturing:
             if number is None:
                 node.params["baked"] = True
             self.meaning[node] = meaning
-            self._kept.append(value)
+            self._kept_alive.append(value)
         return node
 
     def _is_as_before(self, value: np.ndarray) -> bool:
-        """Whether an array has what it had when its node was made."""
+        """Whether an array still has the contents that it had when its parameter was made."""
         copy = self._copies.get(id(value))
         return copy is None or elements(copy) == elements(value)
 
 
 class _Views:
-    """What captured arrays are in the eyes of the function and of the definitions that it calls, by their faces."""
+    """The arguments and captured arrays as the function, and each definition that it calls, sees them: by dialect."""
 
     def __init__(self, run: Trace, capturing: _Capturing, leads: Mapping[int, Any]) -> None:
         self._run, self._capturing, self._leads = run, capturing, leads
-        self._looks: dict[str, dialects.Dialect] = {}
+        self._by_dialect: dict[str, dialects.Dialect] = {}
         self._placeholders: dict[str, Placeholders] = {}
 
-    def looks(self, face: str) -> dialects.Dialect:
-        if face not in self._looks:
-            self._looks[face] = dialects.DIALECTS[face](self._run)
-        return self._looks[face]
+    def view(self, dialect: str) -> dialects.Dialect:
+        """How functions of this dialect see values."""
+        if dialect not in self._by_dialect:
+            self._by_dialect[dialect] = dialects.DIALECTS[dialect](self._run)
+        return self._by_dialect[dialect]
 
-    def placeholders(self, face: str) -> Placeholders:
-        if face not in self._placeholders:
-            looks = self.looks(face)
-            self._placeholders[face] = Placeholders(
-                lambda value: self._capturing.known(value, looks), self._leads, self.placeholders
+    def placeholders(self, dialect: str) -> Placeholders:
+        """The copies of functions and containers, with traced values of this dialect in place of captured arrays."""
+        if dialect not in self._placeholders:
+            view = self.view(dialect)
+            self._placeholders[dialect] = Placeholders(
+                lambda value: self._capturing.placeholder(value, view), self._leads, self.placeholders
             )
-        return self._placeholders[face]
+        return self._placeholders[dialect]
 
-    def changes(self, looks: dialects.Dialect) -> list[tuple[int, Expr]]:
-        """The arguments that were assigned into; other faces have none, and refuse what was assigned from outside."""
-        for other in self._looks.values():
-            if other is not looks:
+    def changes(self, view: dialects.Dialect) -> list[tuple[int, Expr]]:
+        """The arguments that were assigned into; the other dialects refuse assignments into captured arrays."""
+        for other in self._by_dialect.values():
+            if other is not view:
                 other.changes()
-        return looks.changes()
+        return view.changes()
 
     def write_back(self) -> None:
-        """Hand over what was assigned during the trace."""
-        for made in self._placeholders.values():
-            made.write_back()
+        """Assign to the originals what the trace assigned to copies with placeholders."""
+        for copies in self._placeholders.values():
+            copies.write_back()
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The hook requests of a trace.
+class _HookRequests:
+    """The hooks that a trace has met.
 
     Parameters
     ----------
-    given : collection of str
-        The names that the caller of the program has functions for.
+    functions : collection of str
+        The names in the caller's ``hooks=``.
     met : set of str
-        The names of all hooks that were met.
+        The names of all hooks in the function.
     values : list of (Hook, structure, outputs)
-        Of those in branches, the cells that their outputs are in.
+        The hooks to be called; the outputs of one in a branch are cells, which are read at the end.
     """
 
-    given: Collection[str]
+    functions: Collection[str]
     met: set[str] = field(default_factory=set)
-    values: list[tuple[Hook, Any, Sequence[Output | MutableCell]]] = field(default_factory=list)
+    values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
 
     def unknown(self) -> list[str]:
-        """Notes on names that functions were given for, and that no hook has."""
+        """Notes on functions that were given for names that no hook has."""
         there = f"there {'are' if len(self.met) > 1 else 'is'} {', '.join(map(repr, sorted(self.met)))}"
         return [
             f"no hook is named {name!r}; {there if self.met else 'there is none'}"
-            for name in sorted(self.given)
+            for name in sorted(self.functions)
             if name not in self.met
         ]
 
 
-#: By the trace.
-_asked: dict[int, _Asked] = {}
+#: By the identity of the trace.
+_hook_requests: dict[int, _HookRequests] = {}
 
 
 def trace(
     name: str,
     function: Callable[..., Any],
-    structures: Sequence[Any],
+    structures: Sequence[containers.Structure],
     leaves: Sequence[Leaf],
     options: Mapping[str, Any],
-    known: CapturedArrays,
+    captured_arrays: CapturedArrays,
     twin: Callable[[Any], Any] = lambda function: function,
-    face: str = dialects.NX,
+    dialect: str = dialects.NX,
     names: Sequence[str] = (),
     keywords: Sequence[str] = (),
     hooks: Collection[str] = (),
     order: Sequence[str] = (),
 ) -> Traced:
-    """Trace a function.
+    """Trace a function: run it once on symbolic values, and return the graph.
 
     Parameters
     ----------
     name : str
     function : callable
     structures : sequence
-        Of each positional argument.
+        The structure of each argument.
     leaves : sequence of Leaf
-        The arguments' leaves.
+        The leaves of all arguments.
     options : mapping
-        Passed as they are.
-    known : CapturedArrays
+        Static keyword arguments.
+    captured_arrays : CapturedArrays
         The arrays that the function captures by name.
     twin : callable, optional
-        Gives what is called in place of the function; one whose attribute ``gives_back`` is true returns the containers
-        that it changes.
-    face : str, optional
-        As what the function sees its values.
+        Returns the function to call in place of another one, such as its rewritten form. If the result has a true
+        attribute ``gives_back``, it returns the containers that it changes.
+    dialect : {"nx", "numpy"}, optional
+        Whose rules the function follows: which kind of traced value its arguments and captured arrays become.
     names : sequence of str
-        Of the arguments.
+        The names of the arguments.
     keywords : sequence of str, optional
-        The last arguments are passed by these names.
+        The names by which the last arguments are passed.
     hooks : collection of str, optional
-        The names of hooks that the caller of the program has functions for.
+        The names in the caller's ``hooks=``.
     order : sequence of str, optional
-        The last of what is passed by name, in this order.
+        The names that are passed last, in this order.
     """
     __tracebackhide__ = True
-    parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
-    capturing = _Capturing(known)
+    parameters = [parameter(position, leaf.path, whole_spec(leaf.spec)) for position, leaf in enumerate(leaves)]
+    capturing = _Capturing(captured_arrays)
     run = Trace(capturing)
-    views = _Views(run, capturing, known.leads)
-    looks, placeholders = views.looks(face), views.placeholders(face)
-    mutable_arguments.keep(run, known.beside)
-    asked = _asked[id(run)] = _Asked(hooks)
+    views = _Views(run, capturing, captured_arrays.leads)
+    view, placeholders = views.view(dialect), views.placeholders(dialect)
+    mutable_arguments.keep(run, captured_arrays.beside)
+    requests = _hook_requests[id(run)] = _HookRequests(hooks)
     try:
-        with run, looks.rules():
+        with run, view.rules():
             values = [
-                leaf.fixed[0] if leaf.fixed else looks.argument(place, leaf, node_with(node, leaf.spec))
-                for place, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
+                leaf.fixed[0] if leaf.fixed else view.argument(position, leaf, node_with(node, leaf.spec))
+                for position, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
             ]
             supply = iter(values)
-            rebuilt = Rebuilt(lambda kind, number: placeholders.of(known.at(kind, number)))
+            rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
             arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
-            kept = ObjectWatch((), zip(names, arguments, strict=True))
+            watch = ObjectWatch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(callables.plain(function), "__code__", None)
@@ -297,21 +299,21 @@ def trace(
             named |= {name: named.pop(name) for name in order}
             function = twin(placeholders.of(function))
             result = function(*arguments, **named)
-            changes_containers = bool(kept.differences())
+            changes_containers = bool(watch.differences())
             if not getattr(function, "gives_back", False):
-                side_effects.refuse_lost(name, code, kept, result)
-            changes = views.changes(looks)
-            found: list[tuple[str, Any]] = []
-            structure: Any = containers.NOTHING
-            if result is not None or not (changes or asked.values):
+                side_effects.refuse_lost(name, code, watch, result)
+            changes = views.changes(view)
+            pairs: list[tuple[str, Any]] = []
+            structure: containers.Structure = containers.NOTHING
+            if result is not None or not (changes or requests.values):
                 parts = isinstance(result, containers.SEVERAL)
-                structure = containers.flatten(result, "the result", found, containers.no_tensor(name), parts)
-            results = [_result(name, path, value, run) for path, value in found]
+                structure = containers.flatten(result, "the result", pairs, containers.no_tensor(name), parts)
+            results = [_result(name, path, value, run) for path, value in pairs]
     finally:
-        del _asked[id(run)]
+        del _hook_requests[id(run)]
         views.write_back()
         integer_bounds.forget()
-    results += [_now(output, run) for _, _, wanted in asked.values for output in wanted]
+    results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     reached = list(post_order(outputs))
@@ -319,27 +321,27 @@ def trace(
     used = [node for node in reached if node in capturing.meaning]
     captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
     fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
-    for place, node in enumerate([*captured, *fixed], start=len(parameters)):
-        node.params["index"] = place
+    for position, node in enumerate([*captured, *fixed], start=len(parameters)):
+        node.params["index"] = position
 
     def rebuild(values: Sequence[Expr]) -> Any:
         return containers.rebuild(structure, map(node_with, values, specs))
 
     first = len(outputs) - len(changes)
-    updates = tuple((place, first + number) for number, (place, _) in enumerate(changes))
+    updates = tuple((position, first + number) for number, (position, _) in enumerate(changes))
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),
         structure,
         tuple(capturing.meaning[node] for node in captured),
         tuple(capturing.meaning[node] for node in fixed),
-        tuple([(hook, shape) for hook, shape, _ in asked.values]),
+        tuple([(hook, shape) for hook, shape, _ in requests.values]),
         specs,
-        (*notes(run), *asked.unknown()),
-        tuple(place for place, _ in changes),
-        frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
+        (*notes(run), *requests.unknown()),
+        tuple(position for position, _ in changes),
+        frozenset(position for position, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
-        looks.copied(),
-        looks.reshaped(),
+        view.copied(),
+        view.reshaped(),
         changes_containers,
     )
 
@@ -351,7 +353,7 @@ _OUTSIDE = (
 
 
 def _check_own(nodes: Sequence[Expr], own: Collection[Expr]) -> None:
-    """Refuse values of another trace: in this one, parameters of the same places would be taken for theirs."""
+    """Refuse traced values of another trace, whose parameters would be confused with those of this one."""
     for node in nodes:
         if node.primitive is primitives.parameter and node not in own:
             raise TracedValueError(
@@ -365,7 +367,7 @@ def _check_own(nodes: Sequence[Expr], own: Collection[Expr]) -> None:
 
 
 def _result(function: str, path: str, value: Any, run: Trace) -> Output:
-    """A leaf of the result; one whose size only the running program knows is refused by its place there."""
+    """A leaf of the result as a node; an error names the leaf's path."""
     try:
         return output_of(value, run)
     except NxError as error:
@@ -377,35 +379,34 @@ def _result(function: str, path: str, value: Any, run: Trace) -> Output:
 
 
 def output_of(value: Any, run: Trace) -> Output:
-    """The node of a tensor, array, number or traced value in the trace that is active, and the value's spec."""
+    """The node and spec of a value, in the active trace."""
     if not isinstance(value, np.ndarray):
         value = dispatch.operand(value)
     return value.node if type(value) is VectorizedExpr else run.node(value), spec_of(value)
 
 
 def is_given(name: str, run: Trace) -> bool:
-    """Whether the caller of the program that is being traced has a function for hooks of that name."""
-    asked = _asked.get(id(run.outermost))
-    if asked is None:
+    """Whether the caller gave a function for hooks of this name."""
+    requests = _hook_requests.get(id(run.outermost))
+    if requests is None:
         return False
-    asked.met.add(name)
-    return name in asked.given
+    requests.met.add(name)
+    return name in requests.functions
 
 
-def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
-    """Have a value delivered after each run of the program that is being traced.
+def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run: Trace) -> None:
+    """Have a hook called with a value after each run of the program that is being traced.
 
-    Out of the sides of branches it comes by way of cells: what is in them at the end is a result of the program, and so
-    is whether it was put there.
+    A hook in a branch writes its value to a cell of the outer trace, and a 1 to another one that says that the branch
+    was taken; their final contents are outputs of the program.
 
     Raises
     ------
     TracedValueError
-        In a body of a loop or of another primitive, whose values are none of the program's results. A loop whose number
-        of iterations is known is written out then.
+        In the body of a loop or of another primitive. A loop whose number of iterations is known is unrolled then.
     """
-    asked = _asked.get(id(run.outermost))
-    if asked is None or not is_reached(run):
+    requests = _hook_requests.get(id(run.outermost))
+    if requests is None or not is_reached(run):
         printed = hook.name is None
         what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
         raise TracedValueError(
@@ -418,7 +419,7 @@ def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
             )
         )
     if run.previous is None:
-        asked.values.append((hook, structure, outputs))
+        requests.values.append((hook, structure, outputs))
         return
     cells = []
     for node in (dispatch.filled(1, types.u8, ()), *[node for node, _ in outputs]):
@@ -426,11 +427,11 @@ def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
         run.outermost.write(cells[-1], dispatch.filled(0, *node.spec))
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
-    asked.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
+    requests.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
 
 
 def is_reached(run: Trace) -> bool:
-    """Whether nothing but branches is between a trace and the program."""
+    """Whether only branches (no loop body) enclose this trace."""
     while run.previous is not None:
         if not run.side:
             return False
@@ -439,7 +440,7 @@ def is_reached(run: Trace) -> bool:
 
 
 def _now(output: Output | MutableCell, run: Trace) -> Output:
-    """What a hook gets, where it is in a cell."""
+    """A hook's value as a node; from a branch, what its cell holds at the end."""
     if not isinstance(output, MutableCell):
         return output
     node = run.read(output)

@@ -244,7 +244,7 @@ def test_a_branch_that_changes_nothing_is_no_copy(loops, function):
         expected = function(A - 12)
         for found in on_each_count(lambda: definition(A - 12)):
             np.testing.assert_array_equal(found, expected)
-        plan = max(definition._family.programs(), key=lambda program: program.made).executable.plan
+        plan = max(definition._entry_group.programs(), key=lambda program: program.made).executable.plan
     plans = all_plans(plan)
     assert {control.node.primitive.name for part in plans for control in part.controls.values()} == {"while"}
     assert all(array.shape == () for part in plans for array in part.arrays)

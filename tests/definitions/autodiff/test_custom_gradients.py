@@ -205,7 +205,7 @@ def workspace(loss):
     """The gradients of a loss, and the bytes that its program needs besides."""
     gradient = nx.jit(nx.grad(loss, argnums=(0, 1)), compiler="numba_cpu")
     found = gradient(STATE, WEIGHTS)
-    return found, gradient._family.programs()[-1].executable.plan.workspace
+    return found, gradient._entry_group.programs()[-1].executable.plan.workspace
 
 
 @pytest.mark.parametrize(("form", "least"), [(of_a_loop, 3), (of_a_chain, 2)])

@@ -10,19 +10,19 @@ from nxkernel.errors import NxTypeError, NxValueError
 
 
 def test_places():
-    assert differentiated_variables.places(1) == (1,)
-    assert differentiated_variables.places([0, -1]) == (0, -1)
-    assert [differentiated_variables.picked("f", (1, 2, 3), place) for place in (0, 2, -1)] == [0, 2, 2]
+    assert differentiated_variables.argument_positions(1) == (1,)
+    assert differentiated_variables.argument_positions([0, -1]) == (0, -1)
+    assert [differentiated_variables.position("f", (1, 2, 3), place) for place in (0, 2, -1)] == [0, 2, 2]
     for given in (None, "x", (), True, (0, 1.5)):
         with pytest.raises(NxTypeError, match="argnums is the place of an argument, or a tuple of places"):
-            differentiated_variables.places(given)
+            differentiated_variables.argument_positions(given)
     with pytest.raises(NxValueError, match=r"f: argnums has 3, and there are 3 positional arguments\.\n  Places are 0"):
-        differentiated_variables.picked("f", (1, 2, 3), 3)
+        differentiated_variables.position("f", (1, 2, 3), 3)
 
 
 def test_a_started_value_is_a_node_of_its_own():
     def whole(x):
-        made = differentiated_variables.started(x)
+        made = differentiated_variables.own_value(x)
         assert made is not x
         assert (made.spec, made.operands) == (x.spec, (x,))
         return made

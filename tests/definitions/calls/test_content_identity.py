@@ -54,9 +54,9 @@ def test_what_was_made_anew_stays():
     double(1.0)
     _, undo = content_identity.forget()
     double(1.0)
-    latest = double._family.programs()
+    latest = double._entry_group.programs()
     assert undo() == 0
-    assert double._family.programs() == latest
+    assert double._entry_group.programs() == latest
 
 
 def test_clearing_twice_is_told_once():

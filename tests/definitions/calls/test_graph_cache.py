@@ -31,6 +31,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         copied=(),
         reshaped=frozenset(),
         changes_containers=False,
+        repeated=(),
         reason=(),
         where="",
         signature=f"f({ident})",
@@ -41,51 +42,57 @@ def program(ident, parts=None, kernels=(), made=0.0):
 
 
 def test_the_closest_program_has_the_fewest_differences_and_is_the_latest():
-    family = CacheEntryGroup("f")
-    assert family.closest({}) is None
+    entry_group = CacheEntryGroup("f")
+    assert entry_group.closest({}) is None
     parts = {"a": (1, "1"), "b": (1, "1"), "c": (1, "1")}
     for place, changed in enumerate(["ab", "c", "b"]):
-        family.add(program(place, {**parts, **dict.fromkeys(changed, (0, "0"))}, made=float(place)))
-    assert family.closest(parts).ident == 2
+        entry_group.add(program(place, {**parts, **dict.fromkeys(changed, (0, "0"))}, made=float(place)))
+    assert entry_group.closest(parts).ident == 2
 
 
 def test_counts():
-    family = CacheEntryGroup("f")
+    entry_group = CacheEntryGroup("f")
     made = program(1, kernels=["compiled", "memory", "disk", "disk"])
-    family.count(made)
-    family.add(made)
+    entry_group.count(made)
+    entry_group.add(made)
     made.calls, made.new = 5, 1
-    assert (family.misses, family.compiled, family.memory, family.disk, family.hits) == (1, 1, 1, 2, 4)
-    family.clear()
-    assert (family.misses, family.compiled, family.hits, family.programs()) == (0, 0, 0, [])
+    assert (entry_group.misses, entry_group.compiled, entry_group.memory, entry_group.disk, entry_group.hits) == (
+        1,
+        1,
+        1,
+        2,
+        4,
+    )
+    entry_group.clear()
+    assert (entry_group.misses, entry_group.compiled, entry_group.hits, entry_group.programs()) == (0, 0, 0, [])
 
 
 def test_the_program_unused_for_longest_is_dropped(monkeypatch):
     monkeypatch.setattr(graph_cache, "PROGRAMS", 3)
-    family = CacheEntryGroup("f")
+    entry_group = CacheEntryGroup("f")
     for ident in range(3):
-        family.add(program(ident))
-    family.find(0)
+        entry_group.add(program(ident))
+    entry_group.find(0)
     # A shortcut counts a call and touches nothing else.
-    family.programs()[0].calls += 7
-    family.add(program(3))
-    assert [found.ident for found in family.programs()] == [0, 1, 3]
-    assert family.hits == 7
-    assert family.version == 1
+    entry_group.programs()[0].calls += 7
+    entry_group.add(program(3))
+    assert [found.ident for found in entry_group.programs()] == [0, 1, 3]
+    assert entry_group.hits == 7
+    assert entry_group.version == 1
     (event,) = nx.events("f", "evict")
     assert event.reason == ("more than 3 programs; the one for f(2) was unused for longest",)
 
 
 def test_calls_are_counted_though_their_program_is_dropped_meanwhile(monkeypatch):
     monkeypatch.setattr(graph_cache, "PROGRAMS", 1)
-    family = CacheEntryGroup("f")
-    family.add(program(0))
-    found = family.find(0)
+    entry_group = CacheEntryGroup("f")
+    entry_group.add(program(0))
+    found = entry_group.find(0)
     for ident in range(1, 40):
-        family.add(program(ident))
+        entry_group.add(program(ident))
         if ident == 3:
             found.calls += 1
-        assert family.hits == (ident >= 3)
+        assert entry_group.hits == (ident >= 3)
 
 
 def test_hits_of_dropped_programs_still_count(monkeypatch):
@@ -125,9 +132,9 @@ def test_clear_cache():
         g(1.0)
     with nx.assert_compiles(1):
         f(1.0)
-    assert {family.name for family in graph_cache.families()} == {"<lambda>"}
+    assert {entry_group.name for entry_group in graph_cache.entry_groups()} == {"<lambda>"}
     graph_cache.clear()
-    assert graph_cache.families() == []
+    assert graph_cache.entry_groups() == []
     with nx.assert_compiles(2):
         assert (f(1.0).to_number(), g(1.0).to_number()) == (2.0, 3.0)
 
@@ -146,12 +153,12 @@ def test_functions_of_one_content_share_their_programs():
 @pytest.mark.parametrize("count", [3])
 def test_functions_unused_for_longest_are_forgotten(monkeypatch, count):
     monkeypatch.setattr(graph_cache, "FUNCTIONS", count)
-    monkeypatch.setattr(graph_cache, "_families", type(graph_cache._families)())
-    made = [graph_cache.family("f", str(place)) for place in range(count)]
-    assert graph_cache.family("f", "0") is made[0]
-    graph_cache.family("f", "new")
-    assert graph_cache.family("f", "0") is made[0]
-    assert graph_cache.family("f", "1") is not made[1]
+    monkeypatch.setattr(graph_cache, "_entry_groups", type(graph_cache._entry_groups)())
+    made = [graph_cache.entry_group("f", str(place)) for place in range(count)]
+    assert graph_cache.entry_group("f", "0") is made[0]
+    graph_cache.entry_group("f", "new")
+    assert graph_cache.entry_group("f", "0") is made[0]
+    assert graph_cache.entry_group("f", "1") is not made[1]
 
 
 def test_cache_info_of_kernels():
@@ -167,12 +174,12 @@ def test_cache_info_of_kernels():
 def test_what_went_of_functions_is_not_kept_by_name(monkeypatch):
     """A function that nobody has any more, and that is not among those used last."""
     monkeypatch.setattr(graph_cache, "FUNCTIONS", 3)
-    monkeypatch.setattr(graph_cache, "_families", OrderedDict())
+    monkeypatch.setattr(graph_cache, "_entry_groups", OrderedDict())
     monkeypatch.setattr(graph_cache, "_latest", {})
-    gone = weakref.ref(graph_cache.family("old", "content", "module.old"))
+    gone = weakref.ref(graph_cache.entry_group("old", "content", "module.old"))
     for number in range(4):
-        graph_cache.family(f"new{number}", "content", f"module.new{number}")
+        graph_cache.entry_group(f"new{number}", "content", f"module.new{number}")
     gc.collect()
     assert gone() is None
     assert "module.old" not in graph_cache._latest
-    assert set(graph_cache._latest.values()) <= set(graph_cache._families.values())
+    assert set(graph_cache._latest.values()) <= set(graph_cache._entry_groups.values())

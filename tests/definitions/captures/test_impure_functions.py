@@ -17,7 +17,7 @@ import scipy.io
 import scipy.special
 
 import nxkernel as nx
-from nxkernel.definitions.captures.impure_functions import looks_around
+from nxkernel.definitions.captures.impure_functions import is_impure
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from nxkernel.definitions.captures.impure_functions import looks_around
     ],
 )  # fmt: skip
 def test_what_looks_around(value):
-    assert looks_around(value)
+    assert is_impure(value)
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_what_looks_around(value):
     ],
 )  # fmt: skip
 def test_what_looks_at_its_arguments_alone(value):
-    assert not looks_around(value)
+    assert not is_impure(value)

@@ -70,7 +70,7 @@ def test_what_is_put_back():
             change()
         return "answer"
 
-    assert restoring.asking(values, change) == "answer"
+    assert restoring.run_and_restore(values, change) == "answer"
     assert values[:4] == [[1], {1: 2}, {3}, bytearray(b"ab")]
     assert values[4].tolist() == [1.0, 1.0]
     assert values[5].bit_generator.state == state

@@ -328,7 +328,7 @@ def test_a_result_that_would_be_copied_has_memory_of_its_own():
     np.testing.assert_array_equal(found[1].to_numpy(), np.arange(2, 4002, 2.0))
     assert a.released
     assert b.released
-    executable = turned._family.programs()[-1].executable
+    executable = turned._entry_group.programs()[-1].executable
     shared = {found[number].array.pointer for _, number in executable.graph.updates}
     assert shared == memory & {each.array.pointer for each in found}
     assert all(executable.plan.outputs[number] == ("input", place) for place, number in executable.graph.updates)

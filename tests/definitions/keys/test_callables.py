@@ -3,17 +3,17 @@
 import functools
 
 import nxkernel as nx
-from nxkernel.definitions.keys.callables import given
+from nxkernel.definitions.keys.callables import bound_names
 
 
 def test_arguments_of_a_partial_go_by_the_names_of_parameters():
     def function(a, b=2, *, c=3):
         return a, b, c
 
-    assert given(functools.partial(function, 1)) == ["a"]
-    assert given(functools.partial(function, 1, 2)) == ["a", "b"]
-    assert given(functools.partial(function, 1, 2, 3)) == ["a", "b", "args[0]"]
-    assert given(functools.partial(max, 1, 2)) == ["args[0]", "args[1]"]
+    assert bound_names(functools.partial(function, 1)) == ["a"]
+    assert bound_names(functools.partial(function, 1, 2)) == ["a", "b"]
+    assert bound_names(functools.partial(function, 1, 2, 3)) == ["a", "b", "args[0]"]
+    assert bound_names(functools.partial(max, 1, 2)) == ["args[0]", "args[1]"]
 
 
 def test_a_value_that_a_partial_was_given_and_that_changed_is_told_by_its_name():

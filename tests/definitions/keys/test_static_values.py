@@ -64,8 +64,8 @@ def test_values_of_python_count_by_value_and_others_by_identity():
     assert static_values.by_value(one) == static_values.by_value(one)
     assert static_values.by_value(one) != static_values.by_value(other)
     assert static_values.by_value([1]) != static_values.by_value([1])
-    assert static_values.members({1, "a"}) == static_values.members({"a", 1})
-    assert repr(static_values.Same(1)) == "Same(1)"
+    assert static_values.members_state({1, "a"}) == static_values.members_state({"a", 1})
+    assert repr(static_values.ByIdentity(1)) == "ByIdentity(1)"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_an_error_of_a_trace_is_told():
 def test_an_error_of_a_run_is_told(monkeypatch):
     f = nx.jit(lambda t: t + 1)
     f(1.0)
-    program = f._family.programs()[0]
+    program = f._entry_group.programs()[0]
 
     def fail(arrays):
         raise ArithmeticError("no")

@@ -6,17 +6,17 @@ import pytest
 import nxkernel as nx
 from nxkernel.definitions.keys.containers import LEAF
 from nxkernel.definitions.outputs.printed_values import (
-    Asked,
+    DeferredCall,
     FixedText,
     Labelled,
     OutputStream,
     Percent,
-    Said,
+    RunTimeValue,
     Several,
     TextTemplate,
 )
 
-VALUE = Asked(LEAF, (False,))
+VALUE = RunTimeValue(LEAF, (False,))
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ VALUE = Asked(LEAF, (False,))
     ],
 )
 def test_tensors_are_printed_as_numpys(value, text, capsys):
-    Said(print, (VALUE,))((nx.tensor(value),))
+    DeferredCall(print, (VALUE,))((nx.tensor(value),))
     assert capsys.readouterr().out == text + "\n"
 
 
 def test_calls_and_labels(capsys):
     one, two = nx.tensor(np.float64(1.5)), nx.tensor(np.array([1, 2]))
-    pair = Asked(("list", None, (LEAF, ("tuple", None, (LEAF,)))), (True, False))
-    Said(print, (FixedText("a"), VALUE, pair), (("sep", FixedText("-")), ("file", OutputStream("stderr"))))(
+    pair = RunTimeValue(("list", None, (LEAF, ("tuple", None, (LEAF,)))), (True, False))
+    DeferredCall(print, (FixedText("a"), VALUE, pair), (("sep", FixedText("-")), ("file", OutputStream("stderr"))))(
         (one, one, two)
     )
     Labelled("t: ")(nx.tensor(1))
@@ -52,6 +52,9 @@ def test_calls_and_labels(capsys):
 def test_text():
     leaves = [nx.tensor(np.float64(value)) for value in (1.5, 2.5)]
     inner = TextTemplate("<{}>", (VALUE,))
-    assert TextTemplate("{:.2f} {} {{}} {!r}", (VALUE, inner, FixedText("a"))).told(iter(leaves)) == "1.50 <2.5> {} 'a'"
-    assert Percent("%d of %.1f", Several((FixedText(3), VALUE))).told(iter(leaves)) == "3 of 1.5"
-    assert Percent("%s", Asked(LEAF, (True,))).told(iter(leaves)) == "1.5"
+    assert (
+        TextTemplate("{:.2f} {} {{}} {!r}", (VALUE, inner, FixedText("a"))).formatted(iter(leaves))
+        == "1.50 <2.5> {} 'a'"
+    )
+    assert Percent("%d of %.1f", Several((FixedText(3), VALUE))).formatted(iter(leaves)) == "3 of 1.5"
+    assert Percent("%s", RunTimeValue(LEAF, (True,))).formatted(iter(leaves)) == "1.5"

@@ -33,7 +33,7 @@ BOTH = "def f(x):\n    return nx.sin(x) * np.pi"
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "face"),
+    ("text", "names", "dialect"),
     [
         (PLAIN, {}, "nx"),
         (PLAIN, {"nx": nx}, "nx"),
@@ -48,8 +48,8 @@ BOTH = "def f(x):\n    return nx.sin(x) * np.pi"
         (BOTH, {"np": np, "nx": nx}, "nx"),
     ],
 )
-def test_whose_rules_hold(text, names, face):
-    assert dialects.of(made(text, **names)) == face
+def test_whose_rules_hold(text, names, dialect):
+    assert dialects.of(made(text, **names)) == dialect
 
 
 def test_helpers_tell_too():
@@ -71,9 +71,9 @@ def test_names_may_be_defined_by_other_threads_meanwhile():
 
 
 def test_an_option_decides():
-    assert nx.defn(promotion="numpy")(made(PLAIN)).face == "numpy"
-    assert nx.defn(made(NUMPYS, np=np)).face == "numpy"
-    assert nx.jit(made(NUMPYS, np=np)).face == "nx"
+    assert nx.defn(promotion="numpy")(made(PLAIN)).dialect == "numpy"
+    assert nx.defn(made(NUMPYS, np=np)).dialect == "numpy"
+    assert nx.jit(made(NUMPYS, np=np)).dialect == "nx"
 
 
 def test_types():

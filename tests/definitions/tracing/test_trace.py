@@ -125,7 +125,7 @@ def test_an_exception_leaves_no_trace_behind():
         assert tracing.current() is None
         assert (nx.tensor(1) + 1).to_number() == 2
     assert f.cache_info().misses == 0
-    assert trace._asked == {}
+    assert trace._hook_requests == {}
 
 
 def test_an_interrupted_call_can_be_made_again():

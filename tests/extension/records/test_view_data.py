@@ -139,7 +139,7 @@ def test_the_state_of_things(scaled, monkeypatch):
 def test_one_hit_is_no_hits_and_a_device_that_a_definition_names_is_told(scaled, monkeypatch):
     scaled(np.ones(3))
     scaled(np.ones(3))
-    (program,) = graph_cache.families()[-1].programs()
+    (program,) = graph_cache.entry_groups()[-1].programs()
     monkeypatch.setattr(program, "compiler", "numba_cuda:1")
     line = snapshot()["status"]["line"]
     assert " · 1 hit · " in line

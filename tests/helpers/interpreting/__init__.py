@@ -116,6 +116,6 @@ def interpreter(name: str = "interpreted") -> Iterator[str]:
 
 def spread_loops(definition: nx.defn) -> list[Control]:
     """The loops of a definition's newest program whose turns may run on any thread."""
-    program = max(definition._family.programs(), key=lambda program: program.made)
+    program = max(definition._entry_group.programs(), key=lambda program: program.made)
     plans = all_plans(program.executable.plan)
     return [loop for plan in plans for loop in plan.controls.values() if loop.independence and may_spread(loop)]

@@ -70,7 +70,7 @@ def one_for_all(a, b, i, j):
 def test_only_parts_that_may_be_broadcast_are_asked_how_long_they_are(function, gathers):
     definition = nx.defn(function, promotion="numpy")
     definition(*arrays(), np.int64(2), np.int64(6))
-    program = max(definition._family.programs(), key=lambda one: one.made)
+    program = max(definition._entry_group.programs(), key=lambda one: one.made)
     assert repr(program.executable.graph).count("= gather") == gathers
 
 

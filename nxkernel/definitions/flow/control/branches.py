@@ -291,7 +291,7 @@ class _Branch:
         if one is other and variable_leaves.is_mutable(one):
             return variable_leaves.write_back(one, made)
         if one is not other:
-            mutable_arguments.follow_choice([one, other], made)
+            mutable_arguments.follow_branch([one, other], made)
         return made
 
     def _tie(self, place: int, made: Any) -> None:
@@ -302,7 +302,7 @@ class _Branch:
             if array is not None:
                 doubts = [side.root.doubt for side in sides if side is not None and side.root.doubt is not None]
                 array.root.doubt = doubts[0] if doubts else None
-                array_aliases.lie_as(array, sides)
+                array_aliases.order_as(array, sides)
                 sources = array_aliases.reached([side.root for side in sides if side is not None])
                 array_aliases.tie(array.root, sources, name, site, lambda: _whose(name, site), self._group())
 
@@ -311,7 +311,7 @@ class _Branch:
         if self._apart is None:
             pairs = [pair for pairs in self._arrays for pair in pairs]
             sides = [[array for array in side if array is not None] for side in zip(*pairs, strict=True)]
-            self._apart = object() if all(map(array_aliases.all_apart, sides)) else False
+            self._apart = object() if all(map(array_aliases.all_disjoint, sides)) else False
         return self._apart or None
 
     def _missing(self, name: str, side: int) -> Unassigned:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.flow.values.array_aliases import brought_home
+from nxkernel.definitions.flow.values.array_aliases import written_back
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, assigned, is_shared, own_copy
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.arrays.array import Array
@@ -94,7 +94,7 @@ class Exchange:
                 there = comparison.equal(number, place)
                 (content,) = control_flow.choose(there, lambda v=value: [v], lambda v=content: [v])
             if content is not before:
-                brought_home(variable.value.root)
+                written_back(variable.value.root)
                 variable.value.root.write(content)
 
     def look_back(self, variables: Sequence[Any], values: Sequence[Any]) -> None:

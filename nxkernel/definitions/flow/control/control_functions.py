@@ -9,7 +9,7 @@ from typing import Any
 from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState
-from nxkernel.definitions.flow.control.unrolling import MustUnrollError, told
+from nxkernel.definitions.flow.control.unrolling import MustUnrollError, loop_refusal
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.unassigned_variables import unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced
@@ -321,4 +321,4 @@ def _repeated(
     try:
         return state.run(counts, lambda numbers, held: ask(numbers, held[0]), one_turn)[1][0]
     except MustUnrollError as error:
-        raise told(error, state.site) from None
+        raise loop_refusal(error, state.site) from None

@@ -293,7 +293,7 @@ class LoopState:
                 for variable, result in zip(held, results, strict=True):
                     leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
                     place += variable.size
-                if self._arrays.after_turn({v.name: v.arrays_after_turn() for v in held}):
+                if self._arrays.after_iteration({v.name: v.arrays_after_turn() for v in held}):
                     raise _AgainError
                 # Last, when every variable is known to be held as it must be.
                 leaves = [*after, *turns.after_turn(results, nodes[extra : extra + len(turns)]), *leaves]

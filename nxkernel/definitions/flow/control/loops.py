@@ -60,7 +60,7 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
                 return _native_while(test, body, values, names, site, found)
         except (NxError, MustUnrollError) as error:
             if is_traced(begin) or not _mends(error):
-                raise unrolling.told(error, site) from None
+                raise unrolling.loop_refusal(error, site) from None
             reason = error
             unrolling.undo(begun)
     else:
@@ -90,7 +90,7 @@ def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: A
         go_on = test(*values)
         if is_traced(go_on):
             if reason is not None:
-                raise unrolling.told(reason, site)
+                raise unrolling.loop_refusal(reason, site)
             raise source_sites.error(
                 NxTypeError,
                 "this `while` is written out while it is traced, and its condition is not known then.",
@@ -146,13 +146,13 @@ def for_(
             return _native_for(sequence, sequence.length, body, values, names, site, broken, lists, found)
         except (NxError, MustUnrollError) as error:
             if is_traced(length) or not _mends(error):
-                raise unrolling.told(error, site) from None
+                raise unrolling.loop_refusal(error, site) from None
             reason = reason or error
             unrolling.undo(begun)
             changes = isinstance(error, ChangesError)
         if not changes or not settling or sequence.length < 2:
             if int(length) > unrolling.MOST:
-                raise unrolling.told(reason, site)
+                raise unrolling.loop_refusal(reason, site)
             break
         item, sequence = _parted(sequence)
         values, settling = _unrolled_for([item], body, values, names, site, broken, lists, None), settling - 1

@@ -195,7 +195,7 @@ def notes(trace: tracing.Trace) -> tuple[str, ...]:
     return tuple(trace.outermost.memory.get(_NOTES, {}).values())
 
 
-def told(error: Exception, site: Any) -> Exception:
+def loop_refusal(error: Exception, site: Any) -> Exception:
     """The error for a loop that would have to be written out and cannot be."""
     if not isinstance(error, MustUnrollError):
         return error

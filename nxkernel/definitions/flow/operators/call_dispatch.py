@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import compile_thread, numba_functions
-from nxkernel import types as face
+from nxkernel import types as rules
 from nxkernel.definitions import syntax
 from nxkernel.definitions.flow.control import trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
@@ -24,7 +24,7 @@ from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.programs.numba_functions import njit_map
 
-_PACKAGE = os.path.join(os.path.dirname(face.__file__), "")
+_PACKAGE = os.path.join(os.path.dirname(rules.__file__), "")
 _CACHED = type(functools.cache(len))
 _TWINS: dict[Any, Callable[..., Any]] = {
     **python_builtins.TWINS,
@@ -35,12 +35,12 @@ _TWINS: dict[Any, Callable[..., Any]] = {
 
 
 def _twin_of_map(function: Callable[..., Any], *iterables: Any) -> Any:
-    """``map``."""
+    """``map`` with its function dispatched."""
     return map(fn(function), *iterables)
 
 
 def _twin_of_filter(function: Any, iterable: Any) -> Any:
-    """``filter``."""
+    """``filter`` with its function dispatched."""
     return filter(None if function is None else fn(function), iterable)
 
 
@@ -48,12 +48,12 @@ _TWINS |= {map: _twin_of_map, filter: _twin_of_filter}
 
 
 def fn(function: Any) -> Any:
-    """The function to call instead of the given one while tracing.
+    """The function to call in place of another one while tracing.
 
-    Builtins and the functions of `math` have twins that take traced values. Functions that Numba compiled are called
-    for each element of traced values. Plain functions of the user's are
-    rewritten, so that their `if`, `while` and assignments become part of the program too; those of installed packages,
-    and those marked with :func:`nxkernel.deftransform`, stay as they are.
+    Builtins and the functions of `math` have replacements that take traced values. Functions that Numba compiled are
+    applied element by element. The user's plain functions are rewritten, so that their `if`, `while` and assignments
+    become part of the program; functions of installed packages, and those marked with :func:`nxkernel.deftransform`,
+    stay as they are.
     """
     try:
         twin = _TWINS.get(function)
@@ -62,7 +62,7 @@ def fn(function: Any) -> Any:
     twin = twin or output_calls.twin(function) or trace_time_calls.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
-    if face.follows_numpy():
+    if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
             return twin
@@ -73,8 +73,8 @@ def fn(function: Any) -> Any:
     if numba_functions.is_generalized(function):
         return functools.partial(_generalized, function)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
-        made = _rewritten(function.__func__)
-        return function if made is function.__func__ else types.MethodType(made, function.__self__)
+        rewritten = _rewritten(function.__func__)
+        return function if rewritten is function.__func__ else types.MethodType(rewritten, function.__self__)
     if isinstance(function, functools.partial):
         inner = fn(function.func)
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
@@ -87,16 +87,16 @@ def fn(function: Any) -> Any:
 
 
 def _of_each(function: Any, *args: Any, **options: Any) -> Any:
-    """A Numba function of each element of traced values; of other values what it gives."""
-    given = [*args, *options.values()]
-    if not any(isinstance(value, Operand | Proxy) for value in given):
+    """Call a Numba function: element by element on traced values, directly on others."""
+    values = [*args, *options.values()]
+    if not any(isinstance(value, Operand | Proxy) for value in values):
         return function(*args, **options)
-    made = njit_map(function, *args, **options)
-    return wrap(made) if any(isinstance(value, ArrayValue) for value in given) else made
+    result = njit_map(function, *args, **options)
+    return wrap(result) if any(isinstance(value, ArrayValue) for value in values) else result
 
 
 def _generalized(function: Any, *args: Any, **options: Any) -> Any:
-    """A function that `numba.guvectorize` made: of values that are known what it gives."""
+    """Call a function made by `numba.guvectorize`: traced values are refused."""
     if not python_builtins.has_traced([*args, *options.values()]):
         return function(*args, **options)
     name = numba_functions.name_of(function)
@@ -110,13 +110,13 @@ def _generalized(function: Any, *args: Any, **options: Any) -> Any:
 
 
 def _remembered(function: Any, *args: Any, **options: Any) -> Any:
-    """A function with a cache, which only calls of known values go by."""
+    """Call a function with a cache: through the cache unless an argument is traced."""
     of_known = not python_builtins.has_traced([*args, *options.values()])
     return (function if of_known else fn(function.__wrapped__))(*args, **options)
 
 
 def is_users(function: types.FunctionType) -> bool:
-    """Whether a function stands in a file of the user's: neither nxkernel's own nor that of an installed package."""
+    """Whether a function is in a file of the user's, neither nxkernel's own nor an installed package's."""
     file = function.__code__.co_filename
     return not file.startswith(_PACKAGE) and not installed_file(file)
 
@@ -127,14 +127,14 @@ def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
     compile_thread.load("nxkernel.definitions.tracing.syntax_runtime")
     from nxkernel.definitions.tracing import syntax_runtime
 
-    made = syntax.rewritten(function, syntax_runtime)
-    if made is function and face.follows_numpy() and syntax.lacks_source(function):
+    twin = syntax.rewritten(function, syntax_runtime)
+    if twin is function and rules.follows_numpy() and syntax.lacks_source(function):
         return functools.wraps(function)(functools.partial(_as_it_stands, function))
-    return made
+    return twin
 
 
 def _as_it_stands(function: types.FunctionType, *args: Any, **options: Any) -> Any:
-    """Call a function without source: it calls NumPy's functions themselves, of which not all take traced values."""
+    """Call a function without source unrewritten: it may pass traced values to NumPy, which refuses some."""
     try:
         return function(*args, **options)
     except NxError:

@@ -1,4 +1,4 @@
-"""``a in b``, and what sets and dicts are asked for: by values that are known, as traced ones have none to go by."""
+"""``a in b``, set and dict operations: keys and members must be known while tracing, as traced values have no hash."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def contains(member: Any, container: Any) -> Any:
 
 
 def _is_open(value: Any) -> bool:
-    """Whether something, or what is in it, is known to the running program alone."""
+    """Whether a value, or something in it, is traced."""
     if isinstance(value, list | tuple):
         return any(map(_is_open, value))
     if isinstance(value, Range):
@@ -53,13 +53,13 @@ def _in_array(member: Any, array: Any) -> Any:
     if not (is_number(member) or is_value(member)):
         return False
     # Whichever is traced comes first, as its operator takes the other one.
-    found = reduction.any(operand(array == member if is_traced(array) else member == array))
-    faces = [value for value in (array, member) if isinstance(value, Proxy)]
-    return faces[0].__nx_like__(found) if faces else found
+    contained = reduction.any(operand(array == member if is_traced(array) else member == array))
+    proxies = [value for value in (array, member) if isinstance(value, Proxy)]
+    return proxies[0].__nx_like__(contained) if proxies else contained
 
 
 def _in_range(member: Any, numbers: Any) -> Any:
-    """Of numbers alone: between the bounds, and at a step."""
+    """``in`` for a range: between the bounds, and a multiple of the step."""
     start, stop, step = numbers.start, numbers.stop, known(numbers.step)
     if is_traced(step):
         return _in_array(member, counted(numbers))
@@ -72,27 +72,29 @@ def _in_range(member: Any, numbers: Any) -> Any:
     else:
         offset = member - start
     inside = and_(lambda: start <= member, lambda: member < stop)
-    whole = step == 1 and (operand(member).type.is_integer or isinstance(member, bool))
-    return inside if whole else and_(lambda: inside, lambda: offset % step == 0)
+    is_integer = step == 1 and (operand(member).type.is_integer or isinstance(member, bool))
+    return inside if is_integer else and_(lambda: inside, lambda: offset % step == 0)
 
 
 def _in_members(member: Any, members: list[Any]) -> Any:
     if len(members) > _FEW and all(map(is_number, members)) and is_value(member):
         table = np.array(members) if types.follows_numpy() else new_tensor(members)
         return _in_array(member, table)
-    found: Any = False
+    contained: Any = False
     for each in members:
         same = _same(member, each)
         if not is_traced(same) and known(same):
             return True
         if is_traced(same):
             predicate(same, "what `in` compares with a member", None)
-            found = same if found is False else or_(lambda found=found: found, lambda same=same: same)
-    return found
+            contained = (
+                same if contained is False else or_(lambda contained=contained: contained, lambda same=same: same)
+            )
+    return contained
 
 
 def _same(one: Any, other: Any) -> Any:
-    """Whether two are one object or equal, as ``in`` asks; of tuples and lists member by member."""
+    """Whether two values are equal or one object, as ``in`` compares them; sequences member by member."""
     if one is other:
         return True
     for kind in (tuple, list):
@@ -108,13 +110,13 @@ def _same(one: Any, other: Any) -> Any:
 
 
 def hashed(key: Any, what: str = "a dict is asked for a key") -> Any:
-    """A key of a dict, or a member of a set, which has to be known.
+    """A key of a dict, or member of a set; an error if it is traced.
 
     Parameters
     ----------
     key : object
     what : str
-        What asks for it, as the error says.
+        The operation that needs it, for the error.
 
     Raises
     ------
@@ -126,35 +128,35 @@ def hashed(key: Any, what: str = "a dict is asked for a key") -> Any:
     if not isinstance(key, TracedValue | Proxy):
         return key
     if is_traced(key):
-        found = operand(key)
-        hints = _instead(what, found.type.is_integer)
-        raise subscripts.needed(key, f"{what} that only the running program knows: {found.spec}.", *hints)
+        node = operand(key)
+        hints = _instead(what, node.type.is_integer)
+        raise subscripts.needed(key, f"{what} that only the running program knows: {node.spec}.", *hints)
     return known(key)
 
 
 def _settled(value: Any) -> Any:
-    """A constant of the graph as the number that it is."""
+    """A constant of the graph as a number."""
     return known(value) if isinstance(value, TracedValue | Proxy) and not is_traced(value) else value
 
 
-def _instead(what: str, whole: bool) -> list[str]:
-    """What a person is told to write, by the rules that hold, for whole numbers or others."""
+def _instead(what: str, is_integer: bool) -> list[str]:
+    """What to write instead, in the dialect that holds, for integers or other numbers."""
     own, counts = ("np", "np.zeros(n, int)") if types.follows_numpy() else ("nx", "nx.broadcast(0, (n,))")
     if what.startswith("a set"):
-        if not whole:
+        if not is_integer:
             return [f"Put them in order, {own}.sort(x), and compare neighbours."]
         return [f"Keep what was seen in an array: seen = {counts}, then `if seen[v] == 0` and `seen[v] = 1`."]
-    found = "Put the values into one array, and take them by number; or choose with `if`."
-    return [found, f"Counts are an array too: count = {counts}, then `count[v] += 1`."] if whole else [found]
+    hint = "Put the values into one array, and take them by number; or choose with `if`."
+    return [hint, f"Counts are an array too: count = {counts}, then `count[v] += 1`."] if is_integer else [hint]
 
 
 def member(value: Any) -> Any:
-    """What is written between the braces of a set."""
+    """A member of a set display, checked."""
     return hashed(value, _A_SET)
 
 
 def key(value: Any) -> Any:
-    """What is written before a colon between the braces of a dict."""
+    """A key of a dict display, checked."""
     return hashed(value, _A_DICT)
 
 
@@ -162,7 +164,7 @@ _A_SET, _A_DICT = "a set is given a member", "a dict is given a key"
 
 
 def twin(function: Any) -> Callable[..., Any] | None:
-    """What is called in place of a class of sets or dicts, or a method of one; None for anything else."""
+    """The replacement for a set or dict class or method; None for anything else."""
     if isinstance(function, type):
         return functools.partial(_made, function) if issubclass(function, _HASHED) else None
     owner = getattr(function, "__self__", None)
@@ -191,16 +193,16 @@ def _asked(method: Any, *args: Any, **options: Any) -> Any:
     return method(*args, **options)
 
 
-def _members(given: Any, cls: type, of_pairs: bool) -> Any:
-    """What a set or dict is made of, without anything traced that it would go by."""
+def _members(source: Any, cls: type, of_pairs: bool) -> Any:
+    """The items that a set or dict is made of, checked."""
     what = _A_DICT if issubclass(cls, dict) else _A_SET
-    if isinstance(given, TracedValue | Proxy):
-        if is_traced(given) and not of_pairs:
-            hashed(given, what)
-        return given
-    if isinstance(given, _HASHED | str) or not isinstance(given, Iterable):
-        return given
-    members = list(given)
+    if isinstance(source, TracedValue | Proxy):
+        if is_traced(source) and not of_pairs:
+            hashed(source, what)
+        return source
+    if isinstance(source, _HASHED | str) or not isinstance(source, Iterable):
+        return source
+    members = list(source)
     if of_pairs:
         return [(hashed(pair[0], what), *pair[1:]) if isinstance(pair, tuple | list) else pair for pair in members]
     return [hashed(each, what) for each in members]

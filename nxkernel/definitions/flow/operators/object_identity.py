@@ -19,12 +19,12 @@ from nxkernel.ops.machinery.dispatch import operand
 
 
 def is_(one: Any, other: Any, site: Any = None) -> Any:
-    """``one is other``: of Python's truth values, of which there are two, whether they are equal.
+    """``one is other``; Python's truth values, of which there are two, are compared for equality.
 
     Raises
     ------
     TracedValueError
-        For an array that a branch or a loop made of several, of which the other one may be one.
+        For the result of a branch or loop that may be the other value.
     """
     if one is other:
         return True
@@ -43,12 +43,12 @@ def is_(one: Any, other: Any, site: Any = None) -> Any:
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Whether two traced values have one type and shape, so that they may be one."""
+    """Whether two traced values have the same type and shape, so that they may be one object."""
     return type(one) is type(other) is Expr and one.spec[:2] == other.spec[:2]
 
 
 def _is_truth(value: Any) -> bool:
-    """Whether a value is one of Python's truth values, which comparisons of its numbers give, too."""
+    """Whether a value is a Python bool, or a traced value that stands for one."""
     if not is_traced(value):
         return isinstance(known(value), bool)
     return variable_leaves.is_value(value) and operand(value).type is types.bool_ and tracing.weak(operand(value))
@@ -60,12 +60,12 @@ def is_not(one: Any, other: Any, /) -> Any:
 
 
 def id_(value: Any, /) -> int:
-    """``id``: of an array that is certainly none of several.
+    """``id``; refused for an array that is one of several.
 
     Raises
     ------
     TracedValueError
-        For an array that a branch or a loop made of others.
+        For the result of a branch or loop that is one of several arrays.
     """
     if variable_leaves.is_place(value) and value.root.aliases is not None:
         value.root.aliases.before_compared()
@@ -73,5 +73,5 @@ def id_(value: Any, /) -> int:
     return id(value)
 
 
-#: Each function and what stands for it in definitions.
+#: The replacement of each function in definitions.
 TWINS: dict[Any, Callable[..., Any]] = {operator.is_: is_, operator.is_not: is_not, builtins.id: id_}

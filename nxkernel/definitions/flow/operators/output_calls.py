@@ -1,8 +1,8 @@
 """``print``, warnings, logging and raised errors in definitions, with traced values in their text.
 
-What is said belongs to the run of a program, not to its trace: each call of the definition says it, a branch where it
-is taken, and text that has values of the program in it is made when these are there. An error is raised while the
-function is traced, and its text is made then.
+Output belongs to the run of a program, not to its trace: it is made each time that the program has run, in a branch
+only if that is taken, with the values that the program computed. Errors are raised while the function is traced, and so
+show traced values by their reprs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
-from nxkernel.definitions.outputs.printed_values import Asked, FixedText, OutputStream, Percent, Said, Several
-from nxkernel.definitions.outputs.printed_values import TextTemplate as Made
+from nxkernel.definitions.outputs.printed_values import (
+    DeferredCall,
+    FixedText,
+    OutputStream,
+    Percent,
+    RunTimeValue,
+    Several,
+    TextTemplate,
+)
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -33,20 +40,20 @@ from nxkernel.ops.machinery.dispatch import operand
 
 
 class TracedText:
-    """Text with values in it that only the running program knows.
+    """Text with traced values in it, which is formatted when the program has run.
 
     Parameters
     ----------
-    made : TracedText or Percent
-        How it is made when they are there.
+    template : TextTemplate or Percent
+        The text, to be filled in with the values.
     leaves : tuple
         The values.
     """
 
-    __slots__ = ("leaves", "made")
+    __slots__ = ("leaves", "template")
 
-    def __init__(self, made: Made | Percent, leaves: tuple) -> None:
-        self.made, self.leaves = made, leaves
+    def __init__(self, template: Percent | TextTemplate, leaves: tuple) -> None:
+        self.template, self.leaves = template, leaves
 
     def __add__(self, other: Any) -> TracedText:
         return joined("", [self, other])
@@ -73,7 +80,7 @@ class TracedText:
 
 
 def has_values(value: Any) -> bool:
-    """Whether a value has something in it that only the running program knows, text included."""
+    """Whether a value is traced, or contains traced values or traced text."""
     if isinstance(value, TracedText):
         return True
     if isinstance(value, list | tuple | dict):
@@ -82,44 +89,44 @@ def has_values(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value that is known as what it is in Python or NumPy."""
+    """A value that tracing knows, as a Python or NumPy value."""
     if isinstance(value, TracedValue | Proxy) and not operand(value).shape:
-        found = operand(value)
+        value_ = operand(value)
         number = known(value)
-        return number if tracing.weak(found) else found.type.dtype.type(number)
+        return number if tracing.weak(value_) else value_.type.dtype.type(number)
     return value
 
 
 def _part(value: Any, leaves: list[Any]) -> Any:
-    """What stands for a value of a call or text until the program has run; its traced values become leaves."""
+    """A part of a deferred call or text; its traced values are appended to `leaves`."""
     if isinstance(value, TracedText):
         leaves += value.leaves
-        return value.made
+        return value.template
     if not has_traced(value):
         return FixedText(_plain(value))
-    found: list[tuple[str, Any]] = []
-    structure = containers.flatten(value, "the value", found, containers.no_tensor("print"))
-    leaves += [leaf for _, leaf in found]
-    return Asked(structure, tuple([tracing.weak(operand(leaf)) for _, leaf in found]))
+    pairs: list[tuple[str, Any]] = []
+    structure = containers.flatten(value, "the value", pairs, containers.no_tensor("print"))
+    leaves += [leaf for _, leaf in pairs]
+    return RunTimeValue(structure, tuple([tracing.weak(operand(leaf)) for _, leaf in pairs]))
 
 
 # Text ------------------------------------------------------------------------------------------------------------
 
 
 def text(*parts: Any) -> Any:
-    """An f-string: of each part the text itself, or a value, its conversion and its format."""
+    """An f-string from its parts: text, or a tuple of value, conversion and format."""
     if not any(isinstance(part, tuple) and (has_values(part[0]) or isinstance(part[2], TracedText)) for part in parts):
         return "".join([part if isinstance(part, str) else _formatted(*part) for part in parts])
-    form, given = "", []
+    form, values = "", []
     for part in parts:
         if isinstance(part, str):
             form += part.replace("{", "{{").replace("}", "}}")
             continue
         value, conversion, spec = part
         # The format is itself a part, so that nothing in it is read as one.
-        form += f"{{{len(given)}{conversion and '!' + conversion}:{{{len(given) + 1}}}}}"
-        given += [value, spec]
-    return _made(form, given)
+        form += f"{{{len(values)}{conversion and '!' + conversion}:{{{len(values) + 1}}}}}"
+        values += [value, spec]
+    return _traced_text(form, values)
 
 
 def _formatted(value: Any, conversion: str, spec: str) -> str:
@@ -129,21 +136,21 @@ def _formatted(value: Any, conversion: str, spec: str) -> str:
     return format(value, spec)
 
 
-def _made(form: str, given: Iterable[Any]) -> TracedText:
+def _traced_text(form: str, values: Iterable[Any]) -> TracedText:
     leaves: list[Any] = []
-    parts = tuple([_part(value, leaves) for value in given])
-    return TracedText(Made(form, parts), tuple(leaves))
+    parts = tuple([_part(value, leaves) for value in values])
+    return TracedText(TextTemplate(form, parts), tuple(leaves))
 
 
-def percent(form: str, given: Any) -> Any:
+def percent(form: str, values: Any) -> Any:
     """``form % given``."""
-    if not has_values(given):
-        return form % (tuple(map(_plain, given)) if isinstance(given, tuple) else _plain(given))
+    if not has_values(values):
+        return form % (tuple(map(_plain, values)) if isinstance(values, tuple) else _plain(values))
     leaves: list[Any] = []
-    if isinstance(given, tuple):
-        parts = tuple([_part(value, leaves) for value in given])
+    if isinstance(values, tuple):
+        parts = tuple([_part(value, leaves) for value in values])
         return TracedText(Percent(form, Several(parts)), tuple(leaves))
-    part = _part(given, leaves)
+    part = _part(values, leaves)
     return TracedText(Percent(form, part), tuple(leaves))
 
 
@@ -153,18 +160,18 @@ def joined(gap: str, parts: Iterable[Any]) -> Any:
     if not any(isinstance(part, TracedText) for part in parts):
         return gap.join(parts)
     mark = gap.replace("{", "{{").replace("}", "}}")
-    return _made(mark.join(f"{{{place}}}" for place in range(len(parts))), parts)
+    return _traced_text(mark.join(f"{{{number}}}" for number in range(len(parts))), parts)
 
 
 def _filled(form: str, *args: Any, **options: Any) -> Any:
     """``form.format(...)``."""
     if not any(map(has_values, [*args, *options.values()])):
         return form.format(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
-    return _made(_numbered(form, len(args), list(options)), [*args, *options.values()])
+    return _traced_text(_numbered(form, len(args), list(options)), [*args, *options.values()])
 
 
 def _numbered(form: str, count: int, names: list[str]) -> str:
-    """A form in which each value is named by its number."""
+    """A format string whose fields are numbered."""
     pieces, number = [], 0
     for literal, name, spec, conversion in string.Formatter().parse(form):
         pieces.append(literal.replace("{", "{{").replace("}", "}}"))
@@ -173,9 +180,9 @@ def _numbered(form: str, count: int, names: list[str]) -> str:
         first, rest = re.fullmatch(r"([^.\[]*)(.*)", name, re.DOTALL).groups()
         if not first:
             first, number = str(number), number + 1
-        place = count + names.index(first) if first in names else first
+        number_ = count + names.index(first) if first in names else first
         end = f"!{conversion}" if conversion else ""
-        pieces.append(f"{{{place}{rest}{end}:{_numbered(spec, count, names) if spec else ''}}}")
+        pieces.append(f"{{{number_}{rest}{end}:{_numbered(spec, count, names) if spec else ''}}}")
     return "".join(pieces)
 
 
@@ -183,12 +190,12 @@ def _str(value: Any = "", *rest: Any, **options: Any) -> Any:
     """``str``."""
     if rest or options or not has_values(value):
         return builtins.str(_plain(value), *rest, **options)
-    return value if isinstance(value, TracedText) else _made("{}", [value])
+    return value if isinstance(value, TracedText) else _traced_text("{}", [value])
 
 
 def _repr(value: Any, /) -> Any:
     """``repr``."""
-    return _made("{!r}", [value]) if has_values(value) else builtins.repr(_plain(value))
+    return _traced_text("{!r}", [value]) if has_values(value) else builtins.repr(_plain(value))
 
 
 def _format(value: Any, spec: Any = "", /) -> Any:
@@ -200,7 +207,7 @@ def _format(value: Any, spec: Any = "", /) -> Any:
 
 
 class _Shown:
-    """How a value is shown that only the running program knows, whatever the format."""
+    """Formats as the traced value's repr, whatever the format."""
 
     def __init__(self, value: Any) -> None:
         self._text = builtins.repr(operand(value))
@@ -213,24 +220,24 @@ class _Shown:
 
 
 def _now(value: Any) -> Any:
-    """Text as it is while the function is traced; anything else as it is."""
+    """Traced text, formatted with the reprs of its traced values; other values as they are."""
     if not isinstance(value, TracedText):
         return value
     shown = list(map(_Shown, value.leaves))
     try:
-        return value.made.told(iter(shown))
+        return value.template.formatted(iter(shown))
     except (TypeError, ValueError):
         # Such as "%d", which takes numbers alone.
-        return f"{value.made.form} {', '.join(map(builtins.str, shown))}"
+        return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
 def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
-    """An error with its text."""
+    """Make an exception whose text shows traced values by their reprs."""
     return kind(*map(_now, args), **{name: _now(value) for name, value in options.items()})
 
 
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
-    """``assert``, of what is known while tracing."""
+    """``assert``, for conditions that tracing knows."""
     if is_traced(condition):
         raise source_sites.error(
             NxTypeError,
@@ -239,8 +246,8 @@ def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
             "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
         )
     if not known(condition):
-        said = text()
-        raise AssertionError(*([] if said is None else [_now(said)]))
+        what = text()
+        raise AssertionError(*([] if what is None else [_now(what)]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
@@ -266,23 +273,23 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
 
 
 def _print_beside_labels(values: tuple, gap: str) -> None:
-    """Values of a definition by Nx's rules: what stands beside them is their label."""
+    """``print`` under Nx's rules: known values are the label of the traced ones."""
     _check_reached("print() of traced values")
     traced = [value for value in values if has_traced(value)]
     last = values[-1] is traced[-1]
     label = ["…" if has_traced(value) else builtins.str(value) for value in (values[:-1] if last else values)]
-    said = gap.join(label)
-    _hooks().print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{said}{gap}" if said else "")
+    text_ = gap.join(label)
+    _hooks().print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{text_}{gap}" if text_ else "")
 
 
 def _is_delayed() -> bool:
-    """Whether what is said is said when the program has run: in NumPy programs, and in parts of any one."""
+    """Whether output waits until the program has run: in NumPy programs, and inside branches."""
     run = tracing.current()
     return run is not None and (types.follows_numpy() or isinstance(run, BodyTrace))
 
 
 def _hooks() -> python.ModuleType:
-    """What has the program print and call, by the trace that this folder's modules run in."""
+    """The module that records hooks and deferred calls in the trace."""
     from nxkernel.definitions.tracing import hooks
 
     return hooks
@@ -302,31 +309,32 @@ def _check_reached(what: str) -> None:
 
 
 def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
+    """Record a call to be made after the program has run."""
     _check_reached(what)
     leaves: list[Any] = []
-    said = tuple([_part(value, leaves) for value in args])
+    parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    _hooks().say(Said(function, said, more), tuple(leaves))
+    _hooks().defer_call(DeferredCall(function, parts, more), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
-    """One of Python's own streams, which may be another one when the program runs; None for anything else."""
+    """A reference to ``sys.stdout`` or ``sys.stderr``, resolved when the program runs; None for other objects."""
     return next((OutputStream(name) for name in ("stdout", "stderr") if value is getattr(sys, name)), None)
 
 
-def _warn(said: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
-    """``warnings.warn``: at the line where it stands."""
-    if not _is_delayed() and not has_values(said):
-        warnings.warn(said, category, stacklevel + 1, source, **options)
+def _warn(warning: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    """``warnings.warn``, at the user's line."""
+    if not _is_delayed() and not has_values(warning):
+        warnings.warn(warning, category, stacklevel + 1, source, **options)
         return
     line = tracing.user_line()
-    kind = type(said) if isinstance(said, Warning) else category or UserWarning
-    given = {"filename": line.file, "lineno": line.line, "registry": {}}
-    _say("warnings.warn()", warnings.warn_explicit, (said, kind), given)
+    kind = type(warning) if isinstance(warning, Warning) else category or UserWarning
+    options_ = {"filename": line.file, "lineno": line.line, "registry": {}}
+    _say("warnings.warn()", warnings.warn_explicit, (warning, kind), options_)
 
 
 def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
-    """A method or function that says what it is given, when the program has run."""
+    """A function that makes the same call after the program has run."""
 
     def say(*args: Any, **options: Any) -> Any:
         if not _is_delayed() and not any(map(has_values, [*args, *options.values()])):
@@ -348,11 +356,11 @@ _TWINS: dict[Any, Callable[..., Any]] = {
 
 
 def twin(function: Any) -> Callable[..., Any] | None:
-    """What is called in place of a function that says something or makes text; None for any other one."""
+    """The replacement for a function that prints, logs or formats; None for others."""
     if isinstance(function, python.FunctionType | python.BuiltinFunctionType | type):
-        found = _TWINS.get(function)
-        if found is not None:
-            return found
+        replacement = _TWINS.get(function)
+        if replacement is not None:
+            return replacement
     if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
         return functools.partial(_error, function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
@@ -364,12 +372,12 @@ def twin(function: Any) -> Callable[..., Any] | None:
         return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None
     if stream is not None:
-        return _saying(lambda *args: getattr(stream.told(iter(())), name)(*args), f"{name}()")
+        return _saying(lambda *args: getattr(stream.formatted(iter(())), name)(*args), f"{name}()")
     return None
 
 
 def _logging(function: Any, owner: Any, name: str) -> Callable[..., Any] | None:
-    """The twin of a function or method of logging, which nobody has who has not imported that."""
+    """The replacement for a logging function or method; None while `logging` is not imported."""
     logging = sys.modules.get("logging")
     if function is getattr(logging, name, None):
         return _saying(function, f"logging.{name}()")

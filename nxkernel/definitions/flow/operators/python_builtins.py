@@ -30,7 +30,7 @@ from nxkernel.ops.shapes.shaping import stack
 
 
 def as_number(value: Any, of: Any = None) -> Any:
-    """Mark a traced scalar as one that stands for a Python number, or another one where it is what it was made of."""
+    """Mark a traced scalar as standing for a Python number; a new node if the result is the argument itself."""
     trace = tracing.current()
     if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
         if value is of and not tracing.weak(value):
@@ -39,20 +39,20 @@ def as_number(value: Any, of: Any = None) -> Any:
     return value
 
 
-def like(value: Any, made: Any) -> Any:
-    """A result in the face of what it was made of; what has no axes is a scalar."""
-    if isinstance(value, ArrayValue) and not made.shape:
-        return wrap(made)
-    return value.__nx_like__(made) if isinstance(value, Proxy) else made
+def like(value: Any, result: Any) -> Any:
+    """A result in the dialect of its argument: under NumPy's rules an array, or a scalar where it has no axes."""
+    if isinstance(value, ArrayValue) and not result.shape:
+        return wrap(result)
+    return value.__nx_like__(result) if isinstance(value, Proxy) else result
 
 
-def in_dialect_of_rules(made: Any) -> Any:
-    """A number of Python's that only the running program knows, as the rules that hold have it."""
-    return wrap(made) if types.follows_numpy() and isinstance(made, Expr) else made
+def in_dialect_of_rules(number: Any) -> Any:
+    """A traced number, wrapped as a NumPy scalar where NumPy's rules hold."""
+    return wrap(number) if types.follows_numpy() and isinstance(number, Expr) else number
 
 
 def any_traced(values: Iterable[Any]) -> builtins.bool:
-    """Whether only the running program knows one of some values."""
+    """Whether any of these values is traced."""
     return builtins.any(is_traced(value) for value in values)
 
 
@@ -61,23 +61,23 @@ def _is_array(value: Any) -> builtins.bool:
 
 
 def in_dialect(of_nx: str, of_numpy: str) -> str:
-    """What a person is told to write, by the rules that hold."""
+    """Choose the text for the dialect that holds."""
     return of_numpy if types.follows_numpy() else of_nx
 
 
 def _row(value: Any, name: str) -> Any:
-    """A traced array as a row of scalars."""
-    found = plain(value)
-    if found.rank != 1:
+    """A traced array of one axis, whose elements a builtin iterates over."""
+    row = plain(value)
+    if row.rank != 1:
         raise NxTypeError(
             message(
-                f"{name}() goes over the rows of {in_dialect('a tensor', 'an array')} {found.spec}, which are no "
+                f"{name}() goes over the rows of {in_dialect('a tensor', 'an array')} {row.spec}, which are no "
                 "numbers.",
                 in_dialect(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
                 + " takes all elements.",
             )
         )
-    return found
+    return row
 
 
 _REDUCTIONS = {"min": "reduce_min", "max": "reduce_max", "sorted": "sort"}
@@ -117,28 +117,28 @@ def _extreme(
 
 
 def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
-    """The first of two numbers unless the second one is more extreme, which it is not beside one that is no number."""
+    """``min`` or ``max`` of two numbers as Python computes it: the first unless the second is strictly more extreme."""
     one, other = _side_by_side(one, other), _side_by_side(other, one)
     first, second, type_ = together(one, other)
     if type_.is_integer and type_ is not types.bool_:
         return two(one, other)
     sides = convert(first, type_), convert(second, type_)
-    found = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
+    best = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
     weak = builtins.all(is_number(value) or tracing.weak(operand(value)) for value in (one, other))
-    return as_number(found) if weak else found
+    return as_number(best) if weak else best
 
 
 def _side_by_side(value: Any, number: Any) -> Any:
-    """A whole number in a type that holds the one of Python's beside it, which it may be instead."""
+    """An integer in a type that also holds the Python number beside it, which may be the result instead."""
     if not types.follows_numpy() or is_number(value) or tracing.weak(operand(value)):
         return value
-    whole, is_weak = operand(value), is_number(number) or tracing.weak(operand(number))
-    type_ = held_beside(whole.type, number if is_number(number) else operand(number)) if is_weak else whole.type
-    return convert(whole, type_) if whole.type.is_integer and type_ is types.s64 else value
+    integer, is_weak = operand(value), is_number(number) or tracing.weak(operand(number))
+    type_ = held_beside(integer.type, number if is_number(number) else operand(number)) if is_weak else integer.type
+    return convert(integer, type_) if integer.type.is_integer and type_ is types.s64 else value
 
 
 def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
-    """As :func:`_of_two` from the first element on: if that is no number it stays, and others like it never count."""
+    """``min`` or ``max`` of a row as Python computes it: NaN counts only as the first element."""
     if row.type is types.bool_ and row.size:
         return (reduction.any if beats is comparison.greater else reduction.all)(row)
     if not row.type.is_float or not row.size:
@@ -170,7 +170,7 @@ def sum(iterable: Any, /, start: Any = 0) -> Any:
 
 
 def _total(iterable: Any, start: Any) -> Any:
-    """The sum of an array's rows and of what it begins with, which counts for the type by NumPy's rules."""
+    """The sum of an array's rows and the start value, which takes part in type promotion under NumPy's rules."""
     rows = plain(iterable)
     nothing = not isinstance(start, TracedValue | Proxy) and is_number(start) and start == 0
     if not types.follows_numpy():
@@ -187,28 +187,28 @@ def any(iterable: Any, /) -> Any:
     """``any``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.any(_row(iterable, "any"))))
-    found: Any = False
+    result: Any = False
     for value in iterable:
         if not is_traced(value):
             if known(value):
                 return True
         else:
-            found = or_(lambda found=found: found, lambda value=value: _truth(value))
-    return found
+            result = or_(lambda result=result: result, lambda value=value: _truth(value))
+    return result
 
 
 def all(iterable: Any, /) -> Any:
     """``all``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.all(_row(iterable, "all"))))
-    found: Any = True
+    result: Any = True
     for value in iterable:
         if not is_traced(value):
             if not known(value):
                 return False
         else:
-            found = and_(lambda found=found: found, lambda value=value: _truth(value))
-    return found
+            result = and_(lambda result=result: result, lambda value=value: _truth(value))
+    return result
 
 
 def _truth(value: Any) -> Any:
@@ -219,12 +219,12 @@ def round(number: Any, ndigits: Any = None) -> Any:
     """``round``: halves go to the even neighbour."""
     if not is_traced(number):
         return builtins.round(known(number), ndigits)
-    found = plain(number)
+    number_ = plain(number)
     if ndigits is None:
-        return like(number, as_number(convert(rounding.to_even(found), types.s64), found))
-    if found.type.is_integer and ndigits >= 0:
+        return like(number, as_number(convert(rounding.to_even(number_), types.s64), number_))
+    if number_.type.is_integer and ndigits >= 0:
         return number
-    return like(number, rounding.to_digits(found, ndigits))
+    return like(number, rounding.to_digits(number_, ndigits))
 
 
 def len(value: Any, /) -> Any:
@@ -255,18 +255,18 @@ def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
     """``int``: fractions are cut off."""
     if not is_traced(value):
         return builtins.int(known(value), *base, **options)
-    found = _number(value, "int")
-    return in_dialect_of_rules(as_number(convert(found, types.infer(0)), found))
+    number_ = _number(value, "int")
+    return in_dialect_of_rules(as_number(convert(number_, types.infer(0)), number_))
 
 
 def float(value: Any = 0.0, /) -> Any:
     """``float``; by the rules of Nx an f64 stays one."""
     if not is_traced(value):
         return builtins.float(known(value))
-    found = _number(value, "float")
-    if found.type is types.f64 and not types.follows_numpy():
-        return found
-    return in_dialect_of_rules(as_number(convert(found, types.infer(0.0)), found))
+    number_ = _number(value, "float")
+    if number_.type is types.f64 and not types.follows_numpy():
+        return number_
+    return in_dialect_of_rules(as_number(convert(number_, types.infer(0.0)), number_))
 
 
 def complex(real: Any = 0, imag: Any = 0) -> Any:
@@ -276,37 +276,37 @@ def complex(real: Any = 0, imag: Any = 0) -> Any:
     if not types.follows_numpy():
         if is_traced(imag) or imag != 0:
             return elementwise.complex(real, imag)
-        found = plain(real)
-        return as_number(convert(found, types.to_complex(found.type)))
+        number_ = plain(real)
+        return as_number(convert(number_, types.to_complex(number_.type)))
     parts = [plain(part) for part in (real, imag)]
     if parts[0].type.is_complex or parts[1].type.is_complex:
-        made = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
+        result = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
     else:
-        made = elementwise.complex(*[convert(part, types.f64) for part in parts])
-    return in_dialect_of_rules(as_number(made, parts[0]))
+        result = elementwise.complex(*[convert(part, types.f64) for part in parts])
+    return in_dialect_of_rules(as_number(result, parts[0]))
 
 
 def bool(value: Any = False, /) -> Any:
     """``bool``."""
     if not is_traced(value):
         return builtins.bool(known(value))
-    found = _number(value, "bool")
-    return in_dialect_of_rules(as_number(comparison.not_equal(found, 0)))
+    number_ = _number(value, "bool")
+    return in_dialect_of_rules(as_number(comparison.not_equal(number_, 0)))
 
 
 def _number(value: Any, name: str) -> Any:
-    found = plain(value)
-    if found.size != 1:
+    number = plain(value)
+    if number.size != 1:
         raise NxTypeError(
             message(
-                f"{name}() takes one number, got {found.spec}.",
+                f"{name}() takes one number, got {number.spec}.",
                 in_dialect("nx.as_type(t, type) converts all elements.", "x.astype(type) converts all elements."),
             )
         )
-    if found.type.is_complex and name in ("int", "float"):
+    if number.type.is_complex and name in ("int", "float"):
         first = in_dialect("nx.real(t)", "x.real")
-        raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", f"Take {first} first."))
-    return shaping.reshape(found, ()) if found.shape else found
+        raise NxTypeError(message(f"{name}() takes no complex number, got {number.spec}.", f"Take {first} first."))
+    return shaping.reshape(number, ()) if number.shape else number
 
 
 def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
@@ -315,9 +315,9 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
         values = list(iterable)
         if not any_traced(values):
             return builtins.sorted(values, key=key, reverse=reverse)
-        found = stack([plain(value) if not is_number(value) else operand(value) for value in values])
+        row = stack([plain(value) if not is_number(value) else operand(value) for value in values])
     else:
-        values, found = None, _row(iterable, "sorted")
+        values, row = None, _row(iterable, "sorted")
     if key is not None:
         raise NxTypeError(
             message(
@@ -325,10 +325,10 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
                 in_dialect("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
             )
         )
-    made = sorting.sort(found, direction="desc" if reverse else "asc")
+    ordered = sorting.sort(row, direction="desc" if reverse else "asc")
     if values is None:
-        return Listed.of(made) if isinstance(iterable, ArrayValue) else like(iterable, made)
-    return [made[place] for place in range(builtins.len(values))]
+        return Listed.of(ordered) if isinstance(iterable, ArrayValue) else like(iterable, ordered)
+    return [ordered[position] for position in range(builtins.len(values))]
 
 
 def reversed(sequence: Any, /) -> Any:
@@ -337,7 +337,7 @@ def reversed(sequence: Any, /) -> Any:
         # Its rows show it.
         return reversed(rows(sequence))
     if isinstance(sequence, Counted):
-        return Counted(sequence.length, lambda place: sequence.item(sequence.length - 1 - place))
+        return Counted(sequence.length, lambda position: sequence.item(sequence.length - 1 - position))
     if _is_array(sequence):
         return like(sequence, shaping.reverse(plain(sequence), axes=[0]))
     if isinstance(sequence, builtins.range):
@@ -347,7 +347,7 @@ def reversed(sequence: Any, /) -> Any:
 
 
 def has_traced(value: Any) -> builtins.bool:
-    """Whether a value is traced, or a container with traced values in it."""
+    """Whether a value is traced, or is a container with traced values."""
     if isinstance(value, TracedValue | Proxy) or not has_values(value):
         return is_traced(value)
     leaves: list[Any] = []
@@ -356,17 +356,17 @@ def has_traced(value: Any) -> builtins.bool:
 
 
 def class_of(value: Any) -> type:
-    """The class that a value of a NumPy program has when NumPy runs it; of a traced number Python's or NumPy's."""
+    """The class that a traced value would have if NumPy ran the program."""
     if not types.follows_numpy() or not isinstance(value, TracedValue | Proxy):
         return builtins.type(value)
     if isinstance(value, Proxy) and not isinstance(value, Scalar):
         return np.ndarray
-    found = operand(value)
-    if found.shape:
+    node = operand(value)
+    if node.shape:
         return np.ndarray
-    if not tracing.weak(found):
-        return found.type.dtype.type
-    kind = found.type
+    if not tracing.weak(node):
+        return node.type.dtype.type
+    kind = node.type
     return builtins.bool if kind is types.bool_ else _CLASSES[kind.kind]
 
 
@@ -374,7 +374,7 @@ _CLASSES = {"s": builtins.int, "f": builtins.float, "c": builtins.complex}
 
 
 def is_instance(value: Any, classes: Any, /) -> builtins.bool:
-    """``isinstance``: of arrays and numbers that are traced as NumPy and Python answer."""
+    """``isinstance``; traced values answer for the class that they stand for."""
     if builtins.isinstance(value, classes):
         return True
     # What says by itself which objects are its instances is no class.
@@ -382,17 +382,17 @@ def is_instance(value: Any, classes: Any, /) -> builtins.bool:
 
 
 def type_(value: Any, /, *rest: Any, **options: Any) -> Any:
-    """``type``: of arrays and numbers that are traced the class that they stand for."""
+    """``type``; traced values give the class that they stand for."""
     return builtins.type(value, *rest, **options) if rest or options else class_of(value)
 
 
 def has_attribute(value: Any, name: str, /) -> builtins.bool:
-    """``hasattr``: of arrays and numbers that are traced as NumPy and Python answer."""
-    found = class_of(value)
-    return builtins.hasattr(value if found is builtins.type(value) else found, name)
+    """``hasattr``; traced values answer for the class that they stand for."""
+    class_ = class_of(value)
+    return builtins.hasattr(value if class_ is builtins.type(value) else class_, name)
 
 
-#: Each builtin and what stands for it in definitions.
+#: The replacement of each builtin in definitions.
 TWINS: dict[Any, Callable[..., Any]] = {
     builtins.min: min,
     builtins.max: max,

@@ -20,11 +20,11 @@ from nxkernel.ops.shapes.shaping import concatenate, stack
 
 
 def _floored(function: Callable) -> Callable:
-    def whole(x: Any) -> Any:
-        found = plain(x)
-        return as_number(convert(function(found), types.s64), found)
+    def to_integer(x: Any) -> Any:
+        number = plain(x)
+        return as_number(convert(function(number), types.s64), number)
 
-    return whole
+    return to_integer
 
 
 def _refuse_complex(values: tuple[Any, ...]) -> None:
@@ -40,25 +40,25 @@ def _refuse_complex(values: tuple[Any, ...]) -> None:
 
 
 def _float(x: Any) -> Any:
-    """A number as the float that the functions of math make of it: Python's own by NumPy's rules."""
-    found = plain(x)
+    """A number as a float: by NumPy's rules the Python float that `math` would compute with."""
+    number = plain(x)
     if types.follows_numpy():
-        return as_number(convert(found, types.f64), found)
-    return as_number(convert(found, types.to_floating(found.type))) if found.type.is_integer else found
+        return as_number(convert(number, types.f64), number)
+    return as_number(convert(number, types.to_floating(number.type))) if number.type.is_integer else number
 
 
 def _of_floats(function: Callable) -> Callable:
-    """A function of floats, also where its arguments are whole numbers."""
+    """Make a function of floats that also takes integers."""
     return lambda *numbers, **options: function(*map(_float, numbers), **options)
 
 
 def _trunc(x: Any) -> Any:
-    found = plain(x)
-    return as_number(convert(found, types.s64), found)
+    number = plain(x)
+    return as_number(convert(number, types.s64), number)
 
 
 def _fact(function: Callable) -> Callable:
-    """A predicate of a number as a bool."""
+    """Make a predicate whose result is a bool."""
     return lambda *numbers, **options: as_number(function(*numbers, **options))
 
 
@@ -110,7 +110,7 @@ def _prod(iterable: Any, *, start: Any = 1) -> Any:
 
 
 def _fsum(iterable: Any) -> Any:
-    """The sum of what is rounded but once: what each sum of two loses is added up beside."""
+    """``math.fsum``: a sum with its rounding errors added up beside it, so that it is rounded once."""
     row = plain(iterable) if not isinstance(iterable, list | tuple) else stack([plain(_float(x)) for x in iterable])
     row, lost = convert(row, types.f64 if types.follows_numpy() else types.to_floating(row.type)), []
     while row.shape[0] > 1:
@@ -163,7 +163,7 @@ _TRACED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-#: What is not given floats alone: whole numbers stay exact, and so do products; others take sequences.
+#: Functions whose arguments are not converted to floats: integers stay exact, and sequences are passed as they are.
 _OF_ANY = frozenset(["ceil", "dist", "floor", "fsum", "prod", "trunc"])
 
 
@@ -184,14 +184,14 @@ def _twin(name: str, real: Callable) -> Callable:
             )
         if name != "prod":
             _refuse_complex(args)
-        face = next((value for value in args if isinstance(value, Proxy)), None)
+        proxy = next((value for value in args if isinstance(value, Proxy)), None)
         if types.follows_numpy() and name not in _OF_ANY:
             args = tuple(map(_float, args))
-        found = traced(*args, **options)
-        return like(face, found) if face is not None and isinstance(found, Operand) else found
+        result = traced(*args, **options)
+        return like(proxy, result) if proxy is not None and isinstance(result, Operand) else result
 
     return function
 
 
-#: Each function of `math` and what stands for it in definitions.
+#: The replacement of each function of `math` in definitions.
 TWINS = {real: _twin(name, real) for name, real in vars(math).items() if callable(real) and not name.startswith("_")}

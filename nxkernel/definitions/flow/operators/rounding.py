@@ -17,12 +17,12 @@ _EXACT = 22
 
 
 def to_even(value: Any) -> Any:
-    """To the nearest whole number, halves to the even one."""
+    """Round to the nearest integer, halves to the even one."""
     return value if value.type.is_integer else apply(p.round_half_even, value)
 
 
 def to_digits(value: Any, digits: int) -> Any:
-    """To a number of decimals, or of zeros where that is negative; the type stays.
+    """Round to a number of decimals, or of zeros if that is negative; the type stays.
 
     A Python number is rounded by its exact value, as Python does; others are scaled, rounded and scaled back, as
     NumPy does.
@@ -33,18 +33,18 @@ def to_digits(value: Any, digits: int) -> Any:
     scaled = elementwise.multiply(value, scale)
     if value.type is not types.f64 or digits > _EXACT or not tracing.weak(value):
         return elementwise.divide(to_even(scaled), scale)
-    whole, rest = to_even(scaled), _rest_of_product(value, scale, scaled)
+    nearest, rest = to_even(scaled), _rest_of_product(value, scale, scaled)
     # Where what was cut off by scaling decides, the half was none.
-    half = comparison.equal(elementwise.abs(elementwise.subtract(scaled, whole)), 0.5)
+    half = comparison.equal(elementwise.abs(elementwise.subtract(scaled, nearest)), 0.5)
     toward = elementwise.add(scaled, elementwise.multiply(elementwise.sign(rest), 0.5))
     decided = comparison.logical_and(half, comparison.not_equal(rest, 0))
-    found = elementwise.divide(comparison.select(decided, toward, whole), scale)
+    rounded = elementwise.divide(comparison.select(decided, toward, nearest), scale)
     small = comparison.less(elementwise.abs(scaled), 2.0**53)
-    return comparison.select(small, found, value)
+    return comparison.select(small, rounded, value)
 
 
 def _rest_of_product(value: Any, factor: float, product: Any) -> Any:
-    """What rounding cut off from a product, by Dekker's method: it is exact.
+    """The exact rounding error of a product, by Dekker's method.
 
     Source: T. J. Dekker, A floating-point technique for extending the available precision, 1971.
     """

@@ -48,35 +48,35 @@ _OPERATORS: dict[str, tuple[Callable, Callable]] = {
 
 
 class Picked:
-    """What a mask picks out of a tensor: for arithmetic with numbers and what the same mask picks, and assignment.
+    """``x[mask]``: its size is unknown, so it allows arithmetic with numbers and the same mask, and assignment only.
 
     Parameters
     ----------
-    whole : tensor
-        Of which elements are picked, after what was computed on them.
+    array : tensor
+        The array that the mask picks from, with the arithmetic applied to all its elements.
     mask : tensor
     """
 
-    __slots__ = ("mask", "whole")
+    __slots__ = ("array", "mask")
 
-    def __init__(self, whole: Operand, mask: Operand) -> None:
-        self.whole, self.mask = whole, mask
+    def __init__(self, array: Operand, mask: Operand) -> None:
+        self.array, self.mask = array, mask
 
     def combined(self, function: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Picked:
-        """An operator between this and a number, or what the same mask picks."""
+        """Apply an operator to this and a number, or the elements of the same mask."""
         if isinstance(other, Picked):
             if not same_mask(self.mask, other.mask):
                 raise self.error()
-            other = other.whole
+            other = other.array
         elif not is_number(other) and operand(other).shape:
             raise self.error()
-        return Picked(function(other, self.whole) if swapped else function(self.whole, other), self.mask)
+        return Picked(function(other, self.array) if swapped else function(self.array, other), self.mask)
 
     def error(self) -> NxError:
-        """The error for a use of ``x[mask]`` that would need its size, which only the running program knows."""
+        """The error for using ``x[mask]`` where its size is needed."""
         return NxTypeError(
             message(
-                f"x[mask] has a size that only the values of the mask tell: x is {self.whole.spec}, the mask "
+                f"x[mask] has a size that only the values of the mask tell: x is {self.array.spec}, the mask "
                 f"{self.mask.spec}.",
                 "nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;",
                 "x[mask] = v and x[mask] *= v change what it picks.",
@@ -102,8 +102,8 @@ def _install() -> None:
 
         setattr(Picked, f"__{name}__", method)
         setattr(Picked, f"__r{name}__", swapped)
-    Picked.__neg__ = lambda self: Picked(-self.whole, self.mask)
-    Picked.__abs__ = lambda self: Picked(abs(self.whole), self.mask)
+    Picked.__neg__ = lambda self: Picked(-self.array, self.mask)
+    Picked.__abs__ = lambda self: Picked(abs(self.array), self.mask)
     for name in ("array", "bool", "call", "float", "getitem", "int", "iter", "len", "index", "eq", "lt", "gt", "repr"):
         setattr(Picked, f"__{name}__", Picked._refuse)
 
@@ -112,7 +112,7 @@ _install()
 
 
 def same_mask(one: Operand, other: Operand) -> bool:
-    """Whether two masks are one, or were computed alike."""
+    """Whether two masks are the same node, or were computed in the same way."""
     if one is other:
         return True
     alike = getattr(one, "primitive", None) is not None and one.primitive is getattr(other, "primitive", None)
@@ -169,7 +169,7 @@ def _taken(value: Operand, key: Any) -> Any:
 
 
 def _windowed(value: Operand, entries: list[Any]) -> tuple[Operand, list[Any]]:
-    """The parts of slices with traced bounds are taken first."""
+    """Take the slices with traced bounds first; returns the rest of the key."""
     axis, left = 0, []
     for entry in entries:
         if isinstance(entry, slice) and functional_updates.is_window(entry):
@@ -182,18 +182,18 @@ def _windowed(value: Operand, entries: list[Any]) -> tuple[Operand, list[Any]]:
 
 
 def _gathered(value: Operand, entries: list[Any]) -> Operand:
-    """Several index arrays, which go together; slices beside them apply before."""
+    """Index by several arrays together, after the slices beside them."""
     slices = tuple([entry if isinstance(entry, slice) else slice(None) for entry in entries if entry is not None])
     value = indexing.index(value, slices)
     entries = [slice(None) if isinstance(entry, slice) else entry for entry in entries if entry is not None]
     axes = [axis for axis, entry in enumerate(entries) if not isinstance(entry, slice)]
     indices, shape = functional_updates.coordinates(value, entries, axes)
-    found = gathering.gather(value, stack(indices, axis=len(shape)), axes=axes)
+    gathered = gathering.gather(value, stack(indices, axis=len(shape)), axes=axes)
     if axes != list(range(axes[0], axes[-1] + 1)) or not axes[0] or not shape:
-        return found
+        return gathered
     count, front = len(shape), axes[0]
-    order = [*range(count, count + front), *range(count), *range(count + front, found.rank)]
-    return shaping.transpose(found, axes=order)
+    order = [*range(count, count + front), *range(count), *range(count + front, gathered.rank)]
+    return shaping.transpose(gathered, axes=order)
 
 
 def _has_traced(key: Any) -> bool:
@@ -205,15 +205,15 @@ def _has_traced(key: Any) -> bool:
 
 
 def _from_sequence(values: Any, key: Any) -> Any:
-    """A member of a Python sequence at a place that only the running program knows.
+    """A member of a Python sequence at a traced index.
 
-    Members are numbers, tensors of one shape, or sequences of one length of such, of which a tuple is made.
+    Members are numbers, tensors of one shape, or sequences of one length of these, which are indexed item by item.
     """
     if isinstance(values, range):
         return values.start + values.step * key
     if values and all(isinstance(value, tuple | list) for value in values) and len({len(v) for v in values}) == 1:
-        found = [_from_sequence(members, key) for members in zip(*values, strict=True)]
-        return tuple(found) if all(isinstance(value, tuple) for value in values) else _Members(found, key)
+        items = [_from_sequence(members, key) for members in zip(*values, strict=True)]
+        return tuple(items) if all(isinstance(value, tuple) for value in values) else _Members(items, key)
     alike = values and all(is_number(value) or is_value(value) for value in values)
     if not alike or len({operand(value).shape for value in values}) > 1:
         return values[key.__index__() if isinstance(key, Operand) else key]
@@ -224,14 +224,14 @@ def _from_sequence(values: Any, key: Any) -> Any:
 
 
 class _Members(list):
-    """What is in one of several lists, which one only the running program knows: it is read, and not assigned into."""
+    """The items of one of several lists, at a traced index: they can be read, and not assigned."""
 
     def __init__(self, members: Iterable[Any], key: Any) -> None:
         super().__init__(members)
         self._key = key
 
     def _needed(self, *_: Any) -> NoReturn:
-        # Which list that is has to be known: a loop whose turns are known is written out then.
+        # This raises, as which list it is must be known: a loop of a known length is unrolled then.
         operator.index(self._key)
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _needed
@@ -245,16 +245,16 @@ class _Members(list):
 
 
 def _from_arrays(values: Any, key: Any) -> Any:
-    """A member of a sequence by NumPy's rules: a Python number where all are, or an array that is only read."""
+    """A member of a sequence at a traced index, by NumPy's rules: a Python number, or a read-only array."""
     if all(map(is_number, values)):
-        found = Array.of(operand(np.array(values)))[key]
-        return Scalar(as_number(operand(found)))
-    found = Array.of(join_new(list(values), 0))[key]
+        member = Array.of(operand(np.array(values)))[key]
+        return Scalar(as_number(operand(member)))
+    member = Array.of(join_new(list(values), 0))[key]
     if all(is_number(value) or tracing.weak(operand(value)) for value in values):
-        return Scalar(as_number(operand(found)))
-    if isinstance(found, Array):
-        found.root.doubt = _whose
-    return found
+        return Scalar(as_number(operand(member)))
+    if isinstance(member, Array):
+        member.root.doubt = _whose
+    return member
 
 
 def _whose() -> NxError:
@@ -269,9 +269,9 @@ def _whose() -> NxError:
 
 
 def set_item(value: Any, key: Any, new: Any) -> Any:
-    """``value[key] = new``: what the variable is bound to afterwards.
+    """``value[key] = new``; returns what the variable is bound to afterwards.
 
-    Tensors and traced values are immutable, so it is a new one; arguments and anything else are changed in place.
+    For tensors and traced values, which are immutable, that is a new value; all else is changed in place.
     """
     if is_unassigned(value):
         return value[key]
@@ -291,7 +291,7 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
 
 
 def _put(value: Operand, key: Any, new: Any) -> Operand:
-    """A value with something else in a part of it."""
+    """A copy of a value with a part overwritten."""
     key = negative_indices.counted(value, key)
     if isinstance(new, Picked):
         return _put_picked(value, key, new)
@@ -300,22 +300,22 @@ def _put(value: Operand, key: Any, new: Any) -> Operand:
 
 def _put_picked(value: Operand, key: Any, new: Picked) -> Operand:
     """``x[mask] = y[mask]``, where both masks are the same."""
-    if not functional_updates.is_mask(key) or new.whole.shape != value.shape:
+    if not functional_updates.is_mask(key) or new.array.shape != value.shape:
         raise new.error()
     mask = functional_updates.spread_mask(operand(key), value)
     if not same_mask(mask, new.mask):
         raise new.error()
-    return comparison.select(mask, functional_updates.fitting(new.whole, value), value)
+    return comparison.select(mask, functional_updates.cast_to_target(new.array, value), value)
 
 
 def in_place(symbol: str, value: Any, other: Any) -> Any:
-    """``value op= other``: what the variable is bound to afterwards."""
+    """``value op= other``; returns what the variable is bound to afterwards."""
     plain, changing = _OPERATORS[symbol.removesuffix("=")]
     if type(value) is MutableArgument:
         value.write(functional_updates.updated(value.__nx_operand__(), ..., plain(value.__nx_operand__(), other)))
         return value
     if isinstance(value, Operand):
-        assigned(value, whole=True)
+        assigned(value, augmented=True)
         return plain(value, other)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         refuse_kept(value)
@@ -325,9 +325,9 @@ def in_place(symbol: str, value: Any, other: Any) -> Any:
 
 
 def own(value: Any) -> Any:
-    """An array that NumPy computed while the program is made, as one of the program's, which can be assigned into.
+    """Turn a NumPy array that was computed while tracing into an array of the program, so that it can be assigned into.
 
-    It is so only where it has its memory for itself and nobody else knows it: other names would still be NumPy's.
+    Only if the array owns its memory and nothing else refers to it: other references would stay NumPy arrays.
     """
     if type(value) is not np.ndarray or tracing.current() is None or not types.follows_numpy():
         return value
@@ -342,5 +342,5 @@ def _count(value: Any) -> int:
     return sys.getrefcount(value)
 
 
-#: How many references there are to what a call is given, and nobody else has.
+#: The reference count of an object that only the argument of a call refers to.
 _NEW = _count(object())

@@ -1,8 +1,8 @@
 """Array aliasing after branches and loops: arrays that equal one of several others without being a view of it.
 
-Which array ``b`` is after ``b = x if k > 0 else y`` only the running program knows. It has its contents; but what is
-assigned into `b` does not arrive in `x` or `y`, nor what is assigned into those in `b`. While nobody looks, that is the
-same. Where somebody would see the difference, the definition is refused.
+After ``b = x if k > 0 else y`` only the running program knows which array `b` is. In the graph, `b` is a copy: it has
+the contents, but assignments into `b` do not reach `x` or `y`, nor the other way round. That is right as long as the
+stale array is not read. Where it is, or where the caller would see the difference, the definition is refused.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from nxkernel.numpy.arrays.array import Array, orders_told
 from nxkernel.numpy.arrays.storage import Root
 from nxkernel.numpy.arrays.views import Index
 
-#: Places in memory, and how often something had been written there when an array was made of what is in them.
+#: The storage of arrays that an array may be, and the number of writes to it when that began.
 Sources = Mapping[Root, int]
-#: Under which key a trace remembers which arrays are out of date, in the order in which they became so.
+#: Keys of a trace's memory. The stale arrays, each with the one that made it so, in order: see :func:`mark`.
 _JOURNAL = "arrays out of date"
-#: And which arrays were read that may be others.
+#: The arrays that were read and may be others.
 _READ = "arrays that may be others and were read"
 
 
 class Aliases:
-    """The aliasing information of storage cells.
+    """What is known of an array that may be one of several others.
 
     Attributes
     ----------
     root : Root
     sources : dict
-        Where the array may be instead, and how often something had been written there.
+        The storage of arrays that this one may be, and the number of writes to it when that began.
     group : object
-        Arrays of one group are certainly apart from each other, though they may be the same sources.
+        Arrays of one group are certainly different ones, though they may have the same sources.
     trusted : set
-        The groups of which it has what they wrote, or is apart from: its own, and those of its sources.
+        The groups whose writes do not make it stale: its own, and those of its sources.
     home : frozenset
-        Sources that get back what is written here.
+        Sources into which the loop writes back what is written here.
     outdated : list of Aliases
-        The arrays that were written to since and may be this one.
+        The arrays that may be this one and were written to: it is stale.
     """
 
     __slots__ = ("group", "home", "name", "outdated", "root", "site", "sources", "trusted", "whose")
@@ -56,7 +56,7 @@ class Aliases:
         self.name, self.site, self.whose = "", None, None
 
     def before_read(self) -> None:
-        """Refuse to read what may be out of date."""
+        """Refuse to read an array that may be stale: one that it may be was assigned into."""
         if self.sources and tracing.current() is not None:
             _list(_READ).append(self)
         if self.outdated:
@@ -68,18 +68,18 @@ class Aliases:
                 raise self._refusal(f"{self.shown} is read, and an array that it may be was assigned into")
 
     def before_write(self) -> None:
-        """Note that the arrays that this one may be are out of date; refuse it where the caller sees them."""
+        """Mark the arrays that this one may be as stale; refuse it where the caller would see the difference."""
         self.before_read()
         if any(source.cell.shared and source not in self.home for source in self.sources):
             raise self.whose()
         for source in self.sources:
-            found = of(source).outdated
-            if self not in found:
-                found.append(self)
+            stale = of(source).outdated
+            if self not in stale:
+                stale.append(self)
                 _journal().append((source, self))
 
     def before_compared(self, other: Root | None = None) -> None:
-        """Refuse to tell whether an array is the one in another place, or which object it is, where it may be several.
+        """Refuse to compare identities where only the running program knows which array this is.
 
         Raises
         ------
@@ -101,12 +101,12 @@ class Aliases:
 
     @property
     def shown(self) -> str:
-        """Its name for people."""
+        """The name of the array for messages."""
         return "what a choice gave" if " " in self.name else f"`{self.name}`"
 
     @property
     def _decided(self) -> str:
-        """The line of the branch or loop that made it."""
+        """The line of the branch or loop that decides which array it is."""
         return f"{source_sites.name(self.site)}:  {source_locations.code_at(self.site[0], self.site[1])}"
 
     def _refusal(self, what: str) -> NxError:
@@ -121,20 +121,20 @@ class Aliases:
 
 
 def of(root: Root) -> Aliases:
-    """The aliasing information of a storage cell."""
+    """The aliasing information of an array's storage, made if there is none yet."""
     if root.aliases is None:
         root.aliases = Aliases(root)
     return root.aliases
 
 
 def reached(roots: Iterable[Root]) -> dict[Root, int]:
-    """Places in memory and all that they may be instead."""
-    found: dict[Root, int] = {}
+    """Storage roots and all that they may be instead, each with its number of writes when that began."""
+    roots_: dict[Root, int] = {}
     for root in roots:
         own = {root: root.writes} if root.aliases is None else {root: root.writes, **root.aliases.sources}
         for source, writes in own.items():
-            found[source] = min(writes, found.get(source, writes))
-    return found
+            roots_[source] = min(writes, roots_.get(source, writes))
+    return roots_
 
 
 def tie(
@@ -146,15 +146,16 @@ def tie(
     group: Any = None,
     home: frozenset[Root] = frozenset(),
 ) -> None:
-    """Remember which arrays an array may be.
+    """Record which other arrays an array may be.
 
     Parameters
     ----------
     root : Root
-        Where it is.
+        The storage of the array.
     sources : mapping
+        The storage of the arrays that it may be.
     name : str
-        Of the variable.
+        The variable's name.
     site : Site
         The branch or loop that made it.
     whose : callable
@@ -162,49 +163,49 @@ def tie(
     group, home
         As :class:`Aliases` has them.
     """
-    found = of(root)
-    found.sources = {source: writes for source, writes in sources.items() if source is not root}
-    found.name, found.site, found.whose, found.home = name, site, whose, home
+    aliases = of(root)
+    aliases.sources = {source: writes for source, writes in sources.items() if source is not root}
+    aliases.name, aliases.site, aliases.whose, aliases.home = name, site, whose, home
     if group is not None:
-        found.group = group
-    inner = [source.aliases.trusted for source in found.sources if source.aliases is not None]
-    found.trusted = {found.group}.union(*inner)
+        aliases.group = group
+    inner = [source.aliases.trusted for source in aliases.sources if source.aliases is not None]
+    aliases.trusted = {aliases.group}.union(*inner)
 
 
-def taken(root: Root, origin: Root) -> None:
-    """Remember that what is in a place was taken from another one, of which it is a part."""
-    found = of(root)
-    found.sources = reached([origin])
-    found.trusted = {found.group} if origin.aliases is None else {found.group, *origin.aliases.trusted}
+def record_part(root: Root, origin: Root) -> None:
+    """Record that `root` is a part of `origin`."""
+    aliases = of(root)
+    aliases.sources = reached([origin])
+    aliases.trusted = {aliases.group} if origin.aliases is None else {aliases.group, *origin.aliases.trusted}
 
 
-def lie_as(made: Any, others: Sequence[Any]) -> None:
-    """Have an array of a NumPy program the order of elements of those of which it is one."""
+def order_as(array: Any, others: Sequence[Any]) -> None:
+    """Give an array the memory order of the arrays that it may be."""
     arrays = [other for other in others if isinstance(other, Array)]
-    if isinstance(made, Array):
-        made.laid_out_as_one_of(arrays)
+    if isinstance(array, Array):
+        array.laid_out_as_one_of(arrays)
 
 
 def _are_ordered_alike(one: Any, other: Any) -> bool:
     return not (isinstance(one, Array) and isinstance(other, Array)) or one.is_ordered_as(other)
 
 
-def all_apart(arrays: Sequence[Any]) -> bool:
-    """Whether no two arrays can have elements in common."""
-    return all(_apart(one, other) for one, other in itertools.combinations(arrays, 2))
+def all_disjoint(arrays: Sequence[Any]) -> bool:
+    """Whether no two of these arrays can have elements in common."""
+    return all(_are_disjoint(one, other) for one, other in itertools.combinations(arrays, 2))
 
 
-def _apart(one: Any, other: Any) -> bool:
+def _are_disjoint(one: Any, other: Any) -> bool:
     if one.root is other.root:
-        return _shown_apart(one.steps, other.steps)
+        return _are_disjoint_views(one.steps, other.steps)
     known = one.root.aliases is not None and other.root.aliases is not None
     if known and one.root.aliases.group is other.root.aliases.group:
         return True
     return reached([one.root]).keys().isdisjoint(reached([other.root]))
 
 
-def _shown_apart(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether two views of an array begin with parts of it that do not overlap."""
+def _are_disjoint_views(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two views of one array begin with parts of it that do not overlap."""
     if not (one and other and isinstance(one[0], Index) and isinstance(other[0], Index)):
         return False
     for a, b in zip(one[0].along, other[0].along, strict=True):
@@ -230,12 +231,12 @@ def _count(key: str) -> int:
 
 
 def mark() -> int:
-    """How much has become out of date until now."""
+    """The length of the journal of stale arrays, to be passed to :func:`undo`."""
     return _count(_JOURNAL)
 
 
 def undo(begin: int) -> None:
-    """Forget what has become out of date since a mark: a loop is traced anew."""
+    """Forget which arrays became stale since a mark, because the loop is traced again."""
     if tracing.current() is None:
         return
     journal = _journal()
@@ -244,8 +245,8 @@ def undo(begin: int) -> None:
     del journal[begin:]
 
 
-def brought_home(root: Root) -> None:
-    """An array has what was written to those of its group."""
+def written_back(root: Root) -> None:
+    """Record that an array is no longer stale: it has got what was written to arrays of its group."""
     if root.aliases is not None:
         journal = _journal()
         journal[:] = [(source, by) for source, by in journal if source is not root]
@@ -253,7 +254,7 @@ def brought_home(root: Root) -> None:
 
 
 class LoopAliases:
-    """The arrays in the variables of a loop, which its iterations bind to others.
+    """Which arrays the variables of a loop may be, as its iterations rebind them.
 
     Parameters
     ----------
@@ -262,47 +263,47 @@ class LoopAliases:
 
     def __init__(self, site: Any) -> None:
         self.site = site
-        self._apart = True
-        #: For each variable the arrays from outside of the loop that an iteration binds it to.
+        self._disjoint = True
+        #: For each variable, other arrays of the outer trace that iterations bind it to.
         self._more: dict[str, dict[Root, None]] = {}
-        #: Stands for the arrays that several variables are bound to, when they are.
+        #: A common source of all variables, once two of them may share memory.
         self._common: Root | None = None
-        #: For each variable the arrays that it has in an iteration, and those that iterations bound it to.
+        #: For each variable, its arrays in an iteration, and those that the iteration bound it to.
         self._now: dict[str, Sequence[Any]] = {}
         self._bound: dict[str, Sequence[Any]] = {}
         self._orders = 0
 
     def snapshot(self) -> tuple:
-        """Compares equal when nothing new was found."""
-        return (self._apart, self._orders, tuple([(name, len(found)) for name, found in self._more.items()]))
+        """What is known so far; equal snapshots mean that a retrace would learn nothing."""
+        return (self._disjoint, self._orders, tuple([(name, len(roots)) for name, roots in self._more.items()]))
 
     def begin(self, initial: Mapping[str, Sequence[Array]], home: frozenset[Root]) -> None:
-        """Begin to trace an iteration.
+        """Start tracing an iteration.
 
         Parameters
         ----------
         initial : mapping
             The arrays in each variable before the loop.
         home : frozenset of Root
-            Those that get back what the iterations write.
+            Arrays into which the loop writes back what its iterations assign.
         """
         self._initial, self._home, self._read = initial, home, _count(_READ)
-        self._told = orders_told()
-        arrays = [array for found in initial.values() for array in found]
-        self._apart = self._apart and all_apart(arrays)
+        self._orders_asked = orders_told()
+        arrays = [array for arrays_ in initial.values() for array in arrays_]
+        self._disjoint = self._disjoint and all_disjoint(arrays)
         group = object()
-        self._groups = {name: group if self._apart else object() for name in initial}
-        if not self._apart and self._common is None and arrays:
+        self._groups = {name: group if self._disjoint else object() for name in initial}
+        if not self._disjoint and self._common is None and arrays:
             self._common = Root(arrays[0].root.content())
 
     def tie(self, name: str, arrays: Sequence[Any]) -> None:
-        """Remember which arrays a variable may be, in an iteration or after the loop."""
+        """Record which arrays a variable may be, in an iteration or after the loop."""
         if not arrays:
             return
         self._now[name] = arrays
-        for place, array in enumerate(arrays):
+        for position, array in enumerate(arrays):
             ways = (self._initial[name], self._bound.get(name, ()))
-            lie_as(array, [way[place] for way in ways if len(way) == len(arrays)])
+            order_as(array, [way[position] for way in ways if len(way) == len(arrays)])
         sources = reached([array.root for array in self._initial[name]])
         sources = {**{root: root.writes for root in self._more.get(name, ())}, **sources}
         if self._common is not None:
@@ -310,11 +311,11 @@ class LoopAliases:
         for array in arrays:
             tie(array.root, sources, name, self.site, lambda: self._whose(name), self._groups[name], self._home)
 
-    def after_turn(self, results: Mapping[str, Sequence[Any]]) -> bool:
-        """Look at what an iteration bound the variables to; returns whether the iteration is to be traced again."""
+    def after_iteration(self, results: Mapping[str, Sequence[Any]]) -> bool:
+        """Learn what an iteration bound the variables to; returns whether it must be traced again."""
         outside, again = tracing.current().previous, False
         for read in dict.fromkeys(_list(_READ)[self._read :]):
-            # What an iteration reads, and then makes out of date, the next one reads.
+            # What an iteration reads, and then makes stale, the next one reads.
             if outside.knows(read.root.cell):
                 read.before_read()
         for name, arrays in results.items():
@@ -327,14 +328,12 @@ class LoopAliases:
                     more[root] = None
                     again = True
         again = self._after_orders(results) or again
-        if self._apart and not all_apart([array for arrays in results.values() for array in arrays]):
-            self._apart, again = False, True
+        if self._disjoint and not all_disjoint([array for arrays in results.values() for array in arrays]):
+            self._disjoint, again = False, True
         return again
 
     def _after_orders(self, results: Mapping[str, Sequence[Any]]) -> bool:
-        """Look at the order of elements of what an iteration bound the variables to, if it asked for that of any
-        array.
-        """
+        """Learn the memory orders of what an iteration bound the variables to, where code asked for them."""
         more = False
         for name, arrays in results.items():
             now = self._now.get(name, ())
@@ -343,7 +342,7 @@ class LoopAliases:
                 and not all(_are_ordered_alike(array, own) for array, own in zip(arrays, now, strict=True))
             )
             self._bound[name] = arrays
-        again = more and orders_told() > self._told
+        again = more and orders_told() > self._orders_asked
         self._orders += again
         return again
 

@@ -24,7 +24,7 @@ Entries = Sequence[Any]
 
 
 def updated(tensor: Operand, key: Any, value: Any) -> Operand:
-    """A tensor with a part overwritten; it keeps its type.
+    """A copy of a tensor with a part overwritten; it keeps its type.
 
     Parameters
     ----------
@@ -32,18 +32,18 @@ def updated(tensor: Operand, key: Any, value: Any) -> Operand:
     key : int, slice, None, Ellipsis, mask, tensor, list of int, or a tuple of these
         Ints may be traced; a mask is a u8 or bool tensor of the shape of the first axes.
     value : tensor or number
-        Broadcast to the part.
+        It is broadcast to the part.
 
     Raises
     ------
     NxTypeError
-        When the tensor's type does not hold the value.
+        When the tensor's type cannot hold the value.
     """
-    value = fitting(value, tensor)
+    value = cast_to_target(value, tensor)
     if is_mask(key):
         return _masked(tensor, key, value)
     entries = expanded(tensor, key)
-    arrays = [place for place, entry in enumerate(entries) if is_array(entry)]
+    arrays = [axis for axis, entry in enumerate(entries) if is_array(entry)]
     if not arrays:
         return _basic(tensor, entries, value)
     basic = [slice(None) if is_array(entry) or _is_int(entry) else entry for entry in entries]
@@ -58,14 +58,14 @@ def updated(tensor: Operand, key: Any, value: Any) -> Operand:
 
 
 def is_mask(key: Any) -> bool:
-    """Whether a key is a tensor of predicates with axes."""
+    """Whether a key is a boolean mask with axes."""
     if isinstance(key, Proxy | np.ndarray):
         key = operand(key)
     return isinstance(key, Operand) and bool(key.shape) and key.type in (types.u8, types.bool_)
 
 
 def is_array(entry: Any) -> bool:
-    """Whether an entry of a key is a tensor or list with axes."""
+    """Whether an entry of a key is an index array: a tensor or list with axes."""
     return isinstance(entry, list) or (isinstance(entry, Operand | Proxy | np.ndarray) and bool(operand(entry).shape))
 
 
@@ -78,7 +78,7 @@ def _is_whole(entry: Any) -> bool:
 
 
 def expanded(tensor: Operand, key: Any) -> list[Any]:
-    """One entry for each axis, and None where one is added; proxies are what they stand for."""
+    """The key as one entry for each axis, and None for each added one; proxies become traced values."""
     key = tuple(key) if isinstance(key, tuple) else key
     if isinstance(key, tuple):
         key = tuple([operand(entry) if isinstance(entry, Proxy) else entry for entry in key])
@@ -94,27 +94,27 @@ def expanded(tensor: Operand, key: Any) -> list[Any]:
     return indexing._aligned(tensor, key)
 
 
-def fitting(value: Any, tensor: Operand) -> Any:
-    """A value in the type of the tensor that it is assigned into.
+def cast_to_target(value: Any, tensor: Operand) -> Any:
+    """A value converted to the type of the tensor that it is assigned into.
 
     Raises
     ------
     NxTypeError
-        When that type does not hold it: fractions in integers, complex numbers in real ones.
+        When that type cannot hold it: fractions in integers, complex numbers in real ones.
     """
     type_ = tensor.type
     if is_number(value):
         kind = types.infer(value)
-        if _fits(kind, type_) and (not type_.is_integer or _within(value, type_)):
+        if _is_castable(kind, type_) and (not type_.is_integer or _within(value, type_)):
             return filled(cast_number(value, type_).item(), type_, ())
         raise _loses(str(value), str(kind), tensor, type_)
     value = operand(value)
-    if not _fits(value.type, type_):
+    if not _is_castable(value.type, type_):
         raise _loses(f"a value of type {value.spec}", str(value.type), tensor, type_)
     return convert(value, type_)
 
 
-def _fits(kind: types.Type, into: types.Type) -> bool:
+def _is_castable(kind: types.Type, into: types.Type) -> bool:
     if types.follows_numpy():
         return into.is_complex or not kind.is_complex
     return into.is_complex or (not kind.is_complex and (into.is_float or kind.is_integer))
@@ -159,16 +159,16 @@ def _masked(tensor: Operand, key: Any, value: Operand) -> Operand:
 
 
 def spread_mask(mask: Operand, tensor: Operand) -> Operand:
-    """A mask of the first axes, for every element."""
+    """A mask of the first axes, broadcast to all elements."""
     if mask.rank == tensor.rank:
         return mask
     sizes = mask.shape + (1,) * (tensor.rank - mask.rank)
     return shaping.broadcast(shaping.reshape(mask, sizes), tensor.shape)
 
 
-def _like(made: Operand, tensor: Operand) -> Operand:
-    """A result with the names of the tensor."""
-    return shaping.rename(made, tensor.names) if made.names != tensor.names else made
+def _like(result: Operand, tensor: Operand) -> Operand:
+    """A result with the axis names of the tensor."""
+    return shaping.rename(result, tensor.names) if result.names != tensor.names else result
 
 
 def _broadcast(value: Operand, shape: tuple[int, ...]) -> Operand:
@@ -177,10 +177,10 @@ def _broadcast(value: Operand, shape: tuple[int, ...]) -> Operand:
     while value.rank > len(shape) and value.shape[0] == 1:
         value = shaping.squeeze(value, axes=[0])
     try:
-        fits = shapes.broadcast_shapes(value.shape, shape) == tuple(shape)
+        is_broadcastable = shapes.broadcast_shapes(value.shape, shape) == tuple(shape)
     except NxError:
-        fits = False
-    if not fits:
+        is_broadcastable = False
+    if not is_broadcastable:
         raise NxValueError(
             message(
                 f"a value of the shape {shapes.text(value.shape)} does not fit into a part of the shape "
@@ -192,7 +192,7 @@ def _broadcast(value: Operand, shape: tuple[int, ...]) -> Operand:
 
 
 def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
-    """Ints, slices and added axes: the part is a block."""
+    """Assign by ints, slices and added axes: the part is a block."""
     starts, lengths, steps, shown, axis = [], [], [], [], 0
     for entry in entries:
         if entry is None:
@@ -226,20 +226,20 @@ def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
     strides = tuple([abs(step) if n > 1 else 1 for step, n in zip(steps, counts, strict=True)])
     if set(strides) <= {1} and counts == tensor.shape:
         return _like(value, tensor)
-    places = [convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts]
+    positions = [convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts]
     value = shaping.rename(value, tensor.names)
     if set(strides) <= {1}:
-        return apply(p.put_slice, tensor, value, *places)
-    return apply(p.put_strided, tensor, value, *places, strides=strides)
+        return apply(p.put_slice, tensor, value, *positions)
+    return apply(p.put_strided, tensor, value, *positions, strides=strides)
 
 
 def is_window(entry: slice) -> bool:
-    """Whether a slice has a bound that only the running program knows."""
+    """Whether a slice has a traced bound."""
     return any(isinstance(bound, TracedValue | Proxy) for bound in (entry.start, entry.stop, entry.step))
 
 
 def window(entry: slice, size: int) -> tuple[Operand, int]:
-    """Where a slice with traced bounds begins, and how long it is: ``i : i + 3`` always has three.
+    """The start and length of a slice with traced bounds: ``i : i + 3`` always has three elements.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _place(entry: Any, axis: int, tensor: Operand) -> Any:
 
 
 def _advanced(tensor: Operand, entries: Entries, value: Operand) -> Operand:
-    """Index arrays, with ints and whole axes beside them: elements are put one by one."""
+    """Assign by index arrays, with ints and full slices beside them: a scatter."""
     entries = [entry for entry in entries if entry is not None]
     axes = [axis for axis, entry in enumerate(entries) if is_array(entry) or _is_int(entry)]
     indices, shape = coordinates(tensor, entries, axes)
@@ -289,18 +289,18 @@ def _advanced(tensor: Operand, entries: Entries, value: Operand) -> Operand:
 
 
 def coordinates(tensor: Operand, entries: Entries, axes: Sequence[int]) -> tuple[list[Operand], tuple[int, ...]]:
-    """The indices of several axes in one shape, and that shape."""
-    found = []
+    """Index arrays and ints broadcast to one shape, and that shape."""
+    arrays = []
     for axis in axes:
         entry = entries[axis]
         if is_array(entry):
             indices = indexing._indices(entry, axis, tensor) if isinstance(entry, list) else operand(entry)
             gathering.whole_indices(indices, "x[...]")
         else:
-            place = _place(entry, axis, tensor)
-            indices = place if isinstance(place, Operand) else filled(place, s64, ())
-        found.append(shaping.rename(indices, [None] * indices.rank))
+            position = _place(entry, axis, tensor)
+            indices = position if isinstance(position, Operand) else filled(position, s64, ())
+        arrays.append(shaping.rename(indices, [None] * indices.rank))
     shape: tuple[int, ...] = ()
-    for indices in found:
+    for indices in arrays:
         shape = shapes.broadcast_shapes(shape, indices.shape)
-    return [spread(convert(indices, s64), shape) for indices in found], shape
+    return [spread(convert(indices, s64), shape) for indices in arrays], shape

@@ -1,7 +1,7 @@
 """Mutable arguments: NumPy arrays that a definition assigns into, whose final contents are extra outputs.
 
-Values never change in such a definition, but for these: an argument is a plain traced value until something is assigned
-into it. Then the function is traced again, with a :class:`MutableArgument` in the place of that argument.
+In Nx's dialect all other values are immutable. An argument is traced as an immutable value, too, until something is
+assigned into it; then the function is traced again, with a :class:`MutableArgument` in its place.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from nxkernel.numpy.arrays.array import Array
 from nxkernel.numpy.arrays.storage import Root
 from nxkernel.operand import Operand, Proxy
 
-#: Under which key a trace remembers its arguments that are plain traced values: the path of each, whether it is a NumPy
-#: array, and whether nothing follows for tensors from what is assigned into it.
+#: Keys of a trace's memory. Its arguments that are immutable traced values: by node, the path, whether it is a NumPy
+#: array, and whether only assignments into arrays count.
 _PLAIN = "arguments"
-#: Under which key, its captured arrays that nothing stands in for, and their names.
-_KEPT = "captured arrays that nothing stands in for"
-#: Under which key, that names of tensors are bound anew by all assignments.
+#: Its captured arrays that have no placeholder, and their names.
+_KEPT = "captured arrays without placeholders"
+#: Whether ``t[k] = v`` rebinds the name of a tensor.
 _ONLY_ARRAYS = "only arrays are assigned into"
-#: Under which key a trace remembers the values that branches and loops made of several.
+#: The results of branches and loops that are one of several values.
 _SEVERAL = "values that are one of several"
 
 
 class AssignedError(BaseException):
-    """Raised to trace again, when an argument that is a plain traced value is assigned into.
+    """Raised when an argument that is traced as immutable is assigned into: the function is traced again.
 
     Parameters
     ----------
     path : str
-        Of the argument.
-    whole : bool
-        Whether it is ``x += v``, which binds the name of a tensor anew and changes an array.
+        The path of the argument.
+    augmented : bool
+        Whether it was ``x += v``, which changes an array, but only rebinds the name of a tensor.
     """
 
-    def __init__(self, path: str, whole: bool) -> None:
+    def __init__(self, path: str, augmented: bool) -> None:
         super().__init__(path)
-        self.path, self.whole = path, whole
+        self.path, self.augmented = path, augmented
 
 
 class MutableArgument(Proxy):
-    """An argument that is assigned into, which is everywhere else the traced value that is in it now.
+    """A traced argument that is assigned into; read, it is the traced value that it holds at that point.
 
     Parameters
     ----------
     value : Expr
-        What is in it first.
+        Its initial contents.
     name : str
     shared : bool
-        Whether the caller sees what is in it at the end: whether it is an array and no tensor.
+        Whether the caller sees its final contents: whether it is an array and no tensor.
     """
 
     __slots__ = ("root",)
@@ -72,19 +72,19 @@ class MutableArgument(Proxy):
         return self.root.read()
 
     def content(self) -> Operand:
-        """The contents, even if they may be out of date."""
+        """The contents, without refreshing stale aliases."""
         return self.root.content()
 
     def __nx_like__(self, value: Operand) -> Operand:
-        """Results computed from it are plain traced values."""
+        """Results that are computed from it are plain traced values."""
         return value
 
     def anew(self, value: Operand) -> MutableArgument:
-        """What the variable is in an iteration of a loop that binds it to other values."""
+        """The variable's value in a loop iteration: the same kind of argument with other contents."""
         return MutableArgument(value, self.root.cell.name, shared=False)
 
     def write(self, value: Operand) -> None:
-        """Put something else there."""
+        """Replace the contents."""
         self.root.write(value)
 
     def __getattr__(self, name: str) -> Any:
@@ -99,7 +99,7 @@ def _delegate(name: str) -> Callable[..., Any]:
     return method
 
 
-#: What every object has, and traced values of their own.
+#: Methods that every object has, and that traced values define anew.
 _OF_EVERY_OBJECT = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__format__")
 
 
@@ -115,41 +115,41 @@ _install()
 
 
 def is_shared(value: Any) -> bool:
-    """Whether something is a whole array of the caller's, which sees what is assigned into it."""
+    """Whether a value is an array argument (not a part of one), in which the caller sees what is assigned."""
     return isinstance(value, MutableArgument | Array) and not value.steps and value.root.cell.shared
 
 
-def follow_choice(sides: Sequence[Any], made: Any) -> None:
-    """What is an array of the caller's on one side of a branch is treated as one after it."""
-    if type(made) is Expr:
+def follow_branch(sides: Sequence[Any], result: Any) -> None:
+    """If one side of a branch is an argument of the caller's, treat the branch's result as one, too."""
+    if type(result) is Expr:
         plain = tracing.current().outermost.memory.get(_PLAIN, {})
         for path, is_array, _ in [plain[side] for side in sides if type(side) is Expr and side in plain]:
             if is_array:
-                plain[made] = (path, True, True)
+                plain[result] = (path, True, True)
 
 
 def own_copy(name: str) -> str:
-    """What a person writes for an array of the definition's own in the place of the caller's."""
+    """The statement that makes a copy of an array, for messages."""
     return f"{name} = {name}.copy()" if types.follows_numpy() else f"{name} = {name} + 0"
 
 
 def remember(run: Trace, node: Any, path: str, is_array: bool) -> None:
-    """Remember a plain traced value as an argument."""
+    """Record that a traced value is an argument, which must not be assigned into unnoticed."""
     run.memory.setdefault(_PLAIN, {})[node] = (path, is_array, False)
 
 
 def bind_tensors_anew(run: Trace) -> None:
-    """From now on ``t[k] = v`` binds the name of a tensor to a new one, as in a cell, whose names are variables."""
+    """From now on ``t[k] = v`` rebinds the tensor's name, as in a cell, where names are variables."""
     run.memory[_ONLY_ARRAYS] = True
 
 
 def keep(run: Trace, arrays: Sequence[tuple[str, Any]]) -> None:
-    """Remember captured arrays that nothing stands in for, and their names."""
+    """Record the captured arrays that have no placeholders, with their names."""
     run.memory[_KEPT] = arrays
 
 
 def refuse_kept(value: np.ndarray) -> None:
-    """Refuse to assign into what lies in a captured array that nothing stands in for: others would not see it.
+    """Refuse to assign into a captured array that has no placeholder: nobody else would see it.
 
     Raises
     ------
@@ -167,14 +167,14 @@ def refuse_kept(value: np.ndarray) -> None:
 
 
 def make_of_several(nodes: Iterable[Any]) -> None:
-    """Remember what a branch or a loop made of several values, of which only the running program knows which it is."""
+    """Record traced values of which only the running program knows which of several values they are."""
     trace = tracing.current()
     if trace is not None:
         trace.outermost.memory.setdefault(_SEVERAL, set()).update(node for node in nodes if type(node) is Expr)
 
 
 def refuse_several(one: Any, *beside: Any) -> None:
-    """Refuse to tell whether a value is another one, or which object it is, where it is one of several.
+    """Refuse to compare identities of a value that is one of several.
 
     Raises
     ------
@@ -193,32 +193,32 @@ def refuse_several(one: Any, *beside: Any) -> None:
 
 
 def follow(before: Any, node: Any) -> None:
-    """What is an argument before a loop is one in its iterations."""
+    """If a variable is an argument before a loop, treat it as one in the iterations."""
     if type(before) is Expr and type(node) is Expr:
         plain = tracing.current().outermost.memory.get(_PLAIN)
         if plain and before in plain:
             plain[node] = plain[before]
 
 
-def assigned(value: Operand, whole: bool = False) -> None:
-    """Note that something is assigned into a value.
+def assigned(value: Operand, augmented: bool = False) -> None:
+    """Note an assignment into a value; if that is an argument, the function has to be traced again.
 
     Parameters
     ----------
     value : tensor or traced value
-    whole : bool, optional
-        Whether it is ``x += v``, which binds the name of a tensor anew and changes an array.
+    augmented : bool, optional
+        Whether it is ``x += v``, which changes an array, but only rebinds the name of a tensor.
 
     Raises
     ------
     AssignedError
-        Where it is an argument.
+        If the value is an argument.
     """
     trace = tracing.current()
     if trace is None or type(value) is not Expr:
         return
     memory = trace.outermost.memory
     path, is_array, only = memory.get(_PLAIN, {}).get(value, ("", False, False))
-    whole = whole or only or memory.get(_ONLY_ARRAYS, False)
-    if path and (is_array or not whole):
-        raise AssignedError(path, whole)
+    augmented = augmented or only or memory.get(_ONLY_ARRAYS, False)
+    if path and (is_array or not augmented):
+        raise AssignedError(path, augmented)

@@ -20,7 +20,7 @@ from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import apply, filled, operand
-from nxkernel.scoped_settings import Meanwhile, kept
+from nxkernel.scoped_settings import ScopedSetting, kept
 
 
 class _IndexRules(threading.local):
@@ -28,50 +28,50 @@ class _IndexRules(threading.local):
 
 
 _state = kept(_IndexRules())
-#: What :mod:`warnings` notes of lines that were told of, by file.
-_told: dict[str, dict[Any, Any]] = {}
+#: The registries of :mod:`warnings` for lines that were warned of, by file.
+_warned: dict[str, dict[Any, Any]] = {}
 
 
 def forget() -> None:
-    """Tell of all lines again, when they are traced next."""
-    _told.clear()
+    """Warn about all lines again, when they are traced next."""
+    _warned.clear()
 
 
 def by_text(silent: bool) -> AbstractContextManager[None]:
-    """Have the rule of a definition for a while.
+    """A context in which a definition's rule for negative indices holds.
 
     Parameters
     ----------
     silent : bool
-        Whether its text names neither nxkernel nor NumPy.
+        Whether its code names neither nxkernel nor NumPy.
     """
-    return Meanwhile(_state, "silent", silent)
+    return ScopedSetting(_state, "silent", silent)
 
 
 def counted(value: Operand, key: Any) -> Any:
-    """A key whose whole numbers are places from the beginning, where that is Python's rule.
+    """A key in which negative indices count from the end, where that is the rule.
 
     Warns
     -----
     NegativeIndexWarning
-        Where Nx's rule holds, and the text shows that one can be negative: a counter that begins at 0, less 1.
+        Where Nx's rule holds and an index certainly is negative in some iteration, as `i - 1` with `i` from 0.
     """
     if types.follows_numpy() or not any(map(_may_be_negative, key if isinstance(key, tuple) else (key,))):
         return key
     if not _state.silent:
-        _tell()
+        _warn()
         return key
-    axis, found = 0, []
+    axis, entries = 0, []
     for entry in functional_updates.expanded(value, key):
-        found.append(_from_the_beginning(operand(entry), value.shape[axis]) if _may_be_negative(entry) else entry)
+        entries.append(_from_the_beginning(operand(entry), value.shape[axis]) if _may_be_negative(entry) else entry)
         axis += entry is not None
-    return tuple(found)
+    return tuple(entries)
 
 
 def _may_be_negative(entry: Any) -> bool:
-    """Whether an entry of a key is a traced number that is below zero for all that is known.
+    """Whether an entry of a key is a traced integer that may be negative.
 
-    Where Nx's rule holds, one that surely is in some iteration.
+    Where Nx's rule holds: whether it certainly is negative in some iteration.
     """
     if isinstance(entry, Proxy):
         entry = operand(entry)
@@ -86,7 +86,7 @@ def _may_be_negative(entry: Any) -> bool:
 
 
 def _is_chosen() -> bool:
-    """Whether what is traced is a side of a branch, which may be what keeps an index from being negative."""
+    """Whether the trace is in a branch, whose condition may keep an index from being negative."""
     trace = tracing.current()
     while trace is not None:
         if getattr(trace, "side", False):
@@ -100,7 +100,7 @@ def _from_the_beginning(entry: Operand, size: int) -> Operand:
     return apply(p.select, below, apply(p.add, entry, filled(size, entry.type, ())), entry)
 
 
-def _tell() -> None:
+def _warn() -> None:
     source = tracing.user_line()
     if source is None:
         return
@@ -110,5 +110,5 @@ def _tell() -> None:
         "nx.max(i - 1, 0) says so, and (i - 1) % n counts from the end of an axis of n.",
     )
     warnings.warn_explicit(
-        text, NegativeIndexWarning, source.file, source.line, registry=_told.setdefault(source.file, {})
+        text, NegativeIndexWarning, source.file, source.line, registry=_warned.setdefault(source.file, {})
     )

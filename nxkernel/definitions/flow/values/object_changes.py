@@ -18,7 +18,7 @@ from nxkernel.definitions.keys.static_values import MISSING, definition_of, inst
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand, Proxy
 
-#: How many objects can be looked at while a loop or branch is traced.
+#: How many objects are watched while a loop or branch is traced.
 _MOST = 1_000_000
 _SKIPPED = (Operand, Proxy, Unassigned)
 _FUNCTIONS = types.FunctionType | types.MethodType
@@ -27,24 +27,24 @@ _BOUND = types.BuiltinFunctionType | types.MethodWrapperType
 
 
 class ObjectWatch:
-    """The mutable objects that functions reach, and NumPy's arrays among variables, as they are now.
+    """The states of the mutable objects that functions reach, to detect and undo changes.
 
     Parameters
     ----------
     functions : iterable of callable
-        Their closures, defaults and the globals that they name are watched.
+        Their closures, defaults and global names are watched.
     values : iterable of (str, object)
-        Watched too, under these names.
+        Other values to watch, with their names.
 
     Raises
     ------
     NxTypeError
-        Where more objects are within reach than can be looked at.
+        If they reach more objects than can be watched.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]], values: Iterable[tuple[str, Any]] = ()) -> None:
-        #: Each object with its name and its states.
-        self._kept: dict[int, tuple[str, Any, list[tuple[Kind, Any]]]] = {}
+        #: By identity: the name of an object, the object, and its states.
+        self._states: dict[int, tuple[str, Any, list[tuple[Kind, Any]]]] = {}
         #: What was looked at, by identity; held, so that nothing else gets the identity of what nobody else holds.
         self._seen: dict[int, Any] = {}
         #: What is still to be looked at, with its name, and whether arrays count: those that a function has made do,
@@ -62,33 +62,33 @@ class ObjectWatch:
             self._look_at(*self._waiting.popleft())
         names = sorted(self._named)
         for name, owner in self._owners:
-            self._kept[id(owner)] = name, owner, [object_states.stored_names(owner, names)]
+            self._states[id(owner)] = name, owner, [object_states.stored_names(owner, names)]
 
     def changed(self) -> list[tuple[str, Any]]:
-        """The objects whose contents are not what they were, with the names that they go by."""
+        """The objects that have changed, with their names."""
         return [(name, held) for name, held, _ in self.differences()]
 
     def differences(self) -> list[tuple[str, Any, list[tuple[Any, Any]]]]:
-        """The same, each with the keys, positions or attributes under which something else is, and what that is."""
+        """The objects that have changed: name, object, and the changed keys, each with its new value."""
         found = []
-        for name, held, states in self._kept.values():
+        for name, held, states in self._states.values():
             now = [(kind.read(held), then) for kind, then in states]
             if not all(object_states.same(*pair) for pair in now):
                 found.append((name, held, [change for pair in now for change in object_states.changes(*pair)]))
         return found
 
     def replayed(self) -> list[Callable[[], None] | None]:
-        """For each change what makes it once more; None where nobody can, or where what is stored may change."""
+        """For each change, a function that makes it again; None where that is impossible."""
         return [
             object_states.replayed(held, kind, kind.read(held), then)
-            for _, held, states in self._kept.values()
+            for _, held, states in self._states.values()
             for kind, then in states
             if not object_states.same(kind.read(held), then)
         ]
 
     def undo(self) -> None:
-        """Put back what was in them; what cannot be put back, such as a generator, stays changed."""
-        for _, held, states in self._kept.values():
+        """Restore all objects that have changed; objects that cannot be restored, such as generators, stay so."""
+        for _, held, states in self._states.values():
             object_states.put_back(held, states)
 
     def _look_at(self, name: str, value: Any, with_arrays: bool) -> None:
@@ -118,8 +118,8 @@ class ObjectWatch:
         states = object_states.states_of(value)
         if states is None:
             return
-        self._kept[id(value)] = name, value, states
-        if len(self._kept) > _MOST:
+        self._states[id(value)] = name, value, states
+        if len(self._states) > _MOST:
             raise NxTypeError(
                 message(
                     f"a loop or branch of the program reaches more than {_MOST:,} Python objects, of which each may "

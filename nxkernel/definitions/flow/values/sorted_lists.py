@@ -1,4 +1,4 @@
-"""What ``sorted`` gives of an array: a list in Python, an array here; what the two do otherwise is refused."""
+"""The result of ``sorted`` of an array: an array, which refuses operators that mean something else on a list."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SIGNS = {
 
 
 class Listed(Array):
-    """The elements of an array, put in order: they are indexed, gone through, and taken by NumPy's functions."""
+    """The sorted elements of an array, which can be indexed, iterated and passed to NumPy's functions."""
 
     __slots__ = ()
     __hash__ = Array.__hash__
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        return Listed.of(operand(found)) if isinstance(found, Array) else found
+        part = super().__getitem__(key)
+        return Listed.of(operand(part)) if isinstance(part, Array) else part
 
 
 def _refusing(sign: str) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from nxkernel.errors import NxError, message
 
 
 class NxUnboundError(NxError, UnboundLocalError):
-    """A variable is used that has no value, or has one only where some condition holds."""
+    """A variable is used that has no value, or has one on some paths only."""
 
 
 class Unassigned:
@@ -20,12 +20,11 @@ class Unassigned:
     name : str
         The variable's.
     site : Site, optional
-        The construct that assigns to it on one way only.
+        The branch or loop that assigns to it on some paths only.
     missing : str
-        Which way leaves it without a value, such as ``"the `else` side"``.
+        The path that assigns nothing to it, such as ``"the `else` side"``.
     pending : bool
-        Whether it is one of those that rewritten code makes: it is read only where it has a value, so it may be
-        anything elsewhere.
+        Whether rewriting made the variable: it is never read before it is assigned, so any value will do.
     """
 
     __slots__ = ("_missing", "_name", "_site", "pending")
@@ -65,7 +64,7 @@ _OTHERS = (
 
 
 def _install() -> None:
-    """Python looks operators up on the class."""
+    """Define all operators, which Python looks up on the class, as errors."""
     for name in (*_BINARY, *(f"r{name}" for name in _BINARY), *(f"i{name}" for name in _BINARY), *_OTHERS):
         setattr(Unassigned, f"__{name}__", Unassigned._refuse)
 
@@ -74,12 +73,12 @@ _install()
 
 
 def unassigned(name: str) -> Unassigned:
-    """What a variable starts as that nothing has been assigned to yet."""
+    """The initial value of a variable that nothing has been assigned to."""
     return Unassigned(name)
 
 
 def pending(name: str) -> Unassigned:
-    """What a variable of rewritten code starts as, which is read only where it has got a value."""
+    """The initial value of a variable that rewritten code made, which is never read before it is assigned."""
     return Unassigned(name, pending=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types as python
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,18 +27,21 @@ from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant
 
-#: Kinds of parts of a structure, which is (kind, detail, children).
+#: How a variable is built, without its leaves: a kind, what belongs to that (the proxy or static value, the class, the
+#: keys of a dict), and the structures of its parts.
+Structure: TypeAlias = "tuple[str, Any, tuple[Structure, ...]]"
+#: The kinds of parts that are no containers.
 LEAF, HELD, NONE, PART = "leaf", "held", "unassigned", "part"
 _CONSTANTS = (str, bytes, int, float, complex, bool, python.NoneType, python.EllipsisType, range, np.dtype)
 
 
 def is_value(value: Any) -> bool:
-    """Whether something is a tensor, an array or a traced value, so not a plain Python number."""
+    """Whether a value is a tensor, array or traced value, and no plain Python number."""
     return isinstance(value, Operand | Proxy | np.ndarray | np.generic)
 
 
 def has_traced_length(value: Any) -> bool:
-    """Whether something is a part of an array of which only the running program knows the length."""
+    """Whether a value is a part of an array whose length only the running program knows."""
     return isinstance(value, DynamicSlice | Selected)
 
 
@@ -52,7 +55,7 @@ def is_traced(value: Any) -> bool:
 
 
 def known(value: Any) -> Any:
-    """A condition or number that is known while tracing, as Python's own where it is a constant of the graph."""
+    """A condition or number that tracing knows, as a Python value; a constant of the graph is unwrapped."""
     if isinstance(value, Proxy):
         value = value.__nx_operand__()
     if isinstance(value, TracedValue) and not value.shape:
@@ -61,7 +64,7 @@ def known(value: Any) -> Any:
 
 
 def has_values(value: Any, proxies: bool = True) -> bool:
-    """Whether something is, or has somewhere in it, a tensor, an array or a traced value; proxies count or not."""
+    """Whether a value is, or contains, a tensor, array or traced value; `proxies` says whether proxies count."""
     if is_unassigned(value):
         return False
     if isinstance(value, Proxy):
@@ -70,13 +73,13 @@ def has_values(value: Any, proxies: bool = True) -> bool:
 
 
 def containers(value: Any) -> list[Any]:
-    """A container and those in it."""
+    """A container and all containers in it."""
     inner = _children(value)
-    return [] if inner is None else [value, *(found for member in inner for found in containers(member))]
+    return [] if inner is None else [value, *(container for member in inner for container in containers(member))]
 
 
 def _children(value: Any) -> list[Any] | None:
-    """The members of a container; None for what is none."""
+    """The members of a container; None for anything else."""
     if is_unassigned(value):
         return None
     if isinstance(value, tuple | list):
@@ -89,24 +92,24 @@ def _children(value: Any) -> list[Any] | None:
 
 
 def entered(values: Sequence[Any]) -> list[Any]:
-    """Variables of a branch or a loop as it takes them: arrays of NumPy's are the program's, and only read."""
+    """The variables as a branch or loop sees them: NumPy arrays become read-only arrays of the program."""
     if not types.follows_numpy():
         return list(values)
     return [as_value(value) if type(value) is np.ndarray else value for value in values]
 
 
-def take_apart(value: Any, leaves: list[Any]) -> tuple:
-    """Append what can change in a value to `leaves`; returns its structure.
+def take_apart(value: Any, leaves: list[Any]) -> Structure:
+    """Append the leaves of a value, which the program computes, to `leaves`; returns its structure.
 
-    Traced arrays are read, so this is to be called in the trace that they belong to.
+    It reads traced arrays, so it must be called in their trace.
     """
     if is_unassigned(value):
         return (NONE, value, ())
     if has_traced_length(value):
         part = settled(value)
         if isinstance(value, DynamicSlice) and part is not value:
-            array_aliases.taken(part.base.root, value.base.root)
-        return _stretches_apart(part, leaves)
+            array_aliases.record_part(part.base.root, value.base.root)
+        return _split_part(part, leaves)
     if is_number(value) or is_value(value):
         leaves.append(value if is_number(value) else plain(value.content() if is_place(value) else value))
         return (LEAF, value if isinstance(value, Proxy) else None, ())
@@ -124,20 +127,20 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
 
 
 def is_place(value: Any) -> bool:
-    """Whether something is an array with a place in memory, or a part of one."""
+    """Whether a value is an array with storage, or a view of one."""
     return isinstance(value, Array | MutableArgument)
 
 
-def arrays_of(structure: tuple) -> list[Any]:
-    """For each leaf of a structure the array that it was taken from; None where it was none."""
+def arrays_of(structure: Structure) -> list[Any]:
+    """For each leaf of a structure, the array that it was read from, or None."""
     kind, detail, children = structure
     if kind == LEAF:
         return [detail if is_place(detail) else None]
     return [array for child in children for array in arrays_of(child)]
 
 
-def arrays_made(structure: tuple, value: Any) -> list[Any]:
-    """For each leaf of a structure the array that it became in a value that was put together; None for no array."""
+def arrays_made(structure: Structure, value: Any) -> list[Any]:
+    """For each leaf of a structure, the array that it became in a rebuilt value, or None."""
     kind, _, children = structure
     if kind == LEAF:
         return [value if is_place(value) else None]
@@ -150,18 +153,18 @@ def arrays_made(structure: tuple, value: Any) -> list[Any]:
 
 
 def duplicate(value: Any) -> Any:
-    """A container with other containers, which may be changed, and the same leaves in them."""
+    """A copy of a container and the containers in it, with the same leaves."""
     leaves: list[Any] = []
     structure = take_apart(value, leaves)
     pairs = zip(leaves, arrays_of(structure), strict=True)
     return rebuild(structure, iter([leaf if array is None else array for leaf, array in pairs]))
 
 
-def _stretches_apart(part: DynamicSlice, leaves: list[Any]) -> tuple:
-    """The whole axes of a part and the lengths of what counts of them."""
-    found = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
-    leaves += [plain(part.base.content()), *(as_number(length) for _, length in found)]
-    return (PART, tuple([axis for axis, _ in found]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in found)))
+def _split_part(part: DynamicSlice, leaves: list[Any]) -> Structure:
+    """Split a part of traced length into its base array and the lengths."""
+    lengths = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
+    leaves += [plain(part.base.content()), *(as_number(length) for _, length in lengths)]
+    return (PART, tuple([axis for axis, _ in lengths]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in lengths)))
 
 
 def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> DynamicSlice:
@@ -173,30 +176,30 @@ def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> DynamicSl
 
 
 def stretched(value: Array, axes: Iterable[int]) -> DynamicSlice:
-    """An array as a part of itself, of which axes may get other lengths."""
+    """An array as a part of itself, so that these axes may get other lengths in a loop."""
     axes = tuple(axes)
     return _part(axes, value, [as_number(value.shape[axis]) for axis in axes])
 
 
 def plain(value: Any) -> Operand:
-    """A tensor or traced value; one with vectorized axes is refused."""
-    found = operand(value)
-    if found.vectorized_axes:
-        raise VectorizedValueError(found.spec)
-    return found
+    """A tensor or traced value; refused if it has vectorized axes."""
+    value_ = operand(value)
+    if value_.vectorized_axes:
+        raise VectorizedValueError(value_.spec)
+    return value_
 
 
-def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
-    """The value of a structure over new leaves; arrays that are assigned into are made anew."""
+def rebuild(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """Build a value from its structure and new leaves, with new mutable arrays."""
     kind, detail, children = structure
     if kind == LEAF:
         leaf = next(leaves)
         if detail is None or leaf is detail:
             return leaf
-        made = detail.anew(leaf) if type(detail) is MutableArgument else detail.__nx_like__(leaf)
-        if isinstance(detail, Array) and isinstance(made, Array):
-            made.root.doubt = detail.root.doubt
-        return made
+        result = detail.anew(leaf) if type(detail) is MutableArgument else detail.__nx_like__(leaf)
+        if isinstance(detail, Array) and isinstance(result, Array):
+            result.root.doubt = detail.root.doubt
+        return result
     if kind in (HELD, NONE):
         return detail
     members = [rebuild(child, leaves) for child in children]
@@ -210,14 +213,14 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
         return detail(*members)
     if kind == "dict":
         return detail.filled(members)
-    made = object.__new__(detail)
+    result = object.__new__(detail)
     for field, member in zip(dataclasses.fields(detail), members, strict=True):
-        object.__setattr__(made, field.name, member)
-    return made
+        object.__setattr__(result, field.name, member)
+    return result
 
 
 def write_back(original: Any, new: Any) -> Any:
-    """Give a list, dict or object that was changed its new contents, for everybody who holds it."""
+    """Replace the contents of a list, dict or object in place, for all who hold it."""
     if isinstance(original, list):
         original[:] = new
     elif isinstance(original, dict):
@@ -240,14 +243,14 @@ def _is_open_object(value: Any) -> bool:
     return dataclasses.is_dataclass(value) and not value.__dataclass_params__.frozen
 
 
-def count(structure: tuple) -> int:
-    """How many leaves a structure has."""
+def count(structure: Structure) -> int:
+    """The number of leaves in a structure."""
     kind, _, children = structure
     return 1 if kind == LEAF else sum(map(count, children))
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same for the program: one object, or equal constants."""
+    """Whether two static values are interchangeable: one object, or equal constants."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -260,22 +263,24 @@ def same(one: Any, other: Any) -> bool:
 
 
 class MismatchError(Exception):
-    """Two values of one variable have different structures."""
+    """Raised where two values of one variable have different structures."""
 
-    def __init__(self, path: str, one: tuple, other: tuple) -> None:
+    def __init__(self, path: str, one: Structure, other: Structure) -> None:
         super().__init__(path)
         self.path, self.parts = path, (one, other)
 
 
-def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any], keep_arrays: bool = False) -> tuple:
-    """The structure that two values have in common; what only one of them has is unassigned.
+def fit(
+    one: Structure, other: Structure, path: str, missing: Callable[[str, int], Any], keep_arrays: bool = False
+) -> Structure:
+    """The common structure of two values; what only one of them has becomes unassigned.
 
     Parameters
     ----------
     keep_arrays : bool, optional
-        Whether an array that both are is held as it is, with what is in it then.
+        Whether an array that both values are stays that array, and is no leaf.
     missing : callable
-        Makes what stands for a part that the first (0) or the second (1) does not have, from its path.
+        Makes the unassigned value for a part that one of them lacks, from its path and which one: 0 or 1.
 
     Raises
     ------
@@ -305,8 +310,8 @@ def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any],
     return (one[0], one[1], tuple(children))
 
 
-def arrays_kept(structure: tuple, outside: tracing.Trace) -> tuple:
-    """A structure that holds the whole arrays that a trace outside knows as they are."""
+def arrays_kept(structure: Structure, outside: tracing.Trace) -> Structure:
+    """A structure in which arrays that the outer trace knows stay as they are, and are no leaves."""
     kind, detail, children = structure
     if kind == LEAF and is_place(detail) and not detail.steps and outside.knows(detail.root.cell):
         return (HELD, detail, ())
@@ -317,8 +322,8 @@ def _shows_same(one: Any, other: Any) -> bool:
     return one is other or (isinstance(one, Array) and one.shows_same(other))
 
 
-def paths(structure: tuple, path: str) -> list[str]:
-    """How a person would write each leaf of a variable."""
+def paths(structure: Structure, path: str) -> list[str]:
+    """The path of each leaf, as a person would write it."""
     if structure[0] == LEAF:
         return [path]
     if structure[0] in (HELD, NONE):
@@ -327,7 +332,7 @@ def paths(structure: tuple, path: str) -> list[str]:
     return [inner for child, label in zip(structure[2], labels, strict=True) for inner in paths(child, path + label)]
 
 
-def _labels(structure: tuple) -> list[str]:
+def _labels(structure: Structure) -> list[str]:
     kind, detail, children = structure
     if kind == PART:
         return ["", *(f".shape[{axis}]" for axis in detail)]
@@ -337,11 +342,11 @@ def _labels(structure: tuple) -> list[str]:
         return [f".{field}" for field in detail._fields]
     if kind == "dataclass":
         return [f".{field.name}" for field in dataclasses.fields(detail)]
-    return [f"[{place}]" for place in range(len(children))]
+    return [f"[{number}]" for number in range(len(children))]
 
 
-def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple, missing: Any) -> list[Any]:
-    """Of the leaves of a structure those that are in a common one too, in order; what it lacks is `missing`."""
+def leaves_of(structure: Structure, leaves: Iterator[Any], wanted: Structure, missing: Any) -> list[Any]:
+    """The leaves of a structure that a common structure has, too, in order; `missing` stands for others."""
     if wanted[0] == NONE:
         for _ in range(count(structure)):
             next(leaves)
@@ -349,16 +354,16 @@ def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple, missing: A
     if structure[0] == NONE:
         return [missing] * count(wanted)
     if structure[0] == LEAF:
-        found = [next(leaves)]
-        return found if wanted[0] == LEAF else []
-    found = []
+        selected = [next(leaves)]
+        return selected if wanted[0] == LEAF else []
+    selected = []
     for child, inner in zip(structure[2], wanted[2], strict=True):
-        found += leaves_of(child, leaves, inner, missing)
-    return found
+        selected += leaves_of(child, leaves, inner, missing)
+    return selected
 
 
-def described(structure: tuple, leaves: Iterator[Any]) -> str:
-    """A value for a message: its type, or what it is."""
+def described(structure: Structure, leaves: Iterator[Any]) -> str:
+    """A value for messages: its type, or what it is."""
     kind, detail, children = structure
     if kind == LEAF:
         return str(spec_of(next(leaves)))
@@ -375,10 +380,10 @@ def described(structure: tuple, leaves: Iterator[Any]) -> str:
 
 
 def spec_of(leaf: Any) -> Spec:
-    """Type, shape and names of a leaf."""
+    """The type, shape and axis names of a leaf."""
     return Spec(types.infer(leaf), (), ()) if is_number(leaf) else leaf.spec
 
 
 def is_weak(leaf: Any) -> bool:
-    """Whether a leaf is a Python number or stands for one."""
+    """Whether a leaf is a Python number, or a traced value that stands for one."""
     return is_number(leaf) or tracing.weak(leaf)

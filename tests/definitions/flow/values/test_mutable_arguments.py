@@ -71,7 +71,7 @@ def test_arrays_change_as_numpy_would_change_them(function):
     compiled, expected = X.copy(), X.copy()
     plain = function(expected)
     f = nx.defn(function)
-    assert f.face == "nx"
+    assert f.dialect == "nx"
     found = f(compiled)
     np.testing.assert_allclose(compiled, expected, rtol=1e-15)
     if plain is not None:
@@ -256,14 +256,14 @@ def test_arrays_that_a_loop_loses_are_refused(run):
     )
 
 
-@pytest.mark.parametrize("face", ["nx", "numpy"])
-def test_arrays_that_are_the_callers_on_one_side_only_are_refused(run, face):
-    text = f"@nx.defn(promotion={face!r})\ndef f(x):\n    if x[0] > 0:\n"
+@pytest.mark.parametrize("dialect", ["nx", "numpy"])
+def test_arrays_that_are_the_callers_on_one_side_only_are_refused(run, dialect):
+    text = f"@nx.defn(promotion={dialect!r})\ndef f(x):\n    if x[0] > 0:\n"
     text += "        x = x * 2\n    {}x[0] = 7.0\n    return x\n"
     f = run(text.format(""))["f"]
     with pytest.raises(NxTypeError) as raised:
         f(X.copy())
-    copy = "x.copy()" if face == "numpy" else "x + 0"
+    copy = "x.copy()" if dialect == "numpy" else "x + 0"
     assert str(raised.value) == (
         "`x` is assigned into, and whether it is the caller's array then is up to a condition that only the "
         "running program knows.\n"
@@ -300,13 +300,13 @@ def test_a_given_argument_answers_as_the_traced_value_in_it():
             bool(x > 1)
 
 
-@pytest.mark.parametrize("face", ["nx", "numpy"])
-def test_arrays_that_changed_places_are_not_assigned_into_after_the_loop(run, face):
-    text = f"@nx.defn(promotion={face!r})\ndef f(a, b, n):\n    for _ in range(n):\n        a, b = b, a\n"
+@pytest.mark.parametrize("dialect", ["nx", "numpy"])
+def test_arrays_that_changed_places_are_not_assigned_into_after_the_loop(run, dialect):
+    text = f"@nx.defn(promotion={dialect!r})\ndef f(a, b, n):\n    for _ in range(n):\n        a, b = b, a\n"
     f = run(text + "    a[0] = 7.0\n    return a\n")["f"]
     with pytest.raises(NxTypeError) as raised:
         f(X.copy(), X + 1, 3)
-    copy = "a = a.copy()" if face == "numpy" else "a = a + 0"
+    copy = "a = a.copy()" if dialect == "numpy" else "a = a + 0"
     assert str(raised.value) == (
         "`a` is assigned into after this loop, in which arrays of the caller's change places: only the running program "
         "knows which of them it is.\n"
