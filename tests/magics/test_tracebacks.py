@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import nxkernel
+from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel_magics import tracebacks
 
 MODEL = """%%defn
@@ -141,9 +142,9 @@ def test_an_error_of_a_library_that_a_definition_calls_shows_no_frames_of_ours(s
 
 
 def test_a_mistake_of_ours_shows_every_frame(shell, monkeypatch):
-    monkeypatch.setattr(nxkernel.Definition, "_trace", None)
+    monkeypatch.setattr(MissedCall, "trace", None)
     out = shell.run("nx.jit(lambda x: x)(1.0)").out
-    assert "definition.py" in out
+    assert "missed_calls.py" in out
     assert out.splitlines()[-1] == "TypeError: 'NoneType' object is not callable"
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import operator
-import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
-from nxkernel import passes
 from nxkernel import types as types_
 from nxkernel.definitions.calls import (
-    compilation_guards,
     explanations,
     fast_path,
     nan_checks,
@@ -25,20 +21,19 @@ from nxkernel.definitions.calls import (
 )
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.content_identity import HasPrograms
-from nxkernel.definitions.calls.event_reports import report_compilation
+from nxkernel.definitions.calls.event_reports import report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
-from nxkernel.definitions.captures import restoring
-from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
-from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.calls.missed_calls import MissedCall
+from nxkernel.definitions.captures.snapshot import Snapshot, take_snapshot
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.values import negative_indices
-from nxkernel.definitions.flow.values.mutable_arguments import AssignedError
 from nxkernel.definitions.keys import (
     argument_errors,
     callables,
     code_fingerprint,
     containers,
     default_options,
+    fast_keys,
     options,
     source_locations,
     static_arguments,
@@ -47,7 +42,7 @@ from nxkernel.definitions.keys.argument_identity import IdentityTracker
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
-from nxkernel.definitions.tracing import dialects, side_effects
+from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
 from nxkernel.fork_safety import cached_property
@@ -180,7 +175,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if tracing._state.trace is not None:
             return self._inline(args, opts)
         if self.dialect != dialects.NX or self.static or self._entry_group.fixed:
-            return self._call_with_static(args, opts)
+            of_numpy, fixed = self.dialect == dialects.NUMPY, self._entry_group.fixed
+            encoded = fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy)
+            return self._call(args, opts) if encoded is None else self._by_fast_path(args, opts, *encoded)
         key: list[Any] = []
         arrays: list[Any] = []
         for value in args:
@@ -191,39 +188,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             elif kind is Tensor:
                 key.append(value.spec)
                 arrays.append(value.data)
-            elif not fast_path.add(value, key, arrays):
+            elif not fast_keys.add(value, key, arrays):
                 return self._call(args, opts)
-        if opts and not fast_path.add_options(opts, key):
-            return self._call(args, opts)
-        return self._by_fast_path(args, opts, tuple(key), arrays)
-
-    def _call_with_static(self, args: tuple, opts: dict[str, Any]) -> Any:
-        """A call of which some arguments may be static values: those are part of the key."""
-        __tracebackhide__ = True
-        fixed = self.static | self._entry_group.fixed
-        key: list[Any] = []
-        arrays: list[Any] = []
-        numpy = self.dialect == dialects.NUMPY
-        add = fast_path.add_weak if numpy else fast_path.add
-        for place, value in enumerate(args):
-            kind = type(value)
-            if kind is np.ndarray:
-                key += (value.dtype, value.shape)
-                arrays.append(value)
-            elif kind is Tensor:
-                key.append(value.spec)
-                arrays.append(value.data)
-            else:
-                name = self._positional[place].name if place < len(self._positional) else ""
-                if name in self.static or (numpy and kind in fast_path.STATIC):
-                    added = fast_path.add_static(value, key)
-                else:
-                    added = add(value, key, arrays)
-                    if name in fixed or (numpy and kind is bool):
-                        added = added and fast_path.add_static(value, key)
-                if not added:
-                    return self._call(args, opts)
-        if opts and not fast_path.add_options(opts, key):
+        if opts and not fast_keys.add_options(opts, key):
             return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
 
@@ -287,10 +254,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             self._failed(error)
             raise
 
-    def _failed(self, error: Exception, where: str | None = None) -> None:
-        reason = (f"{type(error).__name__}: {error}",)
-        where = source_locations.caller() if where is None else where
-        stream.emit(Event("error", self.__name__, where=where, reason=reason, identity=self._entry_group.identity))
+    def _failed(self, error: Exception) -> None:
+        report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())
 
     def _inline(self, args: tuple, opts: dict[str, Any]) -> Any:
         """A call while another function is traced becomes part of its graph."""
@@ -445,114 +410,21 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             program = self._find(arguments, self._entry_group.find)
             if program is not None:
                 return program, True
-            argument_errors.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
-            case = explanations.cache_miss(
-                self._entry_group, arguments, recompilation_advice.Declared(self._root, self._static_by)
-            )
-            compilation_guards.report(self.__name__, case.reason)
-            where = source_locations.caller()
-            try:
-                traced, trace_ms = self._trace(arguments)
-                self._entry_group.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
-                executable, placed = device_programs.compiled(
-                    traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
-                )
-                program = CachedProgram(
-                    ident=arguments.ident,
-                    parts=arguments.parts(),  # with the values of numbers that tracing made static
-                    executable=executable,
-                    placed=placed,
-                    structure=traced.structure,
-                    captured=traced.captured,
-                    fixed=traced.fixed,
-                    hooks=traced.hooks,
-                    specs=traced.specs,
-                    changes=traced.changes,
-                    returned=traced.returned,
-                    assigned_at=traced.assigned_at,
-                    copied=traced.copied,
-                    reshaped=traced.reshaped,
-                    changes_containers=traced.changes_containers,
-                    repeated=traced.repeated,
-                    reason=case.reason,
-                    where=where,
-                    signature=arguments.signature(self.__name__),
-                    compiler=arguments.compiler,
-                    trace_ms=trace_ms,
-                )
-            except Exception as error:
-                if isinstance(error, NxError):
-                    source_locations.point_out(error)
-                self._failed(error, where)
-                raise
-            told = case.advice
-            self._entry_group.count(program)
-            changed = take_snapshot(self._root)[0]
-            settled, parts = arguments.options_now()
-            if settled and changed.ident == arguments.snapshot.ident:
-                self._entry_group.add(program)
-            elif not arguments.anew:
-                told = recompilation_advice.restless(
-                    self.__name__, arguments.parts(), {**arguments.parts(), **changed.parts, **parts}
-                )
-                self._entry_group.unkept = program, told
-        notes = (*traced.notes, *explanations.other_loops(case, executable.kernels))
-        report_compilation(self.__name__, self._entry_group.identity, program, told, notes)
+            missed = self._missed(arguments)
+            program = missed.make()
+            missed.keep(program)
+        missed.report(program)
         return program, False
 
-    def _is_kept(self, arguments: CallArguments) -> bool:
-        """Whether the next call with such arguments is not traced: what the function reads is what it was."""
-        return not arguments.anew and take_snapshot(self._root)[0].ident == arguments.snapshot.ident
+    def _missed(self, arguments: CallArguments) -> MissedCall:
+        declared = recompilation_advice.Declared(self._root, self._static_by)
+        return MissedCall(
+            self.__name__, self._entry_group, self._root, self._twin, self._silent, self.dialect, declared, arguments
+        )
 
-    @settled
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:
-        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
-        __tracebackhide__ = True
-        begin = time.perf_counter()
-        outside = side_effects.SideEffects(self._root, arguments.options)
-        while True:
-            try:
-                with negative_indices.by_text(self._silent):
-                    traced = arguments.trace(self.__name__, self._root, self._twin)
-                # By Nx's rules a trace is pure, and what it logs tells how often it ran.
-                of_numpy = self.dialect == dialects.NUMPY
-                outside.refuse_traced(self.__name__, arguments.snapshot.compared, logs=not of_numpy)
-                if of_numpy and outside.changed and self._is_kept(arguments):
-                    traced = dataclasses.replace(traced, repeated=outside.repeated(self.__name__))
-                break
-            except AssignedError as found:
-                argument_errors.check_once(self.__name__, arguments.used_up)
-                outside.undo()
-                arguments.add_assigned(found.path, found.augmented)
-                arguments.found_assigned.append((found.path, found.augmented))
-            except NxError as error:
-                outside.undo()
-                more = arguments.fixable(error)
-                if not more:
-                    source_locations.point_out(error)
-                    raise
-                argument_errors.check_once(self.__name__, arguments.used_up)
-                arguments.fixed |= more
-                arguments.found_fixed |= more
-            except RecursionError as error:
-                raise argument_errors.endless(self.__name__, error) from None
-            except (TypeError, AttributeError, ValueError) as error:
-                if not argument_errors.is_of_traced(error):
-                    raise
-                found = argument_errors.not_taken(error).with_traceback(error.__traceback__)
-                source_locations.point_out(found)
-                raise found from error
-        if not arguments.owner and hook_delivery.is_owned(traced.hooks):
-            arguments.owner = hook_delivery.owner(self._root)
-        if arguments.found_fixed:
-            told = [
-                f"argument {path}: its value is needed while tracing, so each new one is traced"
-                for path in arguments.fixed
-            ]
-            traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
-        graph = dataclasses.replace(passes.SIMPLIFY(traced.graph), traced=traced.graph)
-        traced = dataclasses.replace(traced, graph=graph)
-        return traced, 1e3 * (time.perf_counter() - begin)
+        """The graph for a call, and the milliseconds that it took."""
+        return self._missed(arguments).trace()
 
     # What people ask -------------------------------------------------------------------------------------------
 
@@ -574,21 +446,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if program is not None:
             arguments.refuse_changes(self.__name__, program)
             return explanations.hit(self.__name__, program)
-        case = explanations.cache_miss(
-            self._entry_group, arguments, recompilation_advice.Declared(self._root, self._static_by)
-        )
-        if arguments.anew:
-            # A trace would draw, use up or write what nobody can put back.
-            return explanations.miss(self.__name__, case, None, arguments.compiler, ())
-        outside = side_effects.SideEffects(self._root, arguments.options)
-        try:
-            met = reached([("", self._root), *arguments.options.items()])
-            traced, _ = restoring.run_and_restore(met, lambda: self._trace(arguments))
-        finally:
-            # What the function stores elsewhere is stored by calls alone.
-            outside.undo()
-        arguments.refuse_changes(self.__name__, traced)
-        return explanations.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
+        return self._missed(arguments).explained()
 
     def measure(self, *args: Parameters.args, **opts: Parameters.kwargs) -> CompilationView:
         """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
@@ -42,3 +44,8 @@ def report_compilation(name: str, identity: str, program: CachedProgram, advice:
             identity=identity,
         )
     )
+
+
+def report_failure(name: str, identity: Any, error: Exception, where: str) -> None:
+    """Tell who watches that a call failed."""
+    stream.emit(Event("error", name, where=where, reason=(f"{type(error).__name__}: {error}",), identity=identity))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -21,136 +19,19 @@ from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.types import Type
 
 _empty = np.empty
 _wrap = Tensor.wrap
 _array = np.array
 _share = np.may_share_memory
-_F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
-_OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _context = default_options.CONTEXT.get
 #: What a fast path gives that does not hold any more.
 OUTDATED = object()
 #: Functions by the name of the hook whose value they get.
 Hooks = Mapping[str, Callable[[Any], Any]]
 _NO_HOOKS: Hooks = MappingProxyType({})
-_PLAIN = frozenset({bool, int, str, type(None)})
 #: What has an array that is its own.
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor})
-#: What is no data for a NumPy program.
-STATIC = frozenset({str, type(None)})
-
-
-def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
-    """Make the function that appends an argument to a key, for the given types of Python numbers."""
-
-    def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-        kind = type(value)
-        if kind is np.ndarray:
-            key += (value.dtype, value.shape)
-            arrays.append(value)
-        elif kind is Tensor:
-            key.append(value.spec)
-            arrays.append(value.data)
-        elif kind is float:
-            if not -largest <= value <= largest and value - value == 0:
-                return False  # NumPy warns of what overflows to infinity; the long way knows.
-            key.append(kind)
-            arrays.append(_array(value, real))
-        elif kind is int:
-            key.append(kind)
-            try:
-                arrays.append(_array(value, _S64))
-            except OverflowError:
-                return False
-        elif kind is bool:
-            key.append(kind)
-            arrays.append(_array(value, truth))
-        elif kind is tuple or kind is list:
-            key += (kind, len(value))
-            return add_all(value, key, arrays)
-        elif kind is dict:
-            names = tuple(value)
-            if not _is_text(names):
-                return False
-            key += (kind, names)
-            return add_all(value.values(), key, arrays)
-        elif kind is DeviceTensor:
-            key += (_DEVICE, value.spec)
-            arrays.append(value.array)
-        elif issubclass(kind, np.number | np.bool):
-            key += (_SCALAR, value.dtype)
-            arrays.append(_array(value))
-        else:
-            names = _fields(kind)
-            if names is None:
-                return False
-            key.append(kind)
-            return add_all([getattr(value, name) for name in names], key, arrays)
-        return True
-
-    def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
-        try:
-            for value in values:
-                if not add(value, key, arrays):
-                    return False
-        except RecursionError:
-            return False
-        return True
-
-    return add
-
-
-#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. Keys are prefix
-#: codes: each part begins with something that tells how many follow. The second one follows NumPy's rules.
-add = _adder(_F32, _U8, float(np.finfo(_F32).max))
-add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
-
-
-def add_static(value: Any, key: list[Any]) -> bool:
-    """Append a static value to a key; False if it needs the slow path."""
-    kind = type(value)
-    if kind is float:
-        key += (_STATIC, kind, value.hex())
-    elif kind in _PLAIN:
-        key += (_STATIC, kind, value)
-    else:
-        return False
-    return True
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_text(names: tuple) -> bool:
-    """Whether all keys of a dict are text: 1, 1.0 and True would be one."""
-    return all(type(name) is str for name in names)
-
-
-@functools.lru_cache(maxsize=1024)
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """The members of a named tuple or dataclass."""
-    if issubclass(kind, tuple):
-        return getattr(kind, "_fields", None)
-    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
-
-
-def add_options(options: dict[str, Any], key: list[Any]) -> bool:
-    """Append options to a key; False if one of them needs the slow path."""
-    key.append(_OPTIONS)
-    for name, value in options.items():
-        kind = type(value)
-        if kind in _PLAIN or kind is Type:
-            key += (name, kind, value)
-        elif kind is float:
-            key += (name, kind, value.hex())
-        elif kind is tuple or kind is list:
-            for item in value:
-                if type(item) not in _PLAIN:
-                    return False
-            key += (name, kind, repr(value))
-        else:
-            return False
-    return True
 
 
 class CallDefaults:

@@ -1,4 +1,4 @@
-"""The quick path: what its keys tell apart, and that it answers as the long way does."""
+"""The fast path: what its keys tell apart, and that it answers as the long way does."""
 
 from collections import namedtuple
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.calls import fast_path
 from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.keys import fast_keys
 
 ONE = np.ones(3, np.float32)
 Point = namedtuple("Point", "x y")
@@ -21,9 +21,7 @@ class State:
 
 
 def key_of(*values, **options):
-    key, arrays = [], []
-    plain = all(fast_path.add(value, key, arrays) for value in values) and fast_path.add_options(options, key)
-    return (tuple(key), arrays) if plain else None
+    return fast_keys.encode(values, options, (), frozenset(), (), False)
 
 
 ARGUMENTS = [
@@ -52,6 +50,13 @@ ARGUMENTS = [
     (),
     ((),),
 ]
+
+
+@pytest.mark.parametrize("arguments", [(ONE, 2.0), (nx.tensor(ONE), ONE), ([ONE, 1], {"a": ONE}), (3, Point(ONE, ONE))])
+def test_calls_make_the_same_keys_in_place(arguments):
+    f = nx.defn(lambda *values, scale=1.0: nx.sum(values[0][0] if isinstance(values[0], list) else values[0]) * scale)
+    f(*arguments, scale=2.5)
+    assert list(f._snapshot.fast_paths) == [key_of(*arguments, scale=2.5)[0]]
 
 
 def test_arguments_of_different_kinds_have_different_keys():

@@ -1,0 +1,203 @@
+"""A call that no program answers: the function is traced, its program compiled, kept, and reported."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import passes
+from nxkernel.definitions.calls import compilation_guards, explanations, recompilation_advice
+from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.event_reports import report_compilation, report_failure
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
+from nxkernel.definitions.captures import restoring
+from nxkernel.definitions.captures.snapshot import reached, take_snapshot
+from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.flow.values import negative_indices
+from nxkernel.definitions.flow.values.mutable_arguments import AssignedError
+from nxkernel.definitions.keys import argument_errors, source_locations
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.tracing import dialects, side_effects
+from nxkernel.definitions.tracing.trace import Traced
+from nxkernel.errors import NxError
+from nxkernel.scoped_settings import settled
+
+
+class MissedCall:
+    """What a definition does for a call with new arguments.
+
+    Parameters
+    ----------
+    name : str
+        Of the definition.
+    group : CacheEntryGroup
+        Its programs.
+    function : callable
+        What is traced.
+    twin : callable
+        Gives the rewritten function for it.
+    is_silent : bool
+        Whether its text leaves open whose rules hold.
+    dialect : str
+        Whose rules hold.
+    declared : Declared
+        Which arguments it declares to be static.
+    arguments : CallArguments
+    """
+
+    def __init__(
+        self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
+        is_silent: bool, dialect: str, declared: recompilation_advice.Declared, arguments: CallArguments,
+    ) -> None:  # fmt: skip
+        self._name, self._group, self._function, self._twin = name, group, function, twin
+        self._is_silent, self._of_numpy = is_silent, dialect == dialects.NUMPY
+        self._arguments = arguments
+        #: Why there is no program, and what could be done about it.
+        self.case = explanations.cache_miss(group, arguments, declared)
+        self._advice = self.case.advice
+        self._notes: tuple[str, ...] = ()
+
+    def make(self) -> CachedProgram:
+        """Trace and compile; errors are reported, and name the line of the user's."""
+        __tracebackhide__ = True
+        arguments = self._arguments
+        argument_errors.warn_of_numbers(self._name, arguments.paths, arguments.values)
+        compilation_guards.report(self._name, self.case.reason)
+        where = source_locations.caller()
+        try:
+            traced, trace_ms = self.trace()
+            self._group.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
+            return self._compiled(traced, trace_ms, where)
+        except Exception as error:
+            if isinstance(error, NxError):
+                source_locations.point_out(error)
+            report_failure(self._name, self._group.identity, error, where)
+            raise
+
+    def keep(self, program: CachedProgram) -> None:
+        """Keep a program, unless what it reads has changed while it was traced."""
+        arguments = self._arguments
+        self._group.count(program)
+        changed = take_snapshot(self._function)[0]
+        is_settled, parts = arguments.options_now()
+        if is_settled and changed.ident == arguments.snapshot.ident:
+            self._group.add(program)
+        elif not arguments.anew:
+            after = {**arguments.parts(), **changed.parts, **parts}
+            self._advice = recompilation_advice.restless(self._name, arguments.parts(), after)
+            self._group.unkept = program, self._advice
+
+    def report(self, program: CachedProgram) -> None:
+        """Tell who watches that a program was made, why, and what would avoid it."""
+        notes = (*self._notes, *explanations.other_loops(self.case, program.executable.kernels))
+        report_compilation(self._name, self._group.identity, program, self._advice, notes)
+
+    def _compiled(self, traced: Traced, trace_ms: float, where: str) -> CachedProgram:
+        arguments, self._notes = self._arguments, traced.notes
+        executable, placed = device_programs.compiled(
+            traced.graph, arguments.compiler, self._name, len(arguments.values), arguments.donated
+        )
+        return CachedProgram(
+            ident=arguments.ident,
+            parts=arguments.parts(),  # with the values of numbers that tracing made static
+            executable=executable,
+            placed=placed,
+            structure=traced.structure,
+            captured=traced.captured,
+            fixed=traced.fixed,
+            hooks=traced.hooks,
+            specs=traced.specs,
+            changes=traced.changes,
+            returned=traced.returned,
+            assigned_at=traced.assigned_at,
+            copied=traced.copied,
+            reshaped=traced.reshaped,
+            changes_containers=traced.changes_containers,
+            repeated=traced.repeated,
+            reason=self.case.reason,
+            where=where,
+            signature=arguments.signature(self._name),
+            compiler=arguments.compiler,
+            trace_ms=trace_ms,
+        )
+
+    # Tracing ---------------------------------------------------------------------------------------------------
+
+    def explained(self) -> explanations.Explanation:
+        """What the call would do: traced as for a program, and everything that this changes is put back."""
+        arguments = self._arguments
+        if arguments.anew:
+            # A trace would draw, use up or write what nobody can put back.
+            return explanations.miss(self._name, self.case, None, arguments.compiler, ())
+        outside = side_effects.SideEffects(self._function, arguments.options)
+        try:
+            met = reached([("", self._function), *arguments.options.items()])
+            traced, _ = restoring.run_and_restore(met, self.trace)
+        finally:
+            # What the function stores elsewhere is stored by calls alone.
+            outside.undo()
+        arguments.refuse_changes(self._name, traced)
+        return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes)
+
+    @settled
+    def trace(self) -> tuple[Traced, float]:
+        """The graph for the call, simplified, and the milliseconds that it took; errors name the line of the user's.
+
+        It is traced again where a trace finds an argument that is assigned into, or a number whose value it needs.
+        """
+        __tracebackhide__ = True
+        begin, arguments = time.perf_counter(), self._arguments
+        outside = side_effects.SideEffects(self._function, arguments.options)
+        while True:
+            try:
+                traced = self._traced(outside)
+                break
+            except AssignedError as assigned:
+                argument_errors.check_once(self._name, arguments.used_up)
+                outside.undo()
+                arguments.add_assigned(assigned.path, assigned.augmented)
+                arguments.found_assigned.append((assigned.path, assigned.augmented))
+            except NxError as error:
+                outside.undo()
+                more = arguments.fixable(error)
+                if not more:
+                    source_locations.point_out(error)
+                    raise
+                argument_errors.check_once(self._name, arguments.used_up)
+                arguments.fixed |= more
+                arguments.found_fixed |= more
+            except RecursionError as error:
+                raise argument_errors.endless(self._name, error) from None
+            except (TypeError, AttributeError, ValueError) as error:
+                if not argument_errors.is_of_traced(error):
+                    raise
+                refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
+                source_locations.point_out(refusal)
+                raise refusal from error
+        if not arguments.owner and hook_delivery.is_owned(traced.hooks):
+            arguments.owner = hook_delivery.owner(self._function)
+        if arguments.found_fixed:
+            notes = [f"argument {path}: its value is needed while tracing, so each new one is traced"
+                     for path in arguments.fixed]  # fmt: skip
+            traced = dataclasses.replace(traced, notes=(*traced.notes, *notes))
+        graph = dataclasses.replace(passes.SIMPLIFY(traced.graph), traced=traced.graph)
+        return dataclasses.replace(traced, graph=graph), 1e3 * (time.perf_counter() - begin)
+
+    def _traced(self, outside: side_effects.SideEffects) -> Traced:
+        """One trace, with what each later call has to do besides."""
+        __tracebackhide__ = True
+        arguments = self._arguments
+        with negative_indices.by_text(self._is_silent):
+            traced = arguments.trace(self._name, self._function, self._twin)
+        # By Nx's rules a trace is pure, and what it logs tells how often it ran.
+        outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
+        if self._of_numpy and outside.changed and self._is_kept():
+            return dataclasses.replace(traced, repeated=outside.repeated(self._name))
+        return traced
+
+    def _is_kept(self) -> bool:
+        """Whether the next call with such arguments is not traced: what the function reads is what it was."""
+        snapshot = self._arguments.snapshot
+        return not self._arguments.anew and take_snapshot(self._function)[0].ident == snapshot.ident
