@@ -36,8 +36,8 @@ def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
     if kernel is None or not alike or result.primitive.family == "reduction" or kernel.space != result.shape:
         return False
     here = fusion.start(result, kernel)
-    for anchor in kernel.anchors:
-        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+    for value in kernel.materialized:
+        for node, map_ in fusion.reach(value, fusion.start(value, kernel), set()):
             if fusion.buffer_of(node) is parameter and (node.shape != result.shape or map_ != here):
                 return False
     return True

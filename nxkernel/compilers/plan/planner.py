@@ -304,8 +304,8 @@ class PlanDraft:
         # An update in place writes over what is there.
         kept.update(fusion.buffer_of(old) for old in self.shared.values())
         for kernel in fusion.kernels:
-            for anchor in kernel.anchors:
-                for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+            for value in kernel.materialized:
+                for node, _ in fusion.reach(value, fusion.start(value, kernel), set()):
                     owner = fusion.buffer_of(node)
                     if fusion.home.get(owner) is not kernel:
                         kept.add(owner)
@@ -318,7 +318,7 @@ class PlanDraft:
                 kept.update(step.reads)
                 steps[node] = step
         for kernel in fusion.kernels:
-            if kernel.stores or any(anchor in kept for anchor in kernel.anchors):
+            if kernel.stores or any(value in kept for value in kernel.materialized):
                 step = steps[kernel] = _nest_step(fusion, kernel, kept)
                 for result, parameter in self.away.items():
                     if output_aliasing.is_read_later(step.work, result, parameter):
@@ -372,8 +372,8 @@ class PlanDraft:
                 shared[index] = places[index]
         scratch = _room(loop_buffers_of(node, results, parts, shared).size)
         writes = [result for result in (*results, scratch) if result is not None]
-        anchors = self.fusion.anchors
-        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
+        materialized = self.fusion.materialized
+        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in materialized]
         reads = [self.fusion.buffer_of(operand) for operand in held]
         alone = independence(node, parts[1]) if node.primitive is p.while_ else None
         return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)

@@ -148,8 +148,8 @@ def _updates(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def verify_fusion(draft: PlanDraft, after: str) -> None:
-    """Check what fusion decided: each value that others read is in memory, each anchor is in one group, of its space,
-    and no groups wait for each other.
+    """Check what fusion decided: each value that others read is in memory, each materialized value is in one group, of
+    its space, and no groups wait for each other.
     """
     _tell(_fusion(draft), after)
 
@@ -169,36 +169,36 @@ def _fusion(draft: PlanDraft) -> Iterator[Problem]:
             return
     owners: dict[Expr, KernelGroup] = {}
     for group in fusion.kernels:
-        for anchor in group.anchors:
-            if anchor in owners:
-                yield named(anchor), "one group that computes it", "two"
-            elif fusion.home.get(anchor) is not group:
-                yield named(anchor), "the group that it is said to be in", "another one"
-            owners[anchor] = group
-            yield from _anchor(anchor, group)
-    for anchor in fusion.home:
-        if anchor not in owners:
-            yield named(anchor), "it among the values of its group", "that it is not"
+        for value in group.materialized:
+            if value in owners:
+                yield named(value), "one group that computes it", "two"
+            elif fusion.home.get(value) is not group:
+                yield named(value), "the group that it is said to be in", "another one"
+            owners[value] = group
+            yield from _value_in_group(value, group)
+    for value in fusion.home:
+        if value not in owners:
+            yield named(value), "it among the values of its group", "that it is not"
     waiting = _waiting(fusion.kernels)
     if waiting:
-        last = next((named(node) for group in waiting for node in group.anchors), "pieces of a buffer")
+        last = next((named(node) for group in waiting for node in group.materialized), "pieces of a buffer")
         yield f"the group of {last}", "that it waits for none that waits for it", f"{len(waiting)} that do"
         return
     for group in fusion.kernels:
         yield from _group_reads(draft, group)
 
 
-def _anchor(anchor: Expr, group: KernelGroup) -> Iterator[Problem]:
+def _value_in_group(value: Expr, group: KernelGroup) -> Iterator[Problem]:
     """A value fits the space of its group: all of it, or a row of it where that is reduced."""
-    space, reduce, block = space_of(anchor)
+    space, reduce, block = space_of(value)
     if reduce is not None:
         if (space, reduce, block) != (group.space, group.reduce, group.block):
             there = f"one over {list(space)} that reduces {list(reduce)}"
-            yield named(anchor), f"a group over {list(group.space)} that reduces {list(group.reduce or ())}", there
+            yield named(value), f"a group over {list(group.space)} that reduces {list(group.reduce or ())}", there
         return
     rows = [group.space[axis] for axis in group.outer if group.space[axis] != 1]
-    if anchor.shape != group.space and (group.reduce is None or [n for n in anchor.shape if n != 1] != rows):
-        yield named(anchor), f"a value over {list(group.space)}, or over {rows} of it", f"{list(anchor.shape)}"
+    if value.shape != group.space and (group.reduce is None or [n for n in value.shape if n != 1] != rows):
+        yield named(value), f"a value over {list(group.space)}, or over {rows} of it", f"{list(value.shape)}"
 
 
 def _waiting(groups: Iterable[KernelGroup]) -> list[KernelGroup]:
@@ -217,14 +217,14 @@ def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
     """What a group reads of memory is there: a parameter's, or that of a value which it need not wait for itself."""
     fusion = draft.fusion
     reads = [
-        (anchor, node)
-        for anchor in group.anchors
-        for node, _ in fusion.reach(anchor, fusion.start(anchor, group), set())
+        (value, node)
+        for value in group.materialized
+        for node, _ in fusion.reach(value, fusion.start(value, group), set())
     ]
     reads += [(store.target, node) for store in group.stores for node, _ in fusion.reach_store(store, set())]
     for reader, node in reads:
         owner = fusion.buffer_of(node)
-        if owner.primitive is not p.parameter and owner not in fusion.anchors:
+        if owner.primitive is not p.parameter and owner not in fusion.materialized:
             yield f"{named(node)}, read for {named(reader)}", "it in memory", "that no group or step computes it"
         home = fusion.home.get(owner)
         if home is not None and home is not group and home.is_awaited_by([group]) and group.is_awaited_by([home]):

@@ -91,17 +91,17 @@ def _abreast(kernel: KernelGroup, fusion: Fusion) -> int:
 def _inside(kernel: KernelGroup, fusion: Fusion) -> set[tuple[Expr, Map]]:
     """What a kernel computes, each value at the places where it does."""
     found: set[tuple[Expr, Map]] = set()
-    for anchor in kernel.anchors:
-        fusion.reach(anchor, fusion.start(anchor, kernel), found)
+    for value in kernel.materialized:
+        fusion.reach(value, fusion.start(value, kernel), found)
     return found
 
 
 def _reads(kernel: KernelGroup, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
     """What a kernel reads from memory, with how far each axis moves it."""
     found = []
-    for anchor in kernel.anchors:
+    for value in kernel.materialized:
         inside: set[tuple[Expr, Map]] = set()
-        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), inside):
+        for node, map_ in fusion.reach(value, fusion.start(value, kernel), inside):
             if map_ is not None and fusion.home.get(fusion.buffer_of(node)) is not kernel:
                 found.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
         found += [
@@ -139,8 +139,8 @@ def _tiled(
     """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and for
     folds, whose order is fixed.
     """
-    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
-    folds = any(anchor.primitive is p.reduce for anchor in reductions)
+    reductions = [value for value in kernel.materialized if value.primitive.family == "reduction"]
+    folds = any(value.primitive is p.reduce for value in reductions)
     lanes = _lanes(kernel)
     if folds and not outer:
         sizes, outer = {**sizes, -1: 1}, [-1]
@@ -179,8 +179,8 @@ def _tiled(
 
 def _lanes(kernel: KernelGroup) -> int:
     """Lanes of a vector of what a kernel reduces."""
-    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
-    width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))
+    reductions = [value for value in kernel.materialized if value.primitive.family == "reduction"]
+    width = max(types.compute_type(node.type).size for value in reductions for node in (value, *value.operands))
     return VECTOR // min(max(width, 4), 8)
 
 

@@ -135,7 +135,7 @@ class NestBuilder:
         owner = self.fusion.buffer_of(node)
         if owner.primitive is p.parameter:
             return True
-        return owner in self.fusion.anchors and not self._mine(owner)
+        return owner in self.fusion.materialized and not self._mine(owner)
 
     # Evaluation ------------------------------------------------------------------------------------------------
 
@@ -145,13 +145,13 @@ class NestBuilder:
         self._find_limits()
         for store in kernel.stores:
             self._store(store.value, index_maps.identity(store.value.shape), store)
-        for anchor in sorted(kernel.anchors, key=lambda a: (self._depth(a), a.primitive.family != "reduction")):
-            start = self.fusion.start(anchor, kernel)
-            if anchor.primitive.family == "reduction":
-                self._reduce(anchor, start)
-            elif self.kept(anchor):
-                strides = index_maps.row_strides(anchor.shape)
-                self._store(anchor, start, Store(anchor, anchor, 0, strides))
+        for value in sorted(kernel.materialized, key=lambda a: (self._depth(a), a.primitive.family != "reduction")):
+            start = self.fusion.start(value, kernel)
+            if value.primitive.family == "reduction":
+                self._reduce(value, start)
+            elif self.kept(value):
+                strides = index_maps.row_strides(value.shape)
+                self._store(value, start, Store(value, value, 0, strides))
         return self._freeze()
 
     def _find_limits(self) -> None:
@@ -163,8 +163,8 @@ class NestBuilder:
         if not plain or self.inner != [len(kernel.space) - 1]:
             return
         found = {
-            reduction_bounds.of(anchor.operands[0], self.inner[0]) if anchor.primitive is p.sum_ else None
-            for anchor in kernel.anchors
+            reduction_bounds.of(node.operands[0], self.inner[0]) if node.primitive is p.sum_ else None
+            for node in kernel.materialized
         }
         if len(found) == 1:
             (self._limits,) = found
