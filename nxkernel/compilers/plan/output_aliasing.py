@@ -53,9 +53,9 @@ def is_read_later(bound: BoundNest, result: Expr, parameter: Expr) -> bool:
     """
     owners = dict(zip(bound.nest.memory, (owner for owner, _ in bound.buffers), strict=True))
     written = False
-    for section in bound.nest.sections:
-        loaded = (owners.get(op.entry) for op in section.code if op.name in ("load", "gather"))
+    for nest_pass in bound.nest.passes:
+        loaded = (owners.get(op.entry) for op in nest_pass.code if op.name in ("load", "gather"))
         if written and any(owner is parameter for owner in loaded):
             return True
-        written |= any(owners[number] is result for number, _ in section.stores)
+        written |= any(owners[number] is result for number, _ in nest_pass.stores)
     return False

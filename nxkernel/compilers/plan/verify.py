@@ -337,5 +337,5 @@ def element_by_element(step: Step, old: Expr, new: Expr) -> bool:
     reads = {number for number, (owner, _) in zip(nest.memory, work.buffers, strict=True) if owner is old}
     if any(op.entry in reads for op in loaded) or len(spots[BufferRole.READ] | spots[BufferRole.WRITE]) != 1:
         return False
-    passes = [section for section in nest.sections if section.stores or any(op.entry in reads for op in section.code)]
+    passes = [one for one in nest.passes if one.stores or any(op.entry in reads for op in one.code)]
     return len(passes) == 1 or nest.kind == "map"

@@ -20,11 +20,11 @@ from nxkernel.compilers.schedule.loop_nest import (
     BufferRole,
     LaneAxis,
     NestConstant,
+    NestPass,
     Op,
+    PassLevel,
     Reduce,
     Scatter,
-    Section,
-    SectionLevel,
     StoreMode,
     TieBreak,
 )
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from nxkernel.numba_functions import ScalarFunction
 
 #: Looked up so often that how long it takes counts.
-_ROW, _FULL, _READ = SectionLevel.ROW, SectionLevel.FULL, BufferRole.READ
-#: A value at the elements that a map gives; the same in a section of that level and depth; how a buffer moves.
+_ROW, _FULL, _READ = PassLevel.ROW, PassLevel.FULL, BufferRole.READ
+#: A value at the elements that a map gives; the same in a pass of that level and depth; how a buffer moves.
 _Placed: TypeAlias = tuple[Expr, Map]
-_Wanted: TypeAlias = tuple[Expr, Map, SectionLevel, int]
+_Wanted: TypeAlias = tuple[Expr, Map, PassLevel, int]
 _Moves: TypeAlias = tuple[int, BufferRole, int, tuple[tuple[int, int], ...], Type]
 
 #: Most bytes of rows that a nest keeps on the stack between two passes over them.
 SCRATCH_BYTES = 64 << 10
 
 
-class OpenSection:
-    """A section that instructions are added to."""
+class OpenPass:
+    """A pass that instructions are added to."""
 
-    def __init__(self, level: SectionLevel) -> None:
+    def __init__(self, level: PassLevel) -> None:
         self.level = level
         self.code: list[Op] = []
         self.stores: list[tuple[int, int]] = []
@@ -64,9 +64,9 @@ class OpenSection:
         self.code.append(op)
         return len(self.code) - 1
 
-    def frozen(self) -> Section:
-        """The section as it is now."""
-        return Section(
+    def frozen(self) -> NestPass:
+        """The pass as it is now."""
+        return NestPass(
             self.level,
             tuple(self.code),
             tuple(self.stores),
@@ -87,8 +87,8 @@ class NestBuilder:
         self.slots: list[Type] = []
         self.scratches: list[Type] = []
         self.constants: list[NestConstant] = []
-        self.rows: dict[int, OpenSection] = {}
-        self.fulls: dict[int, OpenSection] = {}
+        self.rows: dict[int, OpenPass] = {}
+        self.fulls: dict[int, OpenPass] = {}
         self._memo: dict[_Wanted, int] = {}
         #: Slots of reductions and of what is computed once a row; scratch rows of what earlier passes computed.
         self._slot_of: dict[Expr, int] = {}
@@ -176,7 +176,7 @@ class NestBuilder:
             if number is None:
                 slots.append(-1)
                 continue
-            row = self._section(_ROW, 0)
+            row = self._pass(_ROW, 0)
             value = self._value(number, index_maps.identity(number.shape), _ROW, 0)
             if number.type is not types.s64:
                 value = row.emit(Op("as_type", types.s64, (value,), attribute=number.type))
@@ -192,10 +192,10 @@ class NestBuilder:
         numbers = [number for number in (found.start, found.stop) if number is not None]
         return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
-    def _section(self, level: SectionLevel, depth: int) -> OpenSection:
+    def _pass(self, level: PassLevel, depth: int) -> OpenPass:
         table = self.rows if level is _ROW else self.fulls
         if depth not in table:
-            table[depth] = OpenSection(level)
+            table[depth] = OpenPass(level)
         return table[depth]
 
     def along_lanes(self, map_: Map) -> bool:
@@ -204,7 +204,7 @@ class NestBuilder:
             return self.outer[-1] in index_maps.axes_of(map_)
         return bool(index_maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
 
-    def _level(self, map_: Map) -> SectionLevel:
+    def _level(self, map_: Map) -> PassLevel:
         return _FULL if index_maps.axes_of(map_) & set(self.inner) else _ROW
 
     def _store(self, value: Expr, map_: Map, store: Store) -> None:
@@ -215,22 +215,22 @@ class NestBuilder:
         number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
         offset, steps = index_maps.linear(map_, store.strides)
         raw = self.raw(store.target, value.type, BufferRole.WRITE, fixed + offset, steps)
-        section = self._section(level, depth)
+        nest_pass = self._pass(level, depth)
         if places:
             parts = [(at.index, n, at.most, at.stride) for at, n in zip(places, indices, strict=True)]
-            total = dynamic_indices.offset_of(self, section, parts)
+            total = dynamic_indices.offset_of(self, nest_pass, parts)
             apart = any(self.along_lanes(own) for _, own in wanted[1:])
-            section.scatters.append(Scatter(raw, number, total, store.mode, apart))
+            nest_pass.scatters.append(Scatter(raw, number, total, store.mode, apart))
             self.in_order |= store.in_order
         else:
-            section.stores.append((raw, number))
+            nest_pass.stores.append((raw, number))
         self.nodes[value] = None
 
     def _reduce(self, node: Expr, map_: Map) -> None:
         operand = node.operands[0]
         depth = max(map(self._depth, node.operands))
         primitive = node.params["reduce"] if node.primitive is partial else node.primitive
-        section = self._section(_FULL, depth)
+        nest_pass = self._pass(_FULL, depth)
         result = node.type
         if primitive is p.reduce:
             args = self._fold(node, map_, depth)
@@ -240,14 +240,14 @@ class NestBuilder:
         if primitive.name in ARGUMENTS:
             tie_break = TieBreak(node.params.get("tie_break") or node.params.get("tie"))
             narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
-            args = (*args, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
+            args = (*args, nest_pass.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
         slot = self._slot_of[node] = self._slot(result)
-        section.reduces.append(
+        nest_pass.reduces.append(
             Reduce(primitive.name, result if primitive is p.reduce else operand.type, args, slot, tie_break)
         )
         self.nodes[node] = None
         if self.kept(node):
-            row = self._section(_ROW, depth + 1)
+            row = self._pass(_ROW, depth + 1)
             value = row.emit(Op("slot", result, (), slot))
             strides = index_maps.row_strides(self._result_shape(node))
             own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
@@ -257,23 +257,23 @@ class NestBuilder:
     def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
         """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
         operand, start, *captured = node.operands
-        body, section = node.params["body"], self._section(_FULL, depth)
+        body, nest_pass = node.params["body"], self._pass(_FULL, depth)
         given = [self._value(operand, map_, _FULL, depth)]
-        given.append(section.emit(Op("carry", start.type, (), len(section.reduces))))
+        given.append(nest_pass.emit(Op("carry", start.type, (), len(nest_pass.reduces))))
         given += [self._value(value, (), _FULL, depth) for value in captured]
         numbers = dict(zip(body.parameters, given, strict=True))
         (output,) = body.outputs
         for one in post_order([output]):
             if one not in numbers:
-                numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
+                numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], nest_pass)
         return numbers[output], self._value(start, (), _FULL, depth)
 
-    def _instruction(self, node: Expr, args: list[int], section: OpenSection) -> int:
+    def _instruction(self, node: Expr, args: list[int], nest_pass: OpenPass) -> int:
         """The instruction of an element-wise primitive or of a constant."""
         if node.primitive is p.constant:
             self.constants.append(NestConstant(node.params["value"], node.type))
-            return section.emit(Op("const", node.type, (), len(self.constants) - 1))
-        return section.emit(Op(node.primitive.name, node.type, tuple(args), -1, attribute_of(node)))
+            return nest_pass.emit(Op("const", node.type, (), len(self.constants) - 1))
+        return nest_pass.emit(Op(node.primitive.name, node.type, tuple(args), -1, attribute_of(node)))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -297,8 +297,8 @@ class NestBuilder:
             self.raws.append(Raw(owner, type_, role, offset, steps))
         return self._raw_index[key]
 
-    def _value(self, node: Expr, map_: Map, level: SectionLevel, depth: int) -> int:
-        """The number of a value's instruction in the section of that level and depth; emits what is missing."""
+    def _value(self, node: Expr, map_: Map, level: PassLevel, depth: int) -> int:
+        """The number of a value's instruction in the pass of that level and depth; emits what is missing."""
         memo = self._memo
         root = (node, map_, level, depth)
         todo, waiting = [root], {}
@@ -318,8 +318,8 @@ class NestBuilder:
             todo.pop()
         return memo[root]
 
-    def _elsewhere(self, key: _Wanted) -> tuple[SectionLevel, int] | None:
-        """The row section in which a value is computed once, when the section at hand should read it from a slot."""
+    def _elsewhere(self, key: _Wanted) -> tuple[PassLevel, int] | None:
+        """The row pass in which a value is computed once, when the pass at hand should read it from a slot."""
         node, map_, level, depth = key
         if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
             return None
@@ -357,41 +357,41 @@ class NestBuilder:
 
     def _emit(self, key: _Wanted, args: list[int]) -> int:
         node, map_, level, depth = key
-        section = self._section(level, depth)
+        nest_pass = self._pass(level, depth)
         elsewhere = self._elsewhere(key)
         if elsewhere:
             slot = self._row_slots.get((node, map_))
             if slot is None:
                 slot = self._row_slots[node, map_] = self._slot(node.type)
             keep = (slot, args[0])
-            row = self._section(*elsewhere)
+            row = self._pass(*elsewhere)
             if keep not in row.keeps:
                 row.keeps.append(keep)
-            return section.emit(Op("slot", node.type, (), slot))
+            return nest_pass.emit(Op("slot", node.type, (), slot))
         if node.primitive is p.constant:
-            return self._instruction(node, args, section)
+            return self._instruction(node, args, nest_pass)
         if self._loaded(node):
-            return section.emit(Op("load", node.type, (), self._load(node, map_)))
+            return nest_pass.emit(Op("load", node.type, (), self._load(node, map_)))
         if node.primitive is p.iota:
             raw = self.raw(None, types.s64, BufferRole.INDEX, *self._index_of(node, map_))
             if node.type.kind in ("s", "u"):
-                return section.emit(Op("index", node.type, (), raw))
-            return section.emit(
-                Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), attribute=types.s64)
+                return nest_pass.emit(Op("index", node.type, (), raw))
+            return nest_pass.emit(
+                Op("as_type", node.type, (nest_pass.emit(Op("index", types.s64, (), raw)),), attribute=types.s64)
             )
         if node.primitive.family == "reduction":
-            return section.emit(Op("slot", node.type, (), self._slot_of[node]))
+            return nest_pass.emit(Op("slot", node.type, (), self._slot_of[node]))
         scratch = self._scratch(key)
         if scratch is not None:
-            return section.emit(Op("scratch", node.type, (), scratch))
+            return nest_pass.emit(Op("scratch", node.type, (), scratch))
         self.nodes[node] = None
         if index_maps.is_view(node) or self._is_inside(node):
             return args[0]
         if node.primitive is p.dynamic_slice:
-            return dynamic_indices.sliced(self, node, map_, section, args)
+            return dynamic_indices.sliced(self, node, map_, nest_pass, args)
         if node.primitive is p.gather:
-            return dynamic_indices.gathered(self, node, map_, section, args)
-        number = self._instruction(node, args, section)
+            return dynamic_indices.gathered(self, node, map_, nest_pass, args)
+        number = self._instruction(node, args, nest_pass)
         self._remember_cost(key, number, args)
         return number
 
@@ -444,9 +444,9 @@ class NestBuilder:
         return found
 
     def _freeze(self) -> BoundNest:
-        sections = []
+        passes = []
         for depth in sorted({*self.rows, *self.fulls}):
-            sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
+            passes += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
         return Draft(
             self.kernel,
             self.lanes,
@@ -455,7 +455,7 @@ class NestBuilder:
             self.outer,
             self.inner,
             self.raws,
-            sections,
+            passes,
             self.slots,
             self.scratches,
             self.constants,

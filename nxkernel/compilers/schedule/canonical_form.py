@@ -15,8 +15,8 @@ from nxkernel.compilers.schedule.loop_nest import (
     LaneAxis,
     Nest,
     NestConstant,
-    Section,
-    SectionLevel,
+    NestPass,
+    PassLevel,
     Stride,
     WordKind,
 )
@@ -82,7 +82,7 @@ class Draft:
     outer, inner : list of int
         The axes.
     raws : list of Raw
-    sections : list of Section
+    passes : list of NestPass
     slots, scratches : list of Type
     constants : list of NestConstant
     nodes : list of Expr
@@ -99,7 +99,7 @@ class Draft:
     outer: list[int]
     inner: list[int]
     raws: list[Raw]
-    sections: list[Section]
+    passes: list[NestPass]
     slots: list[Type]
     scratches: list[Type]
     constants: list[NestConstant]
@@ -112,7 +112,7 @@ class Draft:
         kernel = self.kernel
         self._merge_axes()
         if self.lanes is LaneAxis.INNER:
-            self.sections, self.slots, self.limits = hoisted(self.sections, self.slots, self.limits)
+            self.passes, self.slots, self.limits = hoisted(self.passes, self.slots, self.limits)
         block = kernel.block
         split = self.inner.index(block[0]) if block else -1
         reducing = kernel.reduce is not None
@@ -138,7 +138,7 @@ class Draft:
             flat,
             split,
             self.limits,
-            tuple(self.sections),
+            tuple(self.passes),
             accesses,
             tuple(self.slots),
             tuple(self.scratches),
@@ -207,8 +207,8 @@ class Draft:
             (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
         ]
         elements = shapes.size(sizes)
-        full = [section for section in nest.sections if section.level is SectionLevel.FULL]
-        body = sum(cost(op.name) for section in full for op in section.code) or 1
+        full = [nest_pass for nest_pass in nest.passes if nest_pass.level is PassLevel.FULL]
+        body = sum(cost(op.name) for nest_pass in full for op in nest_pass.code) or 1
         work = max(elements, 1) * body // max(count, 1)
         return BoundNest(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
 

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Op, Section, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, WordKind
 from nxkernel.graph.expr import Expr
 
 _LEAST, _MOST = types.limits(types.s64)
@@ -58,37 +58,37 @@ class _Reader:
         )
         self.owners = dict(zip(self.nest.memory, bound.buffers, strict=True))
         self.slots: dict[int, Interval] = {}
-        self.kept: dict[int, tuple[Section, int]] = {}
-        used = Counter(section.code[arg].entry for section in self.nest.sections for arg in _constants(section))
+        self.kept: dict[int, tuple[NestPass, int]] = {}
+        used = Counter(nest_pass.code[arg].entry for nest_pass in self.nest.passes for arg in _constants(nest_pass))
         self.alone = {number for number, uses in used.items() if uses == 1}
         self.found = Facts()
 
     def read(self) -> Facts:
-        """Read all sections."""
-        for section in self.nest.sections:
-            intervals = self._intervals(section)
-            for slot, number in section.keeps:
-                self.kept[slot] = section, number
+        """Read all passes."""
+        for nest_pass in self.nest.passes:
+            intervals = self._intervals(nest_pass)
+            for slot, number in nest_pass.keeps:
+                self.kept[slot] = nest_pass, number
                 if number in intervals:
                     self.slots[slot] = intervals[number]
-            for op in section.code:
+            for op in nest_pass.code:
                 if op.name in ("load", "gather") and op.args:
-                    self._strides(section, op.args[0], op.entry)
-            for scatter in section.scatters:
-                self._strides(section, scatter.offset, scatter.buffer)
+                    self._strides(nest_pass, op.args[0], op.entry)
+            for scatter in nest_pass.scatters:
+                self._strides(nest_pass, scatter.offset, scatter.buffer)
         if self.nest.limits and self.nest.inner == 1 and not self.nest.scratches:
             self.found.fits = self.slots.get(self.nest.limits[1], (0, _MOST))[1] <= self.size
         return self.found
 
-    def _intervals(self, section: Section) -> dict[int, Interval]:
+    def _intervals(self, nest_pass: NestPass) -> dict[int, Interval]:
         found: dict[int, Interval] = {}
-        for number, op in enumerate(section.code):
+        for number, op in enumerate(nest_pass.code):
             interval = self._interval(op, found)
             low, high = types.limits(op.type) if op.type.is_integer else (1, 0)
             if interval is not None and low <= interval[0] and interval[1] <= high:
                 found[number] = interval
             if op.name in ("max", "min") and op.type is types.s64:
-                self._clamp(section, op, found.get(op.args[0]))
+                self._clamp(nest_pass, op, found.get(op.args[0]))
         return found
 
     def _interval(self, op: Op, found: Mapping[int, Interval]) -> Interval | None:
@@ -105,8 +105,8 @@ class _Reader:
             return None
         return rule(*(found[arg] for arg in op.args))
 
-    def _clamp(self, section: Section, op: Op, interval: Interval | None) -> None:
-        bound = section.code[op.args[1]]
+    def _clamp(self, nest_pass: NestPass, op: Op, interval: Interval | None) -> None:
+        bound = nest_pass.code[op.args[1]]
         if bound.name != "const" or bound.entry not in self.alone:
             return
         limit, low_high = int(self.constants[bound.entry][0]), interval or (_LEAST, _MOST)
@@ -117,22 +117,22 @@ class _Reader:
         elif limit == 0:
             self.found.numbers[bound.entry] = 0
 
-    def _strides(self, section: Section, number: int, buffer: int) -> None:
+    def _strides(self, nest_pass: NestPass, number: int, buffer: int) -> None:
         """Find what indices are multiplied by in the offset of a buffer."""
-        op = section.code[number]
+        op = nest_pass.code[number]
         if op.name == "slot" and op.entry in self.kept:
             self._strides(*self.kept[op.entry], buffer)
         elif op.name == "add":
             for arg in op.args:
-                self._strides(section, arg, buffer)
-        elif op.name == "multiply" and section.code[op.args[1]].name == "const":
-            self.found.strides[section.code[op.args[1]].entry] = self.owners[buffer][0]
+                self._strides(nest_pass, arg, buffer)
+        elif op.name == "multiply" and nest_pass.code[op.args[1]].name == "const":
+            self.found.strides[nest_pass.code[op.args[1]].entry] = self.owners[buffer][0]
 
 
-def _constants(section: Section) -> list[int]:
-    """The arguments of a section's instructions that are constants, one for each use."""
-    args = [arg for op in section.code for arg in op.args]
-    args += [arg for reduce in section.reduces for arg in reduce.args]
-    args += [number for _, number in (*section.stores, *section.keeps, *section.scratches)]
-    args += [number for scatter in section.scatters for number in (scatter.value, scatter.offset)]
-    return [arg for arg in args if section.code[arg].name == "const"]
+def _constants(nest_pass: NestPass) -> list[int]:
+    """The arguments of a pass's instructions that are constants, one for each use."""
+    args = [arg for op in nest_pass.code for arg in op.args]
+    args += [arg for reduce in nest_pass.reduces for arg in reduce.args]
+    args += [number for _, number in (*nest_pass.stores, *nest_pass.keeps, *nest_pass.scratches)]
+    args += [number for scatter in nest_pass.scatters for number in (scatter.value, scatter.offset)]
+    return [arg for arg in args if nest_pass.code[arg].name == "const"]

@@ -1,9 +1,9 @@
 """The canonical loop nest: what a kernel computes, apart from sizes, strides, offsets and constants.
 
 A nest runs over outer axes, in parallel, and over inner axes, one element after the other or a vector of lanes at a
-time. Its sections alternate between the *row* level, run once for each outer index, and the *full* level, run for each
-inner index too; a reduction in a full section leaves its result in a slot that later sections read. Softmax over rows
-is three full sections (maximum, sum of exponentials, quotient) in one nest.
+time. Its passes alternate between the *row* level, run once for each outer index, and the *full* level, run for each
+inner index too; a reduction in a full pass leaves its result in a slot that later passes read. Softmax over rows
+is three full passes (maximum, sum of exponentials, quotient) in one nest.
 
 Two nests that are equal are one kernel, whatever the sizes; :attr:`Nest.key` is its name.
 """
@@ -35,8 +35,8 @@ class _Term(StrEnum):
     __repr__ = str.__repr__
 
 
-class SectionLevel(_Term):
-    """How often a section runs: for each outer index, or for each inner index too."""
+class PassLevel(_Term):
+    """How often a pass runs: for each outer index, or for each inner index too."""
 
     ROW = "row"
     FULL = "full"
@@ -100,7 +100,7 @@ class TieBreak(_Term):
 
 
 class Op(NamedTuple):
-    """One instruction of a section.
+    """One instruction of a pass.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Op(NamedTuple):
         ``carry`` (what a reduction has so far).
     type : Type
     args : tuple of int
-        The numbers of earlier instructions of that section.
+        The numbers of earlier instructions of that pass.
     entry : int
         Of one that is no primitive the number of the buffer, constant, slot, scratch row or reduction that it reads.
     attribute : Type or int or bool or ScalarFunction or None
@@ -126,7 +126,7 @@ class Op(NamedTuple):
 
 
 class Reduce(NamedTuple):
-    """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
+    """A reduction in a full pass: the instruction that feeds it and the slot that takes the result.
 
     For ``argmax`` and ``argmin`` a second argument gives the index. For ``reduce``, a fold, the first argument is the
     next value and the second one the first.
@@ -187,14 +187,14 @@ class Scatter(NamedTuple):
     lanes: bool
 
 
-class Section(NamedTuple):
+class NestPass(NamedTuple):
     """A straight piece of a nest.
 
     ``stores`` are (buffer, instruction), ``keeps`` (slot, instruction) at the row level, ``scratches``
     (scratch row, instruction) at the full level.
     """
 
-    level: SectionLevel
+    level: PassLevel
     code: tuple[Op, ...]
     stores: tuple[tuple[int, int], ...] = ()
     keeps: tuple[tuple[int, int], ...] = ()
@@ -281,7 +281,7 @@ class Nest:
     limits : tuple of int
         The slots of the first place of the last inner axis, -1 for its beginning, and of the one after the last; () for
         all of it.
-    sections : tuple of Section
+    passes : tuple of NestPass
     buffers : tuple of Access
     slots, scratches, constants : tuple of Type
     """
@@ -294,7 +294,7 @@ class Nest:
     flat: bool
     split: int
     limits: tuple[int, ...]
-    sections: tuple[Section, ...]
+    passes: tuple[NestPass, ...]
     buffers: tuple[Access, ...]
     slots: tuple[Type, ...]
     scratches: tuple[Type, ...]
@@ -313,7 +313,7 @@ class Nest:
 
     def ops(self) -> Iterator[Op]:
         """Every instruction."""
-        return (op for section in self.sections for op in section.code)
+        return (op for nest_pass in self.passes for op in nest_pass.code)
 
     def mover(self, number: int) -> int:
         """The buffer whose strides a buffer moves by: an earlier one in the same memory, or itself."""
@@ -352,6 +352,6 @@ class Nest:
     @property
     def kind(self) -> str:
         """What sort of nest it is, in one word for people."""
-        if not any(section.reduces for section in self.sections):
+        if not any(nest_pass.reduces for nest_pass in self.passes):
             return "map"
         return "rows" if self.lanes is LaneAxis.INNER else "tiles" if self.tile and self.tile[0] > 1 else "columns"

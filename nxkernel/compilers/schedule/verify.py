@@ -17,9 +17,9 @@ from nxkernel.compilers.schedule.loop_nest import (
     LaneAxis,
     Nest,
     NestConstant,
+    NestPass,
     Op,
-    Section,
-    SectionLevel,
+    PassLevel,
     StoreMode,
     Stride,
     WordKind,
@@ -31,7 +31,7 @@ from nxkernel.types import Type
 
 #: Instructions that are no primitives: how many arguments they have at most.
 SPECIAL = {"load": 1, "gather": 1, "const": 0, "index": 0, "slot": 0, "scratch": 0, "carry": 0}
-#: Reductions that a section may have.
+#: Reductions that a pass may have.
 REDUCTIONS = frozenset([*reduction_table.REDUCTIONS, "reduce"])
 #: Element-wise primitives whose arguments have the type of their result.
 _SAME = frozenset(
@@ -60,7 +60,7 @@ def verify(bound: BoundNest, after: str) -> None:
 def problems(bound: BoundNest) -> Iterator[Problem]:
     """What is wrong with a nest: what it is about, what was expected, what is there."""
     nest = bound.nest
-    malformed = [*_form(nest), *_sections(nest)]
+    malformed = [*_form(nest), *_passes(nest)]
     yield from malformed
     if not malformed:
         yield from _words(bound)
@@ -106,29 +106,29 @@ def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterat
 
 
 class _Written:
-    """The slots and scratch rows that sections have written so far."""
+    """The slots and scratch rows that passes have written so far."""
 
     def __init__(self) -> None:
         self.slots: set[int] = set()
         self.scratches: set[int] = set()
 
 
-def _sections(nest: Nest) -> Iterator[Problem]:
+def _passes(nest: Nest) -> Iterator[Problem]:
     written = _Written()
-    for number, section in enumerate(nest.sections):
+    for number, nest_pass in enumerate(nest.passes):
         where = f"pass {number}"
-        yield from _of_kind(where, "the level", section.level, SectionLevel)
-        for place, op in enumerate(section.code):
-            yield from _op(nest, section, op, place, f"instruction {place} of {where}, {op.name}", written)
-        yield from _results(nest, section, where)
-        written.slots.update(slot for slot, _ in section.keeps)
-        written.slots.update(reduce.slot for reduce in section.reduces)
-        written.scratches.update(row for row, _ in section.scratches)
+        yield from _of_kind(where, "the level", nest_pass.level, PassLevel)
+        for place, op in enumerate(nest_pass.code):
+            yield from _op(nest, nest_pass, op, place, f"instruction {place} of {where}, {op.name}", written)
+        yield from _results(nest, nest_pass, where)
+        written.slots.update(slot for slot, _ in nest_pass.keeps)
+        written.slots.update(reduce.slot for reduce in nest_pass.reduces)
+        written.scratches.update(row for row, _ in nest_pass.scratches)
     for slot in set(nest.limits) - {-1} - written.slots:
         yield "the nest", "limits that a pass keeps", f"slot {slot}, which none does"
 
 
-def _op(nest: Nest, section: Section, op: Op, place: int, what: str, written: _Written) -> Iterator[Problem]:
+def _op(nest: Nest, nest_pass: NestPass, op: Op, place: int, what: str, written: _Written) -> Iterator[Problem]:
     row = TABLE.get(op.name)
     if op.name not in SPECIAL and (row is None or row.family != "elementwise"):
         yield what, "an element-wise primitive, or one that reads", op.name
@@ -137,17 +137,17 @@ def _op(nest: Nest, section: Section, op: Op, place: int, what: str, written: _W
         yield what, "arguments among the instructions before it", f"{list(op.args)}"
         return
     if op.name in SPECIAL:
-        yield from _read(nest, section, op, what, written)
-    elif op.name in _SAME and any(section.code[arg].type is not op.type for arg in op.args):
-        yield what, f"arguments of type {op.type}", " and ".join(section.code[arg].type for arg in op.args)
+        yield from _read(nest, nest_pass, op, what, written)
+    elif op.name in _SAME and any(nest_pass.code[arg].type is not op.type for arg in op.args):
+        yield what, f"arguments of type {op.type}", " and ".join(nest_pass.code[arg].type for arg in op.args)
 
 
-def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) -> Iterator[Problem]:
+def _read(nest: Nest, nest_pass: NestPass, op: Op, what: str, written: _Written) -> Iterator[Problem]:
     if len(op.args) > SPECIAL[op.name]:
         yield what, f"at most {SPECIAL[op.name]} arguments", f"{len(op.args)}"
     table: dict[str, Sequence[Type]] = {
         "const": nest.constants, "slot": nest.slots, "scratch": nest.scratches,
-        "carry": [reduce.type for reduce in section.reduces],
+        "carry": [reduce.type for reduce in nest_pass.reduces],
     }  # fmt: skip
     kinds = table.get(op.name, [access.type for access in nest.buffers])
     if not 0 <= op.entry < len(kinds):
@@ -165,9 +165,9 @@ def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) ->
         yield what, "a row that an earlier pass wrote", f"row {op.entry}"
 
 
-def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
-    """What a section leaves behind: stores, what it keeps, reductions, scratch rows."""
-    code = section.code
+def _results(nest: Nest, nest_pass: NestPass, where: str) -> Iterator[Problem]:
+    """What a pass leaves behind: stores, what it keeps, reductions, scratch rows."""
+    code = nest_pass.code
 
     def written(kinds: Sequence[Type], place: int, number: int, what: str) -> Iterator[Problem]:
         if not 0 <= place < len(kinds) or not 0 <= number < len(code):
@@ -176,22 +176,23 @@ def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
             yield f"{what} {place} of {where}", f"the type {kinds[place]}", f"{code[number].type} ({code[number].name})"
 
     buffers = [access.type for access in nest.buffers]
-    stores = [*section.stores, *((scatter.buffer, scatter.value) for scatter in section.scatters)]
+    stores = [*nest_pass.stores, *((scatter.buffer, scatter.value) for scatter in nest_pass.scatters)]
     for buffer, number in stores:
         yield from written(buffers, buffer, number, "the store into buffer")
         if 0 <= buffer < len(buffers) and nest.buffers[buffer].role is not BufferRole.WRITE:
             yield f"the store into buffer {buffer} of {where}", "a buffer to write", nest.buffers[buffer].role
-    for scatter in section.scatters:
+    for scatter in nest_pass.scatters:
         if not 0 <= scatter.offset < len(code) or code[scatter.offset].type is not types.s64:
             yield f"the store into buffer {scatter.buffer} of {where}", "an offset of type s64", f"{scatter.offset}"
         yield from _of_kind(f"the store into buffer {scatter.buffer} of {where}", "the mode", scatter.mode, StoreMode)
-    for slot, number in section.keeps:
+    for slot, number in nest_pass.keeps:
         yield from written(nest.slots, slot, number, "what is kept in slot")
-    for row, number in section.scratches:
+    for row, number in nest_pass.scratches:
         yield from written(nest.scratches, row, number, "scratch row")
-    if section.level is SectionLevel.ROW and (section.reduces or section.scratches):
-        yield where, "no reductions or scratch rows at the row level", f"{len(section.reduces or section.scratches)}"
-    for reduce in section.reduces:
+    if nest_pass.level is PassLevel.ROW and (nest_pass.reduces or nest_pass.scratches):
+        several = len(nest_pass.reduces or nest_pass.scratches)
+        yield where, "no reductions or scratch rows at the row level", f"{several}"
+    for reduce in nest_pass.reduces:
         what = f"the reduction {reduce.name} of {where}"
         if reduce.name not in REDUCTIONS:
             yield what, "a reduction that there is", reduce.name

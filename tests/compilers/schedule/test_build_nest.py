@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.axis_roles import SHORT_LANES
-from nxkernel.compilers.schedule.loop_nest import NestConstant, SectionLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestConstant, PassLevel, WordKind
 
 
 def keys(function, *specs):
@@ -166,8 +166,8 @@ def test_what_every_element_of_a_row_needs_is_computed_once_a_row():
 
     found = nests(function, spec("f32", 50, 60), spec("f32", 50, 60))
     for nest in found:
-        for section in nest.sections:
-            assert section.level is SectionLevel.ROW or not any(op.name == "exp" for op in section.code)
+        for nest_pass in nest.passes:
+            assert nest_pass.level is PassLevel.ROW or not any(op.name == "exp" for op in nest_pass.code)
 
 
 def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
@@ -176,7 +176,7 @@ def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
 
     (nest,) = nests(function, spec("f32", 50, 60))
     assert sum(op.name == "load" for op in nest.ops()) == 1
-    assert [reduce.name for section in nest.sections for reduce in section.reduces] == [
+    assert [reduce.name for nest_pass in nest.passes for reduce in nest_pass.reduces] == [
         "sum",
         "reduce_max",
         "reduce_min",
@@ -187,9 +187,9 @@ def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
 def test_updates_at_known_places_are_plain_stores():
     _, fixed = nests(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
     _, moving = nests(lambda x, v, i: nx.put_slice(x, [1, i], v), spec("f32", 6, 7), spec("f32", 2, 3), spec("s64"))
-    (section,) = fixed.sections
-    assert [op.name for op in section.code] == ["load"]
-    assert (len(section.stores), section.scatters) == (1, ())
-    assert len(moving.sections[-1].scatters) == 1
+    (nest_pass,) = fixed.passes
+    assert [op.name for op in nest_pass.code] == ["load"]
+    assert (len(nest_pass.stores), nest_pass.scatters) == (1, ())
+    assert len(moving.passes[-1].scatters) == 1
     plan = planned(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
     assert plan.steps[1].work.buffers[1][1] == 4 * (1 * 7 + 4)

@@ -40,10 +40,10 @@ def clamps(bound):
     """What indices are compared with, by the name of the comparison."""
     words = dict(zip(((kind, number) for kind, number, _ in bound.nest.words()), bound.words, strict=True))
     found = []
-    for section in bound.nest.sections:
-        for op in section.code:
+    for nest_pass in bound.nest.passes:
+        for op in nest_pass.code:
             if op.name in ("max", "min"):
-                constant = section.code[op.args[1]].entry
+                constant = nest_pass.code[op.args[1]].entry
                 found.append((op.name, words[WordKind.CONSTANT, constant].value, constant))
     return found
 

@@ -15,11 +15,11 @@ from nxkernel.compilers.schedule.loop_nest import (
     BufferRole,
     LaneAxis,
     Nest,
+    NestPass,
     NestWord,
     Op,
+    PassLevel,
     Scatter,
-    Section,
-    SectionLevel,
     StoreMode,
     Stride,
     WordKind,
@@ -32,7 +32,7 @@ _AS_ONE = ((Stride.MERGED, Stride.UNIT), (Stride.NONE, Stride.NONE))
 
 @dataclass(frozen=True)
 class CodePosition:
-    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
+    """Where a pass's code stands: the mask and index of its lanes, and the indices of the serial axes.
 
     In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
     is; ``columns`` has each lane's index along the last axis. In a tile ``row`` is the number of its row.
@@ -393,18 +393,18 @@ class BufferAccess:
             return value
         return b.integer("add" if moves is Stride.UNIT else "sub", value, b.steps(value.element, lanes))
 
-    def stores(self, section: Section, values: list[Register], position: CodePosition) -> None:
-        """Write what a section stores."""
+    def stores(self, nest_pass: NestPass, values: list[Register], position: CodePosition) -> None:
+        """Write what a pass stores."""
         b, nest = self.b, self.nest
-        for number, source in section.stores:
+        for number, source in nest_pass.stores:
             access = nest.buffers[number]
             element = MEMORY[access.type]
             value = self.e.to_memory(values[source], access.type)
             base = self._at(number, position)
-            if section.level is SectionLevel.ROW and nest.split >= 0:
+            if nest_pass.level is PassLevel.ROW and nest.split >= 0:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words[WordKind.STEP, 0, 0]))
             self._store(value, number, base, position)
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             self._scatter(scatter, values, position)
 
     def _store(self, value: Register, number: int, base: IRValue, position: CodePosition) -> None:

@@ -21,10 +21,10 @@ from nxkernel.compilers.schedule.loop_nest import (
     BufferRole,
     LaneAxis,
     Nest,
+    NestPass,
     Op,
+    PassLevel,
     Reduce,
-    Section,
-    SectionLevel,
     StoreMode,
     Stride,
     WordKind,
@@ -35,12 +35,12 @@ from nxkernel.types import Type
 CALLS_FROM = 9
 #: How many of those functions a complex one is made of, about.
 COMPLEX = 3
-#: Instructions in a section below which it takes two, or four, vectors at a time.
+#: Instructions in a pass below which it takes two, or four, vectors at a time.
 SHORT, SHORTEST = 12, 5
-#: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask; and up to which
+#: Instructions in a pass up to which its loop is written twice, so that whole vectors need no mask; and up to which
 #: where lanes are some elements apart, which masks make slow.
 TWICE, TWICE_APART = 24, 96
-#: Constants of a section up to which they stay in registers, and loads of one from which they do: the processor has
+#: Constants of a pass up to which they stay in registers, and loads of one from which they do: the processor has
 #: then no room for reading constants too.
 HELD, CROWDED = 10, 4
 #: Vectors of a row from which it is worth aligning them.
@@ -95,13 +95,13 @@ class Lowering:
         loop = RangeLoop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
         indices = dict(zip(names, loop.values, strict=True))
         self.m.go_to(indices)
-        for section in self.nest.sections:
-            if section.level is SectionLevel.ROW:
-                self._row_section(section)
+        for nest_pass in self.nest.passes:
+            if nest_pass.level is PassLevel.ROW:
+                self._row_pass(nest_pass)
             elif self.nest.lanes is LaneAxis.INNER:
-                self._full_inner(section)
+                self._full_inner(nest_pass)
             else:
-                self._full_outer(section)
+                self._full_outer(nest_pass)
         following = self.m.after(indices, parts)
         loop.end(*[following[name] for name in names])
         b.do("ret void")
@@ -115,27 +115,27 @@ class Lowering:
         self.slot_rows, self.carry_rows = [], {}
         if nest.lanes is LaneAxis.OUTER:
             self.slot_rows = [_rows(b, type_, loop_nest.COLUMNS) for type_ in nest.slots]
-            for section in nest.sections:
-                for reduce in section.reduces:
-                    elements = RegisterAccumulator(self.e, reduce, 1, index_type(section, reduce)).elements
+            for nest_pass in nest.passes:
+                for reduce in nest_pass.reduces:
+                    elements = RegisterAccumulator(self.e, reduce, 1, index_type(nest_pass, reduce)).elements
                     self.carry_rows[reduce.slot] = [b.alloca(element, loop_nest.COLUMNS) for element in elements]
 
-    # Sections --------------------------------------------------------------------------------------------------
+    # Passes --------------------------------------------------------------------------------------------------
 
-    def _lanes(self, section: Section, *, wide: bool) -> int:
-        """How many lanes a section takes: one vector of 512 bits of its widest type, more when it is short."""
-        if any(scatter.lanes and scatter.mode is StoreMode.ADD for scatter in section.scatters):
+    def _lanes(self, nest_pass: NestPass, *, wide: bool) -> int:
+        """How many lanes a pass takes: one vector of 512 bits of its widest type, more when it is short."""
+        if any(scatter.lanes and scatter.mode is StoreMode.ADD for scatter in nest_pass.scatters):
             # Two lanes may add to one place.
             return 1
-        held = [op.type for op in section.code] + [reduce.type for reduce in section.reduces]
+        held = [op.type for op in nest_pass.code] + [reduce.type for reduce in nest_pass.reduces]
         widest = max((8 * _bytes(type_) for type_ in held), default=32)
         lanes = 8 if widest == 64 else 16
-        if wide and len(section.code) <= SHORT:
-            lanes *= 4 if len(section.code) <= SHORTEST else 2
+        if wide and len(nest_pass.code) <= SHORT:
+            lanes *= 4 if len(nest_pass.code) <= SHORTEST else 2
         # A row on the stack has room for so many columns and no more.
         return min(lanes, loop_nest.COLUMNS) if self.nest.lanes is LaneAxis.OUTER else lanes
 
-    def _is_short(self, section: Section) -> bool:
+    def _is_short(self, nest_pass: NestPass) -> bool:
         """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
         axis = self.m.lane_axis()
         is_strided = any(
@@ -143,7 +143,7 @@ class Lowering:
             for access in self.nest.buffers
             if access.role is not BufferRole.INDEX
         )
-        return len(section.code) <= (TWICE_APART if is_strided else TWICE)
+        return len(nest_pass.code) <= (TWICE_APART if is_strided else TWICE)
 
     def _mask(self, lane: IRValue, stop: IRValue, lanes: int) -> IRValue:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
@@ -155,21 +155,21 @@ class Lowering:
             self.m.seconds[mask] = b.icmp("slt", b.steps("i32", 2 * lanes), b.splat(last, 2 * lanes))
         return mask
 
-    def _row_section(self, section: Section) -> None:
+    def _row_pass(self, nest_pass: NestPass) -> None:
         if self.nest.lanes is LaneAxis.INNER:
-            values = self._code(section, CodePosition(1, None, None, {}))
-            for slot, number in section.keeps:
+            values = self._code(nest_pass, CodePosition(1, None, None, {}))
+            for slot, number in nest_pass.keeps:
                 self.slots[slot] = self.e.number(values[number], self.nest.slots[slot])
-            self.m.stores(section, values, CodePosition(1, None, None, {}))
+            self.m.stores(nest_pass, values, CodePosition(1, None, None, {}))
             return
-        lanes = self._lanes(section, wide=False)
+        lanes = self._lanes(nest_pass, wide=False)
 
         def body(position: CodePosition) -> None:
-            values = self._code(section, position)
-            for slot, number in section.keeps:
+            values = self._code(nest_pass, position)
+            for slot, number in nest_pass.keeps:
                 value = self.e.number(values[number], self.nest.slots[slot])
                 self._store_slot(slot, value, position)
-            self.m.stores(section, values, position)
+            self.m.stores(nest_pass, values, position)
 
         self._over_columns(lanes, {}, body, with_full_vectors=False)
 
@@ -215,16 +215,16 @@ class Lowering:
             return self.integer(0), size
         return first, b.intrinsic("smin", b.integer("add", first, length), size)
 
-    def _full_inner(self, section: Section) -> None:
+    def _full_inner(self, nest_pass: NestPass) -> None:
         """Vectors along the last inner axis; reductions are carried in registers."""
         nest, b = self.nest, self.b
-        lanes = self._lanes(section, wide=bool(section.reduces))
+        lanes = self._lanes(nest_pass, wide=bool(nest_pass.reduces))
         accumulators = [
-            RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
+            RegisterAccumulator(self.e, reduce, lanes, index_type(nest_pass, reduce)) for reduce in nest_pass.reduces
         ]
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
-        self._hold_constants(section, lanes)
+        self._hold_constants(nest_pass, lanes)
         open_loops, serial = [], {}
         for axis in range(0 if nest.flat else nest.inner - 1):
             loop = RangeLoop(b, *bounds[axis], self.integer(1), carried)
@@ -234,9 +234,9 @@ class Lowering:
 
         def iteration(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
             position = self.m.spread(CodePosition(lanes, mask, lane, serial))
-            values = self._code(section, position)
-            self.m.stores(section, values, position)
-            for row, number in section.scratches:
+            values = self._code(nest_pass, position)
+            self.m.stores(nest_pass, values, position)
+            for row, number in nest_pass.scratches:
                 type_ = nest.scratches[row]
                 for part, own in zip(parts(self.e.number(values[number], type_)), self.scratches[row], strict=True):
                     b.masked_store(part, b.offset(own, REGISTER[type_], lane), mask)
@@ -247,9 +247,9 @@ class Lowering:
                 following += accumulator.step(mine, fed, mask)
             return following
 
-        with_full_vectors, (first, stop) = self._is_short(section), bounds[-1]
-        if with_full_vectors and self._is_aligned(section, lanes):
-            first = self._to_aligned(section, first, lanes, iteration)
+        with_full_vectors, (first, stop) = self._is_short(nest_pass), bounds[-1]
+        if with_full_vectors and self._is_aligned(nest_pass, lanes):
+            first = self._to_aligned(nest_pass, first, lanes, iteration)
         following = self._vectors(first, stop, lanes, carried, iteration, with_full_vectors=with_full_vectors)
         for loop in reversed(open_loops):
             following = loop.end(*following)
@@ -257,23 +257,23 @@ class Lowering:
             held, following = following[: accumulator.width], following[accumulator.width :]
             self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
 
-    def _is_aligned(self, section: Section, lanes: int) -> bool:
-        """Whether vectors are to begin where those that a section stores are aligned in memory.
+    def _is_aligned(self, nest_pass: NestPass, lanes: int) -> bool:
+        """Whether vectors are to begin where those that a pass stores are aligned in memory.
 
         An access that crosses from one line of the cache to the next takes twice as long.
         """
         nest = self.nest
-        if not nest.tiled or nest.inner != 1 or not section.stores or ALIGNED_FROM * lanes > loop_nest.TILE:
+        if not nest.tiled or nest.inner != 1 or not nest_pass.stores or ALIGNED_FROM * lanes > loop_nest.TILE:
             return False
-        access = nest.buffers[section.stores[0][0]]
+        access = nest.buffers[nest_pass.stores[0][0]]
         return access.strides[-1] is Stride.UNIT and not access.type.is_complex
 
-    def _to_aligned(self, section: Section, first: IRValue, lanes: int, iteration) -> IRValue:
+    def _to_aligned(self, nest_pass: NestPass, first: IRValue, lanes: int, iteration) -> IRValue:
         """Run `iteration` for what lies before the first aligned vector of a row; where that vector begins.
 
         Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
         """
-        b, number = self.b, section.stores[0][0]
+        b, number = self.b, nest_pass.stores[0][0]
         element = MEMORY[self.nest.buffers[number].type]
         address = b.convert("ptrtoint", b.offset(self.m.bases[number], element, first), "i64")
         ahead = b.integer("udiv", b.integer("sub", self.integer(0), address), self.integer(WIDTH[element] // 8))
@@ -309,14 +309,14 @@ class Lowering:
         loop = RangeLoop(b, first, stop, self.integer(lanes), carried)
         return loop.end(*iteration(loop.index, self._mask(loop.index, stop, lanes), loop.values))
 
-    def _full_outer(self, section: Section) -> None:
+    def _full_outer(self, nest_pass: NestPass) -> None:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
         nest, b = self.nest, self.b
-        lanes = self._lanes(section, wide=bool(section.reduces))
+        lanes = self._lanes(nest_pass, wide=bool(nest_pass.reduces))
         accumulators = [
-            RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
+            RegisterAccumulator(self.e, reduce, lanes, index_type(nest_pass, reduce)) for reduce in nest_pass.reduces
         ]
-        rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
+        rows = [self.carry_rows[reduce.slot] for reduce in nest_pass.reduces]
 
         def address(row: IRValue, element: str, position: CodePosition) -> IRValue:
             return b.offset(row, element, b.integer("sub", position.lane, self._first_column))
@@ -327,8 +327,8 @@ class Lowering:
                     b.store(value, address(row, value.element, position))
 
         def step(position: CodePosition) -> None:
-            values = self._code(section, position)
-            self.m.stores(section, values, position)
+            values = self._code(nest_pass, position)
+            self.m.stores(nest_pass, values, position)
             for accumulator, own in zip(accumulators, rows, strict=True):
                 addresses = [address(row, e, position) for row, e in zip(own, accumulator.elements, strict=True)]
                 held = [b.load(e, at, lanes=lanes) for e, at in zip(accumulator.elements, addresses, strict=True)]
@@ -352,7 +352,7 @@ class Lowering:
         for axis in range(nest.inner):
             open_loops.append(RangeLoop(b, *self._bounds(axis), self.integer(1)))
             serial[nest.outer + axis] = open_loops[-1].index
-        self._over_columns(lanes, serial, step, with_full_vectors=self._is_short(section))
+        self._over_columns(lanes, serial, step, with_full_vectors=self._is_short(nest_pass))
         for loop in reversed(open_loops):
             loop.end()
         if accumulators:
@@ -360,9 +360,9 @@ class Lowering:
 
     # Instructions ----------------------------------------------------------------------------------------------
 
-    def _code(self, section: Section, position: CodePosition) -> list[Register]:
+    def _code(self, nest_pass: NestPass, position: CodePosition) -> list[Register]:
         values: list[Register] = []
-        for op in section.code:
+        for op in nest_pass.code:
             values.append(self._op(op, values, position))
         return values
 
@@ -371,10 +371,10 @@ class Lowering:
         words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
         return self.e.splat(from_parts(words), lanes)
 
-    def _hold_constants(self, section: Section, lanes: int) -> None:
-        """Read the constants of a section before its loops, where it has few of them and many loads."""
-        constants = [op for op in section.code if op.name == "const"]
-        if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
+    def _hold_constants(self, nest_pass: NestPass, lanes: int) -> None:
+        """Read the constants of a pass before its loops, where it has few of them and many loads."""
+        constants = [op for op in nest_pass.code if op.name == "const"]
+        if len(constants) <= HELD and sum(op.name == "load" for op in nest_pass.code) >= CROWDED:
             self.held |= {(op.entry, lanes): self._constant(op, lanes) for op in constants}
 
     def _op(self, op: Op, values: list[Register], position: CodePosition) -> Register:
@@ -404,9 +404,9 @@ def _rows(b: FunctionBuilder, type_: Type, count: IRValue | int) -> list[IRValue
     return [b.alloca(element, count) for element in elements(type_)]
 
 
-def index_type(section: Section, reduce: Reduce) -> str:
+def index_type(nest_pass: NestPass, reduce: Reduce) -> str:
     """The element that holds the index of an argmax."""
-    return REGISTER[section.code[reduce.args[1]].type] if reduce.is_argument else ""
+    return REGISTER[nest_pass.code[reduce.args[1]].type] if reduce.is_argument else ""
 
 
 def _bytes(type_) -> int:

@@ -20,7 +20,7 @@ def reductions(complex: bool = False) -> frozenset[str]:
 
 
 class RegisterAccumulator:
-    """One reduction of a section.
+    """One reduction of a pass.
 
     Attributes
     ----------

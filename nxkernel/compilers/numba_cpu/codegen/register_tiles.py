@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, Rang
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
-from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, Op, Section, SectionLevel, Stride
+from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, NestPass, Op, PassLevel, Stride
 
 
 class TileMemory(BufferAccess):
@@ -111,31 +111,32 @@ class TiledLowering(Lowering):
             lane = b.integer("add", self.m.first_lane, self.integer(vector * self._lanes_))
             mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
             self._positions.append(CodePosition(self._lanes_, mask, lane, {}))
-        for section in nest.sections:
-            if section.level is SectionLevel.ROW:
-                self._finish(section, self._evaluate(section, {}))
+        for nest_pass in nest.passes:
+            if nest_pass.level is PassLevel.ROW:
+                self._finish(nest_pass, self._evaluate(nest_pass, {}))
             else:
-                self._full(section)
+                self._full(nest_pass)
 
-    def _finish(self, section: Section, values: Callable[[int, int], list[Register]]) -> None:
-        """Keep and store what a section gives, for every row and vector."""
+    def _finish(self, nest_pass: NestPass, values: Callable[[int, int], list[Register]]) -> None:
+        """Keep and store what a pass gives, for every row and vector."""
         for row in range(self._rows):
             for vector, position in enumerate(self._positions):
                 results = values(row, vector)
-                for slot, number in section.keeps:
+                for slot, number in nest_pass.keeps:
                     self._held[slot, row, vector] = self.e.number(results[number], self.nest.slots[slot])
-                self.m.stores(section, results, dataclasses.replace(position, row=row))
+                self.m.stores(nest_pass, results, dataclasses.replace(position, row=row))
 
-    def _full(self, section: Section) -> None:
+    def _full(self, nest_pass: NestPass) -> None:
         nest, b = self.nest, self.b
         cells = [(row, vector) for row in range(self._rows) for vector in range(self._vectors_)]
         accumulators = [
-            RegisterAccumulator(self.e, reduce, self._lanes_, index_type(section, reduce)) for reduce in section.reduces
+            RegisterAccumulator(self.e, reduce, self._lanes_, index_type(nest_pass, reduce))
+            for reduce in nest_pass.reduces
         ]
         carried: list[IRValue] = []
         for cell in cells:
             for accumulator in accumulators:
-                carried += self._start(section, accumulator, cell)
+                carried += self._start(nest_pass, accumulator, cell)
         opened = []
         for axis in range(nest.outer, nest.outer + nest.inner):
             loop = RangeLoop(b, self.integer(0), self.m.sizes[axis], self.integer(1), carried)
@@ -143,14 +144,14 @@ class TiledLowering(Lowering):
             opened.append(loop)
             carried = loop.values
         held = self._by_cell(cells, accumulators, carried)
-        values = self._evaluate(section, held)
+        values = self._evaluate(nest_pass, held)
         following: list[IRValue] = []
         for cell in cells:
             results = values(*cell)
             for accumulator, mine in zip(accumulators, held[cell], strict=True):
                 fed = [results[number] for number in accumulator.reduce.args]
                 following += accumulator.step(mine, fed, None)
-        self._finish(section, values)
+        self._finish(nest_pass, values)
         for loop in reversed(opened):
             self.m.leave()
             following = loop.end(*following)
@@ -160,10 +161,10 @@ class TiledLowering(Lowering):
                 value = from_parts([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
                 self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
 
-    def _start(self, section: Section, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
+    def _start(self, nest_pass: NestPass, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
         if not accumulator.reduce.is_fold:
             return accumulator.start()
-        first = section.code[accumulator.reduce.args[1]]
+        first = nest_pass.code[accumulator.reduce.args[1]]
         row, vector = cell
         position = dataclasses.replace(self._positions[vector], row=row)
         return parts(self.e.number(self._one(first, [], position, vector, []), first.type))
@@ -179,16 +180,16 @@ class TiledLowering(Lowering):
         return by_cell
 
     def _evaluate(
-        self, section: Section, held: dict[tuple[int, int], list[list[IRValue]]]
+        self, nest_pass: NestPass, held: dict[tuple[int, int], list[list[IRValue]]]
     ) -> Callable[[int, int], list[Register]]:
-        """A function that gives the values of a section's instructions at a row and vector, computing each once."""
+        """A function that gives the values of a pass's instructions at a row and vector, computing each once."""
         computed: dict[tuple[int, int, int], Register] = {}
-        depends = self._depends(section)
+        depends = self._depends(nest_pass)
 
         def at(row: int, vector: int) -> list[Register]:
             values: list[Register] = []
             position = dataclasses.replace(self._positions[vector], row=row)
-            for number, op in enumerate(section.code):
+            for number, op in enumerate(nest_pass.code):
                 by_row, by_vector = depends[number]
                 key = (number, row if by_row else 0, vector if by_vector else 0)
                 if key not in computed:
@@ -198,10 +199,10 @@ class TiledLowering(Lowering):
 
         return at
 
-    def _depends(self, section: Section) -> list[tuple[bool, bool]]:
+    def _depends(self, nest_pass: NestPass) -> list[tuple[bool, bool]]:
         """Whether each instruction differs between the rows, and between the vectors, of a tile."""
         nest, depends = self.nest, []
-        for op in section.code:
+        for op in nest_pass.code:
             by_row = by_vector = op.name in ("slot", "carry")
             if op.name in ("load", "gather", "index"):
                 strides = nest.buffers[op.entry].strides

@@ -34,7 +34,7 @@ from nxkernel.compilers.plan.program_plan import (
 )
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Nest, SectionLevel
+from nxkernel.compilers.schedule.loop_nest import Nest, PassLevel
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
@@ -202,7 +202,7 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
     nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
     moved = sum(map(bytes_of, {*step.reads, *step.writes}))
     count = sum(
-        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
+        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.passes for op in s.code
     )
     texts: dict[str, Callable[[], str]] = {
         "Numba source": lambda: _source(nest),
@@ -223,7 +223,7 @@ def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> Kernel
 def _title(step: Step, bound: BoundNest) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
-    passes = sum(section.level is SectionLevel.FULL for section in nest.sections)
+    passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
     title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
 from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Section, Stride
+from nxkernel.compilers.schedule.loop_nest import NestPass, Stride
 
-#: Instructions of a section up to which it is written for several elements at once.
+#: Instructions of a pass up to which it is written for several elements at once.
 SHORT = 64
 #: Elements that a thread has in flight where it takes no vectors.
 ABREAST = 4
@@ -122,17 +122,17 @@ def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken:
         w.line(f"{item} += {step}")
 
 
-def suits_vectors(arguments: KernelArguments, sections: Sequence[Section]) -> tuple[int, frozenset[int]]:
+def suits_vectors(arguments: KernelArguments, passes: Sequence[NestPass]) -> tuple[int, frozenset[int]]:
     """How many elements a vector has, 1 for none, and which buffers are read or written so.
 
     Those are the ones that move by one element along the last axis, if they can all be aligned at the same places.
     """
     nest = arguments.nest
-    bare = [op.entry for section in sections for op in section.code if op.name == "load" and not op.args]
-    used = {*bare, *(number for section in sections for number, _ in section.stores)}
-    moved = {op.entry for section in sections for op in section.code if op.name in ("load", "gather") and op.args}
+    bare = [op.entry for nest_pass in passes for op in nest_pass.code if op.name == "load" and not op.args]
+    used = {*bare, *(number for nest_pass in passes for number, _ in nest_pass.stores)}
+    moved = {op.entry for nest_pass in passes for op in nest_pass.code if op.name in ("load", "gather") and op.args}
     chosen = {number for number in used if nest.buffers[number].strides[-1:] == (Stride.UNIT,)} - moved
-    if not chosen or sum(len(section.code) for section in sections) > SHORT:
+    if not chosen or sum(len(nest_pass.code) for nest_pass in passes) > SHORT:
         return 1, frozenset()
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in chosen}
     lanes = VECTOR // max(sizes.values())

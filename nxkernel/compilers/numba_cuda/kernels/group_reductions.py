@@ -1,4 +1,4 @@
-"""Nests with reductions: a group of threads reduces each row, or each column, and all sections run in one kernel."""
+"""Nests with reductions: a group of threads reduces each row, or each column, and all passes run in one kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import LaneAxis, Section, SectionLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestPass, PassLevel, WordKind
 from nxkernel.fork_safety import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
@@ -43,7 +43,7 @@ class GroupKernel:
     bound : BoundNest
     device : Machine
     code : type, optional
-        What writes sections.
+        What writes passes.
     """
 
     name = title = group = member = ""
@@ -54,9 +54,9 @@ class GroupKernel:
         self.code = code(self.arguments, self.w)
         self.accumulators = {
             number: [
-                TextAccumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces
+                TextAccumulator(self.w, nest_pass, reduce, self.nest.slots[reduce.slot]) for reduce in nest_pass.reduces
             ]
-            for number, section in enumerate(self.nest.sections)
+            for number, nest_pass in enumerate(self.nest.passes)
         }
         self.together = GroupJoin(self.w, self.room)
         #: Whether one thread goes over all elements, in their order.
@@ -81,8 +81,8 @@ class GroupKernel:
 
     @property
     def instructions(self) -> int:
-        """Those of the longest section."""
-        return max(len(section.code) for section in self.nest.sections)
+        """Those of the longest pass."""
+        return max(len(nest_pass.code) for nest_pass in self.nest.passes)
 
     @property
     def joining(self) -> list[TextAccumulator]:
@@ -122,7 +122,7 @@ class GroupKernel:
     def _make_rows(self, groups: int, blocks: int) -> int:
         """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
         nest, arguments, w = self.nest, self.arguments, self.w
-        rows = [row for section in self.nest.sections for row, _ in section.scratches]
+        rows = [row for nest_pass in self.nest.passes for row, _ in nest_pass.scratches]
         if not rows:
             return 0
         pitch = shapes.ceil_div(arguments.sizes[-1], WARP * SPREAD) * WARP + WARP // SPREAD
@@ -172,23 +172,23 @@ class GroupKernel:
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
             self.code.number = "group"
-            for number, section in enumerate(self.nest.sections):
-                if section.level is SectionLevel.ROW:
-                    self._row(section)
+            for number, nest_pass in enumerate(self.nest.passes):
+                if nest_pass.level is PassLevel.ROW:
+                    self._row(nest_pass)
                 else:
-                    self._full(number, section)
-            if any(section.scratches for section in self.nest.sections):
+                    self._full(number, nest_pass)
+            if any(nest_pass.scratches for nest_pass in self.nest.passes):
                 w.line("cuda.syncthreads()")
             w.line(f"first += cuda.gridDim.x * {self._groups()}")
 
-    def _row(self, section: Section) -> None:
+    def _row(self, nest_pass: NestPass) -> None:
         """What is computed once for each group, by each of its threads; the first one writes it to memory."""
-        values = self.code.values(section, [{}])
-        self.code.keep(section, values[0])
-        if section.stores or section.scatters:
+        values = self.code.values(nest_pass, [{}])
+        self.code.keep(nest_pass, values[0])
+        if nest_pass.stores or nest_pass.scatters:
             further = f"{self.block} * {self.arguments.words['step', 0, 0]}" if self.block else None
             with self.w.block("if live & (member == 0):"):
-                self.code.store(section, values, [{}], further=further)
+                self.code.store(nest_pass, values, [{}], further=further)
 
     def _spans(self) -> list[Span]:
         """The inner axes, over as much of them as this group reduces."""
@@ -210,26 +210,26 @@ class GroupKernel:
             spans[-1] = spans[-1]._replace(count=w.let(f"select(live, {spans[-1].count}, 0)", "length"))
         return spans
 
-    def _full(self, number: int, section: Section) -> None:
+    def _full(self, number: int, nest_pass: NestPass) -> None:
         w, found = self.w, self.accumulators[number]
         self.code.carried = lambda one: found[one].value
         spans = self._spans()
         for accumulator in found:
             start = None
             if accumulator.is_fold:
-                start = self.code.one(section, accumulator.reduce.args[1], {})
+                start = self.code.one(nest_pass, accumulator.reduce.args[1], {})
             accumulator.start(start)
 
         def turn(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
-            values = self.code.values(section, lanes, vectors)
-            self.code.store(section, values, lanes, vectors)
-            self.code.keep_rows(section, values, lanes)
+            values = self.code.values(nest_pass, lanes, vectors)
+            self.code.store(nest_pass, values, lanes, vectors)
+            self.code.keep_rows(nest_pass, values, lanes)
             for accumulator in found:
                 for mine in values:
                     accumulator.step(mine)
 
-        self._walk(section, spans, turn)
-        if section.scratches:
+        self._walk(nest_pass, spans, turn)
+        if nest_pass.scratches:
             w.line("cuda.syncthreads()")
         joining = [accumulator for accumulator in found if not accumulator.is_fold]
         if joining and not self.alone:
@@ -239,10 +239,10 @@ class GroupKernel:
             first = spans[0].first if spans else None
             accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
 
-    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
-        """Write the loop of a section."""
-        ordered = any(reduce.is_fold for reduce in section.reduces)
-        abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+        """Write the loop of a pass."""
+        ordered = any(reduce.is_fold for reduce in nest_pass.reduces)
+        abreast = 1 if ordered or len(nest_pass.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
         if self.code.vectors and (self.alone or self.is_deep):
             share = {} if self.alone else {"first": "s64(member)", "step": "members"}
@@ -281,20 +281,20 @@ class Rows(GroupKernel):
     def _block_span(self) -> list[Span]:
         return [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
 
-    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], turn: axis_loops.Body) -> None:
         lanes, vectors = (
-            axis_loops.suits_vectors(self.arguments, [section])
+            axis_loops.suits_vectors(self.arguments, [nest_pass])
             if self.code.vectors and spans and not self.alone
             else (1, frozenset())
         )
         if lanes > 1:
             abreast = 1
-            if not (section.stores or section.scratches):
+            if not (nest_pass.stores or nest_pass.scratches):
                 # Stores between them would keep loads from being brought forward.
-                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(section.code))))
+                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(nest_pass.code))))
             axis_loops.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, abreast=abreast)
         else:
-            super()._walk(section, spans, turn)
+            super()._walk(nest_pass, spans, turn)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         w = self.w

@@ -31,7 +31,7 @@ def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """
     if ordered_scatters.is_contested(bound):
         return ordered_scatters.launches(bound, device)
-    if any(section.reduces for section in bound.nest.sections):
+    if any(nest_pass.reduces for nest_pass in bound.nest.passes):
         tile = register_tiles.chosen(bound, device)
         if tile is not None:
             return register_tiles.Tiling(bound, device, *tile).launches()

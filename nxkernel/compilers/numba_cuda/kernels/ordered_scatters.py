@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Scatter, Section, StoreMode
+from nxkernel.compilers.schedule.loop_nest import NestPass, Scatter, StoreMode
 
 #: The byte that the number -1 has everywhere: no element is less.
 NOBODY = 0xFF
@@ -31,7 +31,7 @@ def is_contested(bound: BoundNest) -> bool:
 
 def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """The two launches of such a nest."""
-    reduces = any(section.reduces for section in bound.nest.sections)
+    reduces = any(nest_pass.reduces for nest_pass in bound.nest.passes)
     found = []
     for code in (_Claims, _Winners):
         writer = writer_for(bound, device, code) if reduces else Mapping(bound, device, code)
@@ -44,11 +44,11 @@ def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
 
 
 def _scatters(bound: BoundNest) -> list[Scatter]:
-    return [scatter for section in bound.nest.sections for scatter in section.scatters]
+    return [scatter for nest_pass in bound.nest.passes for scatter in nest_pass.scatters]
 
 
 class _Contested(PassWriter):
-    """Writes sections whose scatters go by the numbers of the last elements of each place."""
+    """Writes passes whose scatters go by the numbers of the last elements of each place."""
 
     title = ""
     vectors = False
@@ -70,9 +70,9 @@ class _Claims(_Contested):
 
     title = "the last of each place"
 
-    def store(self, section: Section, *arguments, **options) -> None:
+    def store(self, nest_pass: NestPass, *arguments, **options) -> None:
         """See the base: nothing else is written yet."""
-        super().store(section._replace(stores=()), *arguments, **options)
+        super().store(nest_pass._replace(stores=()), *arguments, **options)
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
         """See the base."""

@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section, StoreMode
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, Scatter, StoreMode
 from nxkernel.types import Type
 
 #: What each axis' index is called, of a lane.
@@ -28,7 +28,7 @@ def parts(value: Value) -> list[str]:
 
 
 class PassWriter:
-    """Writes sections.
+    """Writes passes.
 
     Parameters
     ----------
@@ -105,34 +105,34 @@ class PassWriter:
         return variable(f"s{number}{self.suffix}", self.nest.slots[number])
 
     def values(
-        self, section: Section, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
+        self, nest_pass: NestPass, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
     ) -> list[list[Value]]:
-        """Write the instructions of a section; of each lane the values.
+        """Write the instructions of a pass; of each lane the values.
 
         Parameters
         ----------
-        section : Section
+        nest_pass : NestPass
         lanes : sequence of Lane
         vector : frozenset of int, optional
             The buffers that all lanes load at once, as they follow each other in memory and are aligned.
         """
         found: list[list[Value]] = [[] for _ in lanes]
-        for op in section.code:
+        for op in nest_pass.code:
             if op.name in ("load", "gather"):
                 values = self._loaded(op, found, lanes, vector)
             elif len(lanes) > 1 and op.name in _COMMON:
                 values = [self._leaf(op, lanes[0])] * len(lanes)
             else:
                 values = [
-                    self.instruction(op, section.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
+                    self.instruction(op, nest_pass.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
                 ]
             for mine, value in zip(found, values, strict=True):
                 mine.append(value)
         return found
 
-    def one(self, section: Section, number: int, lane: Lane) -> Value:
-        """Write one instruction of a section, and those that it needs; its value."""
-        return self.values(Section(section.level, tuple(needed(section.code, number))), [lane])[0][-1]
+    def one(self, nest_pass: NestPass, number: int, lane: Lane) -> Value:
+        """Write one instruction of a pass, and those that it needs; its value."""
+        return self.values(NestPass(nest_pass.level, tuple(needed(nest_pass.code, number))), [lane])[0][-1]
 
     def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
         """Write one instruction of some code, whose values so far are given, at a lane; its value."""
@@ -195,14 +195,14 @@ class PassWriter:
 
     def store(
         self,
-        section: Section,
+        nest_pass: NestPass,
         values: Sequence[Sequence[Value]],
         lanes: Sequence[Lane],
         vector: frozenset[int] = frozenset(),
         further: str | None = None,
     ) -> None:
-        """Write what a section stores and scatters to memory."""
-        for number, source in section.stores:
+        """Write what a pass stores and scatters to memory."""
+        for number, source in nest_pass.stores:
             name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
             given = [mine[source] for mine in values]
             if number in vector:
@@ -210,7 +210,7 @@ class PassWriter:
                 continue
             for lane, value in zip(lanes, given, strict=True):
                 self.w.store(name, self.place(number, lane, further), value, type_)
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             for lane, mine in zip(lanes, values, strict=True):
                 place = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
                 self.scatter(scatter, lane, place, mine[scatter.value])
@@ -223,15 +223,15 @@ class PassWriter:
         else:
             self.w.store(name, place, value, type_)
 
-    def keep_rows(self, section: Section, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
-        """Write what later sections read from scratch rows."""
-        for row, number in section.scratches:
+    def keep_rows(self, nest_pass: NestPass, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
+        """Write what later passes read from scratch rows."""
+        for row, number in nest_pass.scratches:
             for lane, mine in zip(lanes, values, strict=True):
                 put(self.w, self._row_places(row, lane), mine[number], self.nest.scratches[row])
 
-    def keep(self, section: Section, values: Sequence[Value]) -> None:
-        """Put what later sections read into slots."""
-        for slot, number in section.keeps:
+    def keep(self, nest_pass: NestPass, values: Sequence[Value]) -> None:
+        """Put what later passes read into slots."""
+        for slot, number in nest_pass.keeps:
             for name, part in zip(parts(self.slot(slot)), parts(values[number]), strict=True):
                 self.w.line(f"{name} = {part}")
 

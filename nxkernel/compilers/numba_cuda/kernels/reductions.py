@@ -13,7 +13,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import LOGIC, converted, emit, truth
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, Reduce
 from nxkernel.types import Type
 
 #: A step of the exchange between the lanes of a warp hands over numbers of these types.
@@ -21,12 +21,12 @@ _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32
 
 
 class TextAccumulator:
-    """One reduction of a section: its variables, and how they change.
+    """One reduction of a pass: its variables, and how they change.
 
     Parameters
     ----------
     writer : SourceWriter
-    section : Section
+    nest_pass : NestPass
     reduce : Reduce
     slot : Type
         Of the slot that takes the result.
@@ -34,8 +34,8 @@ class TextAccumulator:
         What the names of its variables end in.
     """
 
-    def __init__(self, writer: SourceWriter, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
-        self.w, self.section, self.reduce, self.slot_type = writer, section, reduce, slot
+    def __init__(self, writer: SourceWriter, nest_pass: NestPass, reduce: Reduce, slot: Type, suffix: str = "") -> None:
+        self.w, self.nest_pass, self.reduce, self.slot_type = writer, nest_pass, reduce, slot
         self.is_argument = reduce.is_argument
         self.is_fold = reduce.is_fold
         self.type = types.bool_ if reduce.is_logic else reduce.type
@@ -57,7 +57,7 @@ class TextAccumulator:
     def start(self, first: Value | None = None) -> None:
         """Write the values before the first element; of a fold that is its `first` one."""
         if self.is_fold:
-            self._set(converted(self.w, first, self.section.code[self.reduce.args[1]].type, self.type))
+            self._set(converted(self.w, first, self.nest_pass.code[self.reduce.args[1]].type, self.type))
             return
         self._set(element_types.literal(self.reduce.identity, self.type))
         if self.is_argument:
@@ -68,8 +68,8 @@ class TextAccumulator:
         return -1 if self.reduce.takes_last else (1 << 63) - 1
 
     def step(self, values: Sequence[Value]) -> None:
-        """Write how an element joins; `values` are those of the section's instructions."""
-        code, fed = self.section.code, values[self.reduce.args[0]]
+        """Write how an element joins; `values` are those of the pass's instructions."""
+        code, fed = self.nest_pass.code, values[self.reduce.args[0]]
         if self.reduce.is_logic:
             fact = truth(self.w, fed, code[self.reduce.args[0]].type)
             self.w.line(f"{self.value} = {self.value} {LOGIC[self.reduce.join]} ({fact})")

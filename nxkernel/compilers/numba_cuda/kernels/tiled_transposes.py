@@ -12,7 +12,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import SectionLevel
+from nxkernel.compilers.schedule.loop_nest import PassLevel
 from nxkernel.types import Type
 
 #: Rows and columns of a tile, and threads along y.
@@ -29,20 +29,20 @@ def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
     None where there is none, or where tiles do not pay.
     """
     nest = bound.nest
-    section = nest.sections[0]
+    nest_pass = nest.passes[0]
     if (
-        len(nest.sections) > 1
-        or section.level is not SectionLevel.FULL
-        or section.scatters
+        len(nest.passes) > 1
+        or nest_pass.level is not PassLevel.FULL
+        or nest_pass.scatters
         or nest.outer + nest.inner < 2
     ):
         return None
     arguments = KernelArguments(bound)
     *others, last = range(nest.outer + nest.inner)
-    if not all(arguments.step(number, last) == 1 for number, _ in section.stores):
+    if not all(arguments.step(number, last) == 1 for number, _ in nest_pass.stores):
         return None
-    loaded = {op.entry for op in section.code if op.name in ("load", "gather")}
-    plain = loaded - {op.entry for op in section.code if op.name in ("load", "gather") and op.args}
+    loaded = {op.entry for op in nest_pass.code if op.name in ("load", "gather")}
+    plain = loaded - {op.entry for op in nest_pass.code if op.name in ("load", "gather") and op.args}
     for axis in others:
         found = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
         if found and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:
@@ -159,7 +159,7 @@ class Transposing:
 
     def _turn(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
         """Compute and write, in the order of memory too."""
-        w, arguments, section = self.w, self.arguments, self.nest.sections[0]
+        w, arguments, nest_pass = self.w, self.arguments, self.nest.passes[0]
 
         def body(ys: list[str]) -> None:
             (y,) = ys
@@ -170,7 +170,7 @@ class Transposing:
                     number: got(w, [f"{name}[x * {TILE + 1} + {y}]" for name in names], self._type(number))
                     for number, names in tiles.items()
                 }
-                values = self.code.values(section, [lane])
-                self.code.store(section, values, [lane])
+                values = self.code.values(nest_pass, [lane])
+                self.code.store(nest_pass, values, [lane])
 
         self._over(1, body)

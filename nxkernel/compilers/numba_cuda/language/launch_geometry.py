@@ -10,7 +10,7 @@ from nxkernel import shapes
 BLOCK = 256
 #: Threads of a block at most: each may then have 128 registers.
 MOST = 512
-#: Instructions of a section up to which so many are sure to be enough.
+#: Instructions of a pass up to which so many are sure to be enough.
 SIMPLE = 32
 #: Blocks for each multiprocessor at most; the threads of more would have one element each.
 WAVES = 32
@@ -61,7 +61,7 @@ def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[i
     device : Machine
     count, length : int
     instructions : int
-        Of the longest section.
+        Of the longest pass.
     """
     wanted = power_of_two(shapes.ceil_div(length, SHARE))
     if device.simulated:

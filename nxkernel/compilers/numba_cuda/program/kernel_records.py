@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Step
-from nxkernel.compilers.schedule.loop_nest import SectionLevel
+from nxkernel.compilers.schedule.loop_nest import PassLevel
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 
@@ -75,7 +75,7 @@ class Records:
         count = sum(op.name not in _NO_WORK for op in nest.ops())
         sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
         title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
-        passes = sum(section.level is SectionLevel.FULL for section in nest.sections)
+        passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
         title = f"{title}, {passes} passes" if passes > 1 else title
         title = f"{title}, {launch.title}" if launch.title else title
         record = self._kernel(nest.kind, title, launch.source, nodes, _moved(step))

@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 
 
 class Places:
-    """As much of what writes sections as loops need."""
+    """As much of what writes passes as loops need."""
 
     def __init__(self):
         self.w, self.located = SourceWriter(), {}
