@@ -188,10 +188,10 @@ class Device(ABC):
         """
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
     ) -> Prepared:
         """Lay out the arguments of launches; its pointers are given later (:meth:`Prepared.point`)."""
-        return Prepared(kernel, grid, block, shared, words)
+        return Prepared(kernel, grid, block, shared, scalars)
 
     @abstractmethod
     def launch(self, prepared: Prepared) -> None:

@@ -259,7 +259,7 @@ class PhysicalDevice(Device):
             return DeviceKernel(source, module.get_function(source.symbol).ptr, module, pointers(source.parameters))
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
     ) -> Prepared:
         """See the base."""
         if shared:
@@ -268,7 +268,7 @@ class PhysicalDevice(Device):
                 # Untold a kernel may have 48 KiB, less its static arrays.
                 if shared > driver.funcGetAttribute(which, kernel.handle):
                     driver.funcSetAttribute(kernel.handle, which, shared)
-        return super().prepare(kernel, grid, block, shared, words)
+        return super().prepare(kernel, grid, block, shared, scalars)
 
     def launch(self, prepared: Prepared) -> None:
         """See the base."""

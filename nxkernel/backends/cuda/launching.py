@@ -10,7 +10,7 @@ import numpy as np
 
 _KINDS = {"s": "int", "u": "uint", "f": "float"}
 #: How each argument that is no pointer is laid out; every one of them takes eight bytes.
-WORDS = {
+SCALAR_DTYPES = {
     f"{kind}{bits}": np.dtype(f"{_KINDS[kind]}{bits}")
     for kind, widths in [("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (32, 64))]
     for bits in widths
@@ -65,7 +65,7 @@ class Prepared:
         Three numbers each.
     shared : int
         Bytes of dynamic shared memory.
-    words : sequence of number
+    scalars : sequence of number
         The arguments after the pointers.
 
     Attributes
@@ -81,17 +81,17 @@ class Prepared:
     __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared", "title")
 
     def __init__(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
     ):
         self.kernel, self.shared, self.title = kernel, shared, kernel.title
         self.grid, self.block = _three(grid), _three(block)
         parameters, count = kernel.source.parameters, kernel.pointers
-        if len(parameters) - count != len(words):
-            raise ValueError(f"{kernel.title} takes {len(parameters) - count} words, got {len(words)}")
+        if len(parameters) - count != len(scalars):
+            raise ValueError(f"{kernel.title} takes {len(parameters) - count} scalar parameters, got {len(scalars)}")
         self.arguments = np.zeros(max(1, len(parameters)), np.uint64)
-        for place, (kind, word) in enumerate(zip(parameters[count:], words, strict=True), count):
-            dtype = WORDS[kind]
-            self.arguments[place : place + 1].view(dtype)[0] = dtype.type(word)
+        for place, (kind, scalar) in enumerate(zip(parameters[count:], scalars, strict=True), count):
+            dtype = SCALAR_DTYPES[kind]
+            self.arguments[place : place + 1].view(dtype)[0] = dtype.type(scalar)
         # The driver asks for a pointer to each argument.
         self._list = self.arguments.ctypes.data + 8 * np.arange(len(self.arguments), dtype=np.uint64)
         self.addresses = self._list.ctypes.data

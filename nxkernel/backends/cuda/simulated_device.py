@@ -17,7 +17,7 @@ from nxkernel import fork_safety
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.device_interface import Device, DeviceMemory, Resources
-from nxkernel.backends.cuda.launching import WORDS, DeviceKernel, Prepared, SourceLike, pointers
+from nxkernel.backends.cuda.launching import SCALAR_DTYPES, DeviceKernel, Prepared, SourceLike, pointers
 from nxkernel.backends.cuda.simulator import GARBAGE, SimulatedKernel
 from nxkernel.errors import DeviceFaultError
 
@@ -147,7 +147,7 @@ class SimulatedDevice(Device):
         arguments = prepared.arguments.copy()
         self.do(lambda: self._launch(prepared, arguments))
 
-    def _launch(self, prepared: Prepared, words: np.ndarray) -> None:
+    def _launch(self, prepared: Prepared, scalars: np.ndarray) -> None:
         kernel = prepared.kernel
         x, y, z = prepared.block
         if x * y * z > 1024 or prepared.shared > self.shared_limit:
@@ -155,10 +155,10 @@ class SimulatedDevice(Device):
         arguments: list[Any] = []
         for place, kind in enumerate(kernel.source.parameters):
             if kind.endswith("*"):
-                arguments.append(self._view(prepared, int(words[place]), WORDS[kind[:-1]]))
+                arguments.append(self._view(prepared, int(scalars[place]), SCALAR_DTYPES[kind[:-1]]))
             else:
-                word = words[place : place + 1].view(WORDS[kind])[0]
-                arguments.append(int(word) if kind == "s64" else word)
+                scalar = scalars[place : place + 1].view(SCALAR_DTYPES[kind])[0]
+                arguments.append(int(scalar) if kind == "s64" else scalar)
         try:
             kernel.handle.run(prepared.grid, prepared.block, prepared.shared, arguments)
         except IndexError as error:

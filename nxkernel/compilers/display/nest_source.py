@@ -18,9 +18,9 @@ from nxkernel.compilers.schedule.loop_nest import (
     Op,
     PassLevel,
     Reduce,
+    ScalarKind,
     StoreMode,
     Stride,
-    WordKind,
 )
 
 #: Expressions up to this length stay inside the one that uses them.
@@ -45,29 +45,29 @@ def render(nest: Nest) -> str:
 
 
 def names(nest: Nest) -> tuple[list[str], list[str]]:
-    """What the function's arguments are called: arrays, and then the words of a call's table in their order."""
+    """The names of the function's arguments: arrays, and the scalar parameters of the nest, in their order."""
     arrays = [_buffer(number) for number in nest.memory]
-    words = []
-    for kind, number, axis in nest.words():
-        words.append(
+    scalars = []
+    for kind, number, axis in nest.scalars():
+        scalars.append(
             {
-                WordKind.SIZE: f"n{axis}",
-                WordKind.TILES: "tiles",
-                WordKind.BLOCK: "block",
-                WordKind.BLOCKS: "blocks",
-                WordKind.STEP: "step",
-                WordKind.START: f"{_buffer(number)}_start",
-                WordKind.STRIDE: f"{_buffer(number)}_{axis}",
-                WordKind.CONSTANT: f"c{number}",
+                ScalarKind.SIZE: f"n{axis}",
+                ScalarKind.TILES: "tiles",
+                ScalarKind.BLOCK: "block",
+                ScalarKind.BLOCKS: "blocks",
+                ScalarKind.STEP: "step",
+                ScalarKind.START: f"{_buffer(number)}_start",
+                ScalarKind.STRIDE: f"{_buffer(number)}_{axis}",
+                ScalarKind.CONSTANT: f"c{number}",
             }[kind]
             + _part_name(nest, kind, number, axis)
         )
-    return arrays, words
+    return arrays, scalars
 
 
-def _part_name(nest: Nest, kind: WordKind, number: int, part: int) -> str:
-    """The suffix of the name of a complex constant's real or imaginary word."""
-    if kind is not WordKind.CONSTANT or not nest.constants[number].is_complex:
+def _part_name(nest: Nest, kind: ScalarKind, number: int, part: int) -> str:
+    """The suffix of the name of a complex constant's real or imaginary part."""
+    if kind is not ScalarKind.CONSTANT or not nest.constants[number].is_complex:
         return ""
     return ("_real", "_imag")[part]
 
@@ -102,14 +102,14 @@ class _Renderer:
 
     def run(self) -> str:
         nest = self.nest
-        arrays, words = names(nest)
+        arrays, scalars = names(nest)
         types_ = ", ".join(f"{_buffer(number)}: {nest.buffers[number].type}" for number in nest.memory)
         notes = [f"    # {types_}; {self._vectors()}" if nest.outer + nest.inner else f"    # {types_}"]
         if self.in_order:
             notes.append("    # several elements may go to one place: the steps follow one another")
         head = [
             "@numba.njit(parallel=True)",
-            f"def {nest.kind}({', '.join([*arrays, *words])}):",
+            f"def {nest.kind}({', '.join([*arrays, *scalars])}):",
             *notes,
         ]
         for axis in range(nest.outer):

@@ -17,8 +17,8 @@ from nxkernel.compilers.schedule.loop_nest import (
     NestConstant,
     NestPass,
     PassLevel,
+    ScalarKind,
     Stride,
-    WordKind,
 )
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -33,8 +33,8 @@ class BoundNest:
     nest : Nest
     buffers : list of (Expr, int)
         For each memory buffer of the nest: whose memory, and the offset in bytes.
-    words : list of (int or NestConstant)
-        The table after the pointers, as :meth:`Nest.words` says.
+    scalars : list of (int or NestConstant)
+        The values of the parameters that :meth:`Nest.scalars` lists.
     count : int
         Length of the parallel range.
     work : int
@@ -49,7 +49,7 @@ class BoundNest:
 
     nest: Nest
     buffers: list[tuple[Expr, int]]
-    words: list[int | NestConstant]
+    scalars: list[int | NestConstant]
     count: int
     work: int
     nodes: list[Expr]
@@ -175,25 +175,25 @@ class Draft:
         tiles = (
             shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loop_nest.TILE) if nest.tiled else 1
         )
-        given = {WordKind.TILES: tiles, WordKind.FAILURE: 0}
+        given = {ScalarKind.TILES: tiles, ScalarKind.FAILURE: 0}
         if block:
             given |= {
-                WordKind.BLOCK: block[1],
-                WordKind.BLOCKS: block[2],
-                WordKind.STEP: shapes.size(sizes[: nest.outer]),
+                ScalarKind.BLOCK: block[1],
+                ScalarKind.BLOCKS: block[2],
+                ScalarKind.STEP: shapes.size(sizes[: nest.outer]),
             }
-        words: list[int | NestConstant] = []
-        for kind, number, axis in nest.words():
-            if kind is WordKind.SIZE:
-                words.append(sizes[axis])
-            elif kind is WordKind.STRIDE:
-                words.append(self.raws[number].steps[axes[axis]])
-            elif kind is WordKind.START:
-                words.append(self.raws[number].offset)
-            elif kind is WordKind.CONSTANT:
-                words.append(_part(self.constants[number], axis))
+        scalars: list[int | NestConstant] = []
+        for kind, number, axis in nest.scalars():
+            if kind is ScalarKind.SIZE:
+                scalars.append(sizes[axis])
+            elif kind is ScalarKind.STRIDE:
+                scalars.append(self.raws[number].steps[axes[axis]])
+            elif kind is ScalarKind.START:
+                scalars.append(self.raws[number].offset)
+            elif kind is ScalarKind.CONSTANT:
+                scalars.append(_part(self.constants[number], axis))
             else:
-                words.append(given[kind])
+                scalars.append(given[kind])
         outer = sizes[: nest.outer]
         if nest.lanes is LaneAxis.OUTER:
             outer = [*outer[:-1], shapes.ceil_div(outer[-1], loop_nest.COLUMNS)]
@@ -210,7 +210,7 @@ class Draft:
         full = [nest_pass for nest_pass in nest.passes if nest_pass.level is PassLevel.FULL]
         body = sum(cost(op.name) for nest_pass in full for op in nest_pass.code) or 1
         work = max(elements, 1) * body // max(count, 1)
-        return BoundNest(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
+        return BoundNest(nest, buffers, scalars, count, work, self.nodes, elements, self.in_order)
 
     def _merge_axes(self) -> None:
         """Merge neighbouring axes that every buffer walks as if they were one."""

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import NestPass, Op, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, ScalarKind
 from nxkernel.graph.expr import Expr
 
 _LEAST, _MOST = types.limits(types.s64)
@@ -18,7 +18,7 @@ _LEAST, _MOST = types.limits(types.s64)
 
 @dataclass
 class Facts:
-    """What is known of the words of a nest's table.
+    """What is known of the scalar parameters of a nest.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Facts:
 
 
 def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
-    """What is known of a nest's words.
+    """What is known of the scalar parameters of a nest.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
 class _Reader:
     def __init__(self, bound: BoundNest, known: Mapping[Expr, Interval]) -> None:
         self.bound, self.nest, self.known = bound, bound.nest, known
-        words = list(zip(bound.words, self.nest.words(), strict=True))
-        self.constants = {number: word for word, (kind, number, _) in words if kind is WordKind.CONSTANT}
+        scalars = list(zip(bound.scalars, self.nest.scalars(), strict=True))
+        self.constants = {number: scalar for scalar, (kind, number, _) in scalars if kind is ScalarKind.CONSTANT}
         self.size = next(
-            (word for word, (kind, _, axis) in words if kind is WordKind.SIZE and axis == self.nest.outer), 0
+            (scalar for scalar, (kind, _, axis) in scalars if kind is ScalarKind.SIZE and axis == self.nest.outer), 0
         )
         self.owners = dict(zip(self.nest.memory, bound.buffers, strict=True))
         self.slots: dict[int, Interval] = {}

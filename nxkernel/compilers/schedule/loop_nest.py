@@ -30,7 +30,7 @@ TILE = 8192
 
 
 class _Term(StrEnum):
-    """A word out of few, printed as its text: :attr:`Nest.key` is a hash of that."""
+    """A member of an enumeration, printed as its text: :attr:`Nest.key` is a hash of that."""
 
     __repr__ = str.__repr__
 
@@ -216,8 +216,8 @@ class Access(NamedTuple):
     like: int = -1
 
 
-class WordKind(_Term):
-    """What a word of a call's table says.
+class ScalarKind(_Term):
+    """What a scalar parameter of a nest is.
 
     ``SIZE`` is that of an axis, ``STRIDE`` that of a buffer along an axis, ``START`` the first value of a running
     index, ``CONSTANT`` a constant or a part of it. ``TILES`` is how many tiles the inner axis has; ``BLOCK`` the length
@@ -236,19 +236,19 @@ class WordKind(_Term):
     CONSTANT = "constant"
 
 
-class NestWord(NamedTuple):
-    """A word of a call's table, behind the pointers.
+class ScalarParameter(NamedTuple):
+    """A scalar parameter of a nest; in a call's table they follow the pointers.
 
     Parameters
     ----------
-    kind : WordKind
+    kind : ScalarKind
     number : int
         Of the buffer or constant that it is about.
     axis : int
         The axis that it is about; of a complex constant 0 for the real part and 1 for the imaginary one.
     """
 
-    kind: WordKind
+    kind: ScalarKind
     number: int = 0
     axis: int = 0
 
@@ -322,32 +322,32 @@ class Nest:
 
     @property
     def may_fail(self) -> bool:
-        """Whether it calls functions of the user's, which may raise an error: a word of the table is for that."""
+        """Whether it calls functions of the user's, which may raise an error: a scalar parameter is for that."""
         return any(op.name == "njit" for op in self.ops())
 
-    def words(self) -> Iterator[NestWord]:
-        """What the words of a call's table are, after the pointers."""
+    def scalars(self) -> Iterator[ScalarParameter]:
+        """The scalar parameters of a call, in the order of its table."""
         for axis in range(self.outer + self.inner):
-            yield NestWord(WordKind.SIZE, 0, axis)
+            yield ScalarParameter(ScalarKind.SIZE, 0, axis)
         if self.tiled:
-            yield NestWord(WordKind.TILES)
+            yield ScalarParameter(ScalarKind.TILES)
         if self.split >= 0:
-            yield NestWord(WordKind.BLOCK)
-            yield NestWord(WordKind.BLOCKS)
-            yield NestWord(WordKind.STEP)
-        index, dynamic, stride_of = BufferRole.INDEX, Stride.DYNAMIC, WordKind.STRIDE
+            yield ScalarParameter(ScalarKind.BLOCK)
+            yield ScalarParameter(ScalarKind.BLOCKS)
+            yield ScalarParameter(ScalarKind.STEP)
+        index, dynamic, stride_of = BufferRole.INDEX, Stride.DYNAMIC, ScalarKind.STRIDE
         for number, access in enumerate(self.buffers):
             if access.role is index:
-                yield NestWord(WordKind.START, number)
+                yield ScalarParameter(ScalarKind.START, number)
             for axis, stride in enumerate(access.strides):
                 if stride is dynamic and access.like < 0:
-                    yield NestWord(stride_of, number, axis)
+                    yield ScalarParameter(stride_of, number, axis)
         if self.may_fail:
-            yield NestWord(WordKind.FAILURE)
+            yield ScalarParameter(ScalarKind.FAILURE)
         for number, type_ in enumerate(self.constants):
-            yield NestWord(WordKind.CONSTANT, number)
+            yield ScalarParameter(ScalarKind.CONSTANT, number)
             if type_.is_complex:
-                yield NestWord(WordKind.CONSTANT, number, 1)
+                yield ScalarParameter(ScalarKind.CONSTANT, number, 1)
 
     @property
     def kind(self) -> str:

@@ -1,6 +1,7 @@
 """Whether a loop nest is well-formed: legal instructions of fitting types, reads after writes, all in bounds.
 
-Of a bound nest its words, too, are looked at: as many as its form says, and sizes and strides that stay in the buffers.
+The scalar parameters of a bound nest are checked, too: as many as its form says, and sizes and strides that stay in the
+buffers.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from nxkernel.compilers.schedule.loop_nest import (
     NestPass,
     Op,
     PassLevel,
+    ScalarKind,
     StoreMode,
     Stride,
-    WordKind,
 )
 from nxkernel.errors import VerificationError
 from nxkernel.graph.verify import Problem
@@ -63,7 +64,7 @@ def problems(bound: BoundNest) -> Iterator[Problem]:
     malformed = [*_form(nest), *_passes(nest)]
     yield from malformed
     if not malformed:
-        yield from _words(bound)
+        yield from _scalars(bound)
 
 
 # The form --------------------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ def _access(nest: Nest, number: int, access: Access) -> Iterator[Problem]:
 
 
 def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterator[Problem]:
-    """A word is one of its kind, and no text that reads as one."""
+    """A member of an enumeration is one, and no text that reads as one."""
     if not isinstance(value, kind):
         yield subject, f"{what} {', '.join(one.value for one in kind)}", repr(value)
 
@@ -207,24 +208,24 @@ def _results(nest: Nest, nest_pass: NestPass, where: str) -> Iterator[Problem]:
 # What fills it in ------------------------------------------------------------------------------------------------
 
 
-def _words(bound: BoundNest) -> Iterator[Problem]:
-    nest, form = bound.nest, list(bound.nest.words())
-    if len(form) != len(bound.words):
-        yield "the words of the nest", f"{len(form)}", f"{len(bound.words)}"
+def _scalars(bound: BoundNest) -> Iterator[Problem]:
+    nest, form = bound.nest, list(bound.nest.scalars())
+    if len(form) != len(bound.scalars):
+        yield "the scalar parameters of the nest", f"{len(form)}", f"{len(bound.scalars)}"
         return
     if len(bound.buffers) != len(nest.memory):
         yield "the buffers of the nest", f"{len(nest.memory)}", f"{len(bound.buffers)}"
         return
     sizes = [0] * (nest.outer + nest.inner)
     strides: dict[tuple[int, int], int] = {}
-    for (kind, number, axis), word in zip(form, bound.words, strict=True):
-        if (kind is WordKind.CONSTANT) != isinstance(word, NestConstant):
-            yield f"the word {kind} {number} of the nest", "a number", repr(word)
+    for (kind, number, axis), scalar in zip(form, bound.scalars, strict=True):
+        if (kind is ScalarKind.CONSTANT) != isinstance(scalar, NestConstant):
+            yield f"the scalar parameter {kind} {number} of the nest", "a number", repr(scalar)
             return
-        if kind is WordKind.SIZE:
-            sizes[axis] = word
-        elif kind is WordKind.STRIDE:
-            strides[number, axis] = word
+        if kind is ScalarKind.SIZE:
+            sizes[axis] = scalar
+        elif kind is ScalarKind.STRIDE:
+            strides[number, axis] = scalar
     if any(size < 0 for size in sizes):
         yield "the nest", "sizes of 0 and more", f"{sizes}"
     elif shapes.size(sizes) != bound.elements:

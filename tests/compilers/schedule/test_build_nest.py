@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.axis_roles import SHORT_LANES
-from nxkernel.compilers.schedule.loop_nest import NestConstant, PassLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestConstant, PassLevel, ScalarKind
 
 
 def keys(function, *specs):
@@ -46,7 +46,7 @@ def test_constants_are_no_part_of_a_kernel():
         lambda x: x * 0.3 - -4.0 if False else x * 0.3 + 4.0, spec("f32", 9)
     )
     plan = planned(lambda x: x * 2.0 + 1.0, spec("f32", 9))
-    constants = [word for word in plan.steps[0].work.words if isinstance(word, NestConstant)]
+    constants = [scalar for scalar in plan.steps[0].work.scalars if isinstance(scalar, NestConstant)]
     assert sorted(constants) == [(1.0, types.f32), (2.0, types.f32)]
 
 
@@ -123,14 +123,14 @@ def test_axes(name):
     agree(function, np.random.default_rng(0).integers(-4, 5, shape).astype("f4"))
 
 
-def test_words_are_those_of_the_call():
+def test_scalars_are_those_of_the_call():
     (step,) = planned(lambda x: x[5:45:2, ::-1] * 3, spec("f32", 50, 60)).steps
     bound = step.work
-    words = dict(zip(bound.nest.words(), bound.words, strict=True))
-    assert words[WordKind.SIZE, 0, 0] == 20
-    assert words[WordKind.SIZE, 0, 1] == 60
-    assert words[WordKind.CONSTANT, 0, 0] == (3.0, types.f32)
-    assert words[WordKind.STRIDE, 0, 0] == 120
+    scalars = dict(zip(bound.nest.scalars(), bound.scalars, strict=True))
+    assert scalars[ScalarKind.SIZE, 0, 0] == 20
+    assert scalars[ScalarKind.SIZE, 0, 1] == 60
+    assert scalars[ScalarKind.CONSTANT, 0, 0] == (3.0, types.f32)
+    assert scalars[ScalarKind.STRIDE, 0, 0] == 120
     (owner, offset), (_, start) = bound.buffers
     assert (owner.params["name"], offset, start) == ("x0", (5 * 60 + 59) * 4, 0)
     assert bound.count == 20

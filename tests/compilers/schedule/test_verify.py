@@ -65,7 +65,7 @@ DAMAGE = {
     ),
     "lanes": (lambda: with_nest(lanes="sideways"), "the nest: expected lanes inner, outer, tile, found 'sideways'"),
     "limits": (lambda: with_nest(limits=(7, -1)), "the nest: expected limits in slots below"),
-    "words": (lambda: dataclasses.replace(bound(), words=[5]), "the words of the nest: expected"),
+    "scalars": (lambda: dataclasses.replace(bound(), scalars=[5]), "the scalar parameters of the nest: expected"),
     "sizes": (lambda: dataclasses.replace(bound(), elements=36), "expected sizes of 36 elements, found [5, 7]"),
     "an offset": (
         lambda: dataclasses.replace(bound(), buffers=[(bound().buffers[0][0], 4), *bound().buffers[1:]]),

@@ -1,4 +1,4 @@
-"""Loop nests interpreted: what the passes of a canonical nest do to memory, by the words that one graph fills in.
+"""Loop nests interpreted: what the passes of a canonical nest do to memory, by the scalar parameters of one graph.
 
 A nest runs over all of its space at once, pass by pass, by NumPy. What it touches is kept by step: no step reads
 or writes an element that another one writes, since steps run on any thread, and no element of a pass one that
@@ -18,7 +18,7 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import cast, cast_number
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel, Reduce, StoreMode, Stride, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel, Reduce, ScalarKind, StoreMode, Stride
 from nxkernel.primitives import Spec
 
 from .memory import Address, Memory
@@ -50,33 +50,35 @@ class _Nest:
     def __init__(self, bound: BoundNest, addresses: Sequence[Address], memory: Memory, what: object) -> None:
         self.nest, self.memory, self.what = bound.nest, memory, what
         self.addresses = dict(zip(self.nest.memory, addresses, strict=True))
-        words = dict(zip(self.nest.words(), bound.words, strict=True))
+        scalars = dict(zip(self.nest.scalars(), bound.scalars, strict=True))
         self.rank = self.nest.outer + self.nest.inner
-        self.sizes = [words[WordKind.SIZE, 0, axis] for axis in range(self.rank)]
-        self.starts = {number: word for (kind, number, _), word in words.items() if kind is WordKind.START}
+        self.sizes = [scalars[ScalarKind.SIZE, 0, axis] for axis in range(self.rank)]
+        self.starts = {number: scalar for (kind, number, _), scalar in scalars.items() if kind is ScalarKind.START}
         self.steps = {
-            (number, axis): self._step(number, axis, stride, words)
+            (number, axis): self._step(number, axis, stride, scalars)
             for number, access in enumerate(self.nest.buffers)
             for axis, stride in enumerate(access.strides)
         }
-        self.constants = [self._constant(words, number, type_) for number, type_ in enumerate(self.nest.constants)]
+        self.constants = [self._constant(scalars, number, type_) for number, type_ in enumerate(self.nest.constants)]
         split = self.nest.split >= 0
-        self.length, self.blocks = (words[WordKind.BLOCK, 0, 0], words[WordKind.BLOCKS, 0, 0]) if split else (0, 1)
-        self.step = words[WordKind.STEP, 0, 0] if split else 0
+        self.length, self.blocks = (
+            (scalars[ScalarKind.BLOCK, 0, 0], scalars[ScalarKind.BLOCKS, 0, 0]) if split else (0, 1)
+        )
+        self.step = scalars[ScalarKind.STEP, 0, 0] if split else 0
         self.touched = Touched(bound)
 
-    def _step(self, number: int, axis: int, stride: Stride, words: dict) -> int:
+    def _step(self, number: int, axis: int, stride: Stride, scalars: dict) -> int:
         if stride is Stride.MERGED:
             return self.sizes[axis + 1]
         if stride is Stride.DYNAMIC:
-            return words[WordKind.STRIDE, self.nest.mover(number), axis]
+            return scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]
         return stride.elements
 
     @staticmethod
-    def _constant(words: dict, number: int, type_: types.Type) -> np.ndarray:
-        value = words[WordKind.CONSTANT, number, 0].value
+    def _constant(scalars: dict, number: int, type_: types.Type) -> np.ndarray:
+        value = scalars[ScalarKind.CONSTANT, number, 0].value
         if type_.is_complex:
-            value = complex(value, words["constant", number, 1][0])
+            value = complex(value, scalars["constant", number, 1][0])
         return cast_number(value, type_)
 
     def run(self, block: int) -> None:

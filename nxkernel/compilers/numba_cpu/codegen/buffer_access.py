@@ -16,13 +16,13 @@ from nxkernel.compilers.schedule.loop_nest import (
     LaneAxis,
     Nest,
     NestPass,
-    NestWord,
     Op,
     PassLevel,
+    ScalarKind,
+    ScalarParameter,
     Scatter,
     StoreMode,
     Stride,
-    WordKind,
 )
 from nxkernel.types import Type
 
@@ -70,38 +70,38 @@ class BufferAccess:
         """A constant of 64 bits."""
         return self.b.constant("i64", number)
 
-    def word(self, position: int, element: str = "i64") -> IRValue:
-        """A word of the call's table."""
+    def scalar(self, position: int, element: str = "i64") -> IRValue:
+        """Load an entry of the call's table of pointers and scalar parameters."""
         address = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(position))
         return self.b.load(element, address, invariant=True)
 
     def _read_table(self) -> None:
-        self.pointers = {number: self.word(word_index, "ptr") for word_index, number in enumerate(self.nest.memory)}
+        self.pointers = {number: self.scalar(index, "ptr") for index, number in enumerate(self.nest.memory)}
         self.sizes: list[IRValue] = []
-        self.words: dict[NestWord, IRValue] = {}
-        self.constant_words: dict[int, int] = {}
-        for word_index, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
-            if kind is WordKind.CONSTANT:
+        self.scalars: dict[ScalarParameter, IRValue] = {}
+        self.constant_scalars: dict[int, int] = {}
+        for index, (kind, number, axis) in enumerate(self.nest.scalars(), start=len(self.pointers)):
+            if kind is ScalarKind.CONSTANT:
                 # Constants are read where they are used: as memory operands they take no register.
-                self.constant_words.setdefault(number, word_index)
-            elif kind is WordKind.SIZE:
-                self.sizes.append(self.word(word_index))
-            elif kind is WordKind.FAILURE:
-                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(word_index))
+                self.constant_scalars.setdefault(number, index)
+            elif kind is ScalarKind.SIZE:
+                self.sizes.append(self.scalar(index))
+            elif kind is ScalarKind.FAILURE:
+                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(index))
             else:
-                self.words[kind, number, axis] = self.word(word_index)
+                self.scalars[kind, number, axis] = self.scalar(index)
 
     def ranges(self) -> list[tuple[str, IRValue]]:
         """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
         b, nest = self.b, self.nest
         parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
         if nest.split >= 0:
-            parts.append(("block", self.words[WordKind.BLOCKS, 0, 0]))
+            parts.append(("block", self.scalars[ScalarKind.BLOCKS, 0, 0]))
         if nest.lanes is LaneAxis.OUTER:
             wide = b.integer("add", self.sizes[nest.outer - 1], self.integer(loop_nest.COLUMNS - 1))
             parts.append(("tile", b.integer("sdiv", wide, self.integer(loop_nest.COLUMNS))))
         elif nest.tiled:
-            parts.append(("tile", self.words[WordKind.TILES, 0, 0]))
+            parts.append(("tile", self.scalars[ScalarKind.TILES, 0, 0]))
         return parts
 
     def _serial_outer(self) -> range:
@@ -156,7 +156,7 @@ class BufferAccess:
         bases: dict[int, IRValue] = {}
         for number, access in enumerate(self.nest.buffers):
             start = (
-                self.words.get((WordKind.START, number, 0))
+                self.scalars.get((ScalarKind.START, number, 0))
                 if access.role is BufferRole.INDEX
                 else self.pointers[number]
             )
@@ -201,7 +201,7 @@ class BufferAccess:
         return right if left is None else self.b.integer("add", left, right)
 
     def _stride(self, number: int, axis: int) -> IRValue:
-        return self.words[WordKind.STRIDE, self.nest.mover(number), axis]
+        return self.scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]
 
     def _moved(self, number: int, axis: int, index: IRValue) -> IRValue:
         """How far a buffer has moved at an index of an axis, in elements."""
@@ -402,7 +402,7 @@ class BufferAccess:
             value = self.e.to_memory(values[source], access.type)
             base = self._at(number, position)
             if nest_pass.level is PassLevel.ROW and nest.split >= 0:
-                base = b.offset(base, element, b.integer("mul", self.block, self.words[WordKind.STEP, 0, 0]))
+                base = b.offset(base, element, b.integer("mul", self.block, self.scalars[ScalarKind.STEP, 0, 0]))
             self._store(value, number, base, position)
         for scatter in nest_pass.scatters:
             self._scatter(scatter, values, position)

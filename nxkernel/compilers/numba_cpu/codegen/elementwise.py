@@ -41,7 +41,7 @@ class Emitter:
     mask : IRValue or None
         The lanes that count, those before an end; all where there is none.
     failure : IRValue or None
-        The address of the word for an error that a function of the user's raises.
+        The address at which a function of the user's that raises an error says so.
     """
 
     def __init__(self, b: FunctionBuilder, inline: bool) -> None:

@@ -2,7 +2,7 @@
 
 A kernel is ``void kernel(ptr args, ptr dims, ptr steps, ptr table)``, the form that Numba's thread pool calls: it runs
 the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers
-and then the words that :meth:`nxkernel.compilers.schedule.loop_nest.Nest.words` lists.
+and then the scalar parameters that :meth:`nxkernel.compilers.schedule.loop_nest.Nest.scalars` lists.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from nxkernel.compilers.schedule.loop_nest import (
     Op,
     PassLevel,
     Reduce,
+    ScalarKind,
     StoreMode,
     Stride,
-    WordKind,
 )
 from nxkernel.types import Type
 
@@ -203,7 +203,7 @@ class Lowering:
         if nest.flat:
             size = b.integer("mul", self.m.sizes[-2], self.m.sizes[-1])
         if nest.split == axis:
-            length = self.m.words[WordKind.BLOCK, 0, 0]
+            length = self.m.scalars[ScalarKind.BLOCK, 0, 0]
             first = b.integer("mul", self.m.block, length)
         elif nest.tiled and axis == nest.inner - 1:
             length = self.integer(loop_nest.TILE)
@@ -367,9 +367,9 @@ class Lowering:
         return values
 
     def _constant(self, op: Op, lanes: int) -> Register:
-        first = self.m.constant_words[op.entry]
-        words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
-        return self.e.splat(from_parts(words), lanes)
+        first = self.m.constant_scalars[op.entry]
+        scalars = [self.m.scalar(first + number, element) for number, element in enumerate(elements(op.type))]
+        return self.e.splat(from_parts(scalars), lanes)
 
     def _hold_constants(self, nest_pass: NestPass, lanes: int) -> None:
         """Read the constants of a pass before its loops, where it has few of them and many loads."""

@@ -29,7 +29,7 @@ class _ControlParts:
         return self.w.b
 
     def scratch(self, offset: int) -> IRValue:
-        return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
+        return self.w.further(self.scope.address(self.control.scratch), self.w.scalar(offset))
 
     def work(self) -> IRValue:
         return self.scratch(self.loop_buffers.work)

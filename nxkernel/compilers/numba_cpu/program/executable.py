@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NativeProgram:
-    """A program's text and the words of one call of it.
+    """A program's text, and its scalar parameters for one graph.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class NativeProgram:
     text : str
         LLVM IR.
     params : numpy.ndarray
-        64-bit words, of which the first one, the address of the thread pool's state, is another in another process.
+        64-bit scalar parameters. The first one, the address of the thread pool's state, is another one in each
+        process.
     libraries : frozenset of Type
         The types of which it multiplies matrices.
     calls : tuple of host.Call
@@ -41,7 +42,7 @@ class NativeProgram:
     loops : bool
         Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
     kernels : mapping of int to str
-        Which words are the addresses of kernels, and of which; they are 0 here.
+        The kernels whose addresses are scalar parameters, by position; these are 0 here.
     """
 
     symbol: str
@@ -54,15 +55,15 @@ class NativeProgram:
 
     def function(self, code: LoadedCode, kernels: Mapping[str, LoadedCode]) -> Callable[..., bool]:
         """The function that Python calls the program's code by, with that of its kernels."""
-        words, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
-        words[list(self.kernels)] = [one.address for one in used]
-        launch = native_call.callable_program(code, words, used)
+        scalars, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
+        scalars[list(self.kernels)] = [one.address for one in used]
+        launch = native_call.callable_program(code, scalars, used)
         return host_calls.raising(launch) if self.calls else launch
 
     def named(self, kernels: Mapping[str, LoadedCode]) -> dict[str, LoadedCode]:
         """The kernels that the text has the names of, which its code is linked with."""
-        words = set(self.kernels.values())
-        return {name: code for name, code in kernels.items() if name not in words}
+        addressed = set(self.kernels.values())
+        return {name: code for name, code in kernels.items() if name not in addressed}
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> Kernel
 
 def _title(step: Step, bound: BoundNest) -> str:
     nest = bound.nest
-    sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+    sizes = " x ".join(str(scalar) for scalar in bound.scalars[: nest.outer + nest.inner]) or "one element"
     passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
     title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title

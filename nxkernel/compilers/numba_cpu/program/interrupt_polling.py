@@ -42,7 +42,7 @@ class Poll:
         if cost < TURNS:
             look, counter = b.label("look"), self.w.function.left
             # What a kernel costs depends on its size, which is no part of the text.
-            left = b.integer("sub", b.load("i64", counter), self.w.integer(1) if cost == 1 else self.w.word(cost))
+            left = b.integer("sub", b.load("i64", counter), self.w.integer(1) if cost == 1 else self.w.scalar(cost))
             b.store(left, counter)
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)

@@ -110,7 +110,7 @@ class ParallelLoop(LoopParts):
             b.store(entry, b.offset(table, "i64", w.integer(index)))
         each = _work(self.control.parts[1])
         name = self._function()
-        grain = w.word(max(1, WORTH // each))
+        grain = w.scalar(max(1, WORTH // each))
         w.share(IRValue("ptr", 1, f"@{name}"), iterations, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for index, operand in enumerate(self.node.operands[:count]):
@@ -180,7 +180,7 @@ class ParallelLoop(LoopParts):
         w, b = self.w, self.w.b
         w.module.declare("malloc", "ptr", ["i64"])
         w.module.declare("free", "void", ["ptr"])
-        memory = b.call("malloc", "ptr", 1, w.word(size + ALIGNMENT))
+        memory = b.call("malloc", "ptr", 1, w.scalar(size + ALIGNMENT))
         w.function.at_end = f"call void @free({memory})"
         address = b.convert("ptrtoint", memory, "i64")
         skip = b.integer("and", b.integer("sub", w.integer(0), address), w.integer(ALIGNMENT - 1))

@@ -1,7 +1,7 @@
-"""The LLVM text of a program while it is written: its functions, lines and constant words.
+"""The LLVM text of a program while it is written: its functions, lines and scalar parameters.
 
 ``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
-words: the state of the thread pool, then for each step the address of its kernel, its offsets, sizes, strides and
+scalars: the state of the thread pool, then for each step the address of its kernel, its offsets, sizes, strides and
 constants. The text has no number that depends on a shape, so that a new shape is a new table for the same program, and
 no name of a kernel, so that programs which differ by their kernels alone are one.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nxkernel.compilers.numba_cpu.codegen import user_functions
-from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
@@ -75,7 +75,7 @@ class Function:
 
 
 class ProgramWriter:
-    """What all parts of a program have in common: its text, its words, and what it refers to.
+    """What all parts of a program have in common: its text, its scalar parameters, and the symbols that it refers to.
 
     Attributes
     ----------
@@ -85,22 +85,22 @@ class ProgramWriter:
         What the program is given.
     function : Function
         The one that is being written.
-    words : list of int
+    scalars : list of int
     kernels : dict
-        Which words are to be the addresses of kernels, and of which.
+        The kernels whose addresses are scalar parameters, by position.
     loops : bool
         Whether the program has loops of its own.
     helpers : list of str
         Functions, as text, that it calls.
     readable : int or None
-        How many words of the table LLVM may read in any case; None for all.
+        How many scalar parameters LLVM may read in any case; None for all.
     """
 
     def __init__(self) -> None:
         self.module = IRModule()
         signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
         self.function = Function(FunctionBuilder(self.module, _NAME, "void", signature, attributes="nounwind"))
-        self.words = [threading_layer.STATE.ctypes.data]
+        self.scalars = [threading_layer.STATE.ctypes.data]
         self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
         self.calls: list[host_calls.HostRequest] = []
@@ -115,7 +115,7 @@ class ProgramWriter:
     @property
     def state(self) -> IRValue:
         """The address of the thread pool's state."""
-        return self.word(self.words[0], "ptr", key="state")
+        return self.scalar(self.scalars[0], "ptr", key="state")
 
     @property
     def b(self) -> FunctionBuilder:
@@ -151,19 +151,19 @@ class ProgramWriter:
         """Entered while a plan, a step of it or one kernel of a step is written."""
         return _NOTHING
 
-    def word(self, value: int, kind: str = "i64", key: object = None) -> IRValue:
-        """A word of the table, read where it is needed; what has the same key is the same word."""
+    def scalar(self, value: int, kind: str = "i64", key: object = None) -> IRValue:
+        """Load a 64-bit scalar parameter of the program; equal keys share one."""
         index = self._keyed.get(key) if key is not None else None
         if index is None:
-            index = len(self.words)
-            self.words.append(value)
+            index = len(self.scalars)
+            self.scalars.append(value)
             if key is not None:
                 self._keyed[key] = index
         return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(index)), invariant=True)
 
     def kernel(self, name: str) -> IRValue:
         """The address of a kernel, which is known where the program is made."""
-        address = self.word(0, "ptr", key=("kernel", name))
+        address = self.scalar(0, "ptr", key=("kernel", name))
         self.kernels[self._keyed["kernel", name]] = name
         return address
 
@@ -192,7 +192,7 @@ class ProgramWriter:
 
     def constant(self, number: complex, type_: Type) -> IRValue:
         """A number as memory holds it, out of the table."""
-        return self.word(bits(number, type_))
+        return self.scalar(bits(number, type_))
 
     def integer(self, number: int) -> IRValue:
         """A constant of 64 bits."""
@@ -221,7 +221,7 @@ class ProgramWriter:
         call = user_functions.Failure(names)
         self.calls.append(call)
         check = user_functions.define_check(self.module)
-        self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
+        self.leave_if(self.b.call(check, "i1", 1, self.scalar(call.number), failure))
 
     def share(self, kernel: IRValue, count: IRValue, least: IRValue, table: IRValue) -> None:
         """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
@@ -231,11 +231,11 @@ class ProgramWriter:
     def copy(self, target: IRValue, source: IRValue, size: int) -> None:
         """Copy bytes."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
-        self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.word(size)}, i1 false)")
+        self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.scalar(size)}, i1 false)")
 
     def _sized(self, text: str) -> str:
-        """The text with the size of the table of words, which metadata says in a node of its own."""
-        size = 8 * (self.readable or len(self.words))
+        """The text with the size of the table of scalar parameters, which metadata says in a node of its own."""
+        size = 8 * (self.readable or len(self.scalars))
         text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
         return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
 
@@ -247,11 +247,13 @@ class ProgramWriter:
         helpers += [library_routines.control_text()] if self.libraries else []
         text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
-        words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
+        scalars = np.array(
+            [scalar - (1 << 64) if scalar >= 1 << 63 else scalar for scalar in self.scalars], dtype=np.int64
+        )
         return NativeProgram(
             symbol,
             text.replace(_NAME, symbol),
-            words,
+            scalars,
             frozenset(self.libraries),
             tuple(self.calls),
             self.loops,

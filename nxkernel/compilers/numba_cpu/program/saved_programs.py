@@ -1,7 +1,7 @@
 """Programs on disk: what a process needs to run one again without making its plan, which takes longer than loading it.
 
 A record is found by the contents of the graph, as long as nothing of the sources that make plans has changed. It has
-the words of the program, its arrays, and a line on each kernel; native code has files of its own, see
+the scalar parameters of the program, its arrays, and a line on each kernel; native code has files of its own, see
 :mod:`nxkernel.compilers.numba_cpu.runtime.code_store`. Programs that call back into Python have none.
 """
 
@@ -139,9 +139,9 @@ def read(name: str) -> SavedProgram | None:
     used = frozenset(map(types.normalize, said["libraries"]))
     if used and library_routines.control() != said["blas"]:
         return None
-    words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
-    words[0] = threading_layer.STATE.ctypes.data
-    text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
+    scalars = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
+    scalars[0] = threading_layer.STATE.ctypes.data
+    text = NativeProgram(said["symbol"], "", scalars, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
         [(tuple(shape), type_) for shape, type_ in arrays],

@@ -8,7 +8,7 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.scalars import Offset, Term
 from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register
-from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import piecewise_buffers
@@ -104,7 +104,7 @@ class Inline:
         element = REGISTER[type_]
         if element.startswith("i") and (abs(number) <= SMALL or (number, type_) in self.scope.divisors):
             return self.b.constant(element, int(number))
-        return self.w.word(bits(number, type_), element)
+        return self.w.scalar(bits(number, type_), element)
 
     def load(self, type_: Type, address: IRValue, note: str = "") -> Register:
         """An element in memory; `note` says whose memory it is."""
@@ -130,7 +130,7 @@ class Inline:
 
     def element_address(self, base: IRValue, type_: Type, offset: Offset, strides: object) -> IRValue:
         """The address of an element of an array, whose strides have a name."""
-        total = self.w.word(offset.fixed) if offset.fixed else None
+        total = self.w.scalar(offset.fixed) if offset.fixed else None
         for term in offset.terms:
             if term.most == 0 or term.stride == 0:
                 continue
@@ -138,7 +138,7 @@ class Inline:
             if term.stride != 1:
                 # What is in a buffer may have several shapes.
                 key = None if term.axis is None else ("stride", strides, term.stride)
-                index = self.b.integer("mul", index, self.w.word(term.stride, key=key))
+                index = self.b.integer("mul", index, self.w.scalar(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)
 
@@ -148,9 +148,9 @@ class Inline:
         low, high = self.scope.plan.ranges.get(term.index, types.limits(type_))
         index = self.e.number(self.value(term.index), type_)
         if type_ is types.u64:
-            return self.b.intrinsic("umin", index, self.w.word(term.most)) if high > term.most else index
+            return self.b.intrinsic("umin", index, self.w.scalar(term.most)) if high > term.most else index
         if index.element != "i64":
             index = self.b.convert("sext" if type_.kind == "s" else "zext", index, "i64")
         if low < 0:
             index = self.b.intrinsic("smax", index, self.w.integer(0))
-        return self.b.intrinsic("smin", index, self.w.word(term.most)) if high > term.most else index
+        return self.b.intrinsic("smin", index, self.w.scalar(term.most)) if high > term.most else index

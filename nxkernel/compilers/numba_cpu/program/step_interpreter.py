@@ -1,8 +1,8 @@
 """Long programs as a list of steps in data, which one native loop interprets, instead of as code.
 
 Written out one after the other, the steps of a deep network are a function that takes LLVM longer than all kernels do.
-As a list they are words: the text of the program is the loop and the names of its kernels, the same for any number of
-layers.
+As a list they are scalar parameters: the text of the program is the loop and the names of its kernels, the same for
+any number of layers.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class StepList(NativeScope):
         super().run()
         w = self.w
         w.readable = 1  # so that the text does not depend on how long the list is
-        state, runs, most = w.state, w.word(self._runs), w.word(self._most)
+        state, runs, most = w.state, w.scalar(self._runs), w.scalar(self._most)
         numbers = (
             self.b.stack_slot("i64", _ROOM * len(self._scalar_slots))
             if self._scalar_slots
             else IRValue("ptr", 1, "null")
         )
-        first = self.b.offset(PARAMS, "i64", w.integer(len(w.words)))
-        w.words += self._list
+        first = self.b.offset(PARAMS, "i64", w.integer(len(w.scalars)))
+        w.scalars += self._list
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
         w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
@@ -68,12 +68,12 @@ class StepList(NativeScope):
         if not run.blas:
             self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
-        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
+        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.scalars)]
         for owner, offset in run.buffers:
             self._list += self._address_entry(owner, offset)
-        self._list += run.words
+        self._list += run.scalars
         self._runs += 1
-        self._most = max(self._most, len(run.buffers) + len(run.words))
+        self._most = max(self._most, len(run.buffers) + len(run.scalars))
 
     def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
         """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
@@ -100,7 +100,7 @@ quiet:
 plain:"""
     fields = "\n".join(
         f"  %{name}_at = getelementptr i64, ptr %at, i64 {index}\n  %{name} = load i64, ptr %{name}_at, align 8"
-        for index, name in enumerate(("number", "blas", "count", "grain", "buffers", "words"))
+        for index, name in enumerate(("number", "blas", "count", "grain", "buffers", "scalars"))
     )
     return f"""
 @nxp_kernels = internal constant [{len(kernels)} x ptr] [{table}]
@@ -141,22 +141,22 @@ buffer_body:
   br label %buffer_head
 copy:
   %pairs = shl i64 %buffers, 1
-  %words_from = getelementptr i64, ptr %buffers_from, i64 %pairs
+  %scalars_from = getelementptr i64, ptr %buffers_from, i64 %pairs
   %rest = getelementptr i64, ptr %table, i64 %buffers
-  br label %word_head
-word_head:
-  %word = phi i64 [ 0, %copy ], [ %next_word, %word_body ]
-  %more_words = icmp slt i64 %word, %words
-  br i1 %more_words, label %word_body, label %ready
-word_body:
-  %word_at = getelementptr i64, ptr %words_from, i64 %word
-  %value = load i64, ptr %word_at, align 8
-  %word_slot = getelementptr i64, ptr %rest, i64 %word
-  store i64 %value, ptr %word_slot, align 8
-  %next_word = add i64 %word, 1
-  br label %word_head
+  br label %scalar_head
+scalar_head:
+  %scalar = phi i64 [ 0, %copy ], [ %next_scalar, %scalar_body ]
+  %more_scalars = icmp slt i64 %scalar, %scalars
+  br i1 %more_scalars, label %scalar_body, label %ready
+scalar_body:
+  %scalar_at = getelementptr i64, ptr %scalars_from, i64 %scalar
+  %value = load i64, ptr %scalar_at, align 8
+  %scalar_slot = getelementptr i64, ptr %rest, i64 %scalar
+  store i64 %value, ptr %scalar_slot, align 8
+  %next_scalar = add i64 %scalar, 1
+  br label %scalar_head
 ready:
-  %behind = getelementptr i64, ptr %words_from, i64 %words
+  %behind = getelementptr i64, ptr %scalars_from, i64 %scalars
   %kernel_at = getelementptr ptr, ptr @nxp_kernels, i64 %number
   %kernel = load ptr, ptr %kernel_at, align 8{single_threaded if blas else ""}
   {run}

@@ -22,7 +22,7 @@ def _tell(problems: Iterable[Problem], after: str) -> None:
 
 
 def verify_text(compilation: Compilation, after: str) -> None:
-    """Check the text of a program, and the words that it reads.
+    """Check the text of a program, and the scalar parameters that it reads.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def _text(compilation: Compilation) -> Iterator[Problem]:
         yield what, "a function of that name", ", ".join(sorted(defined)) or "none"
     for position, name in text.kernels.items():
         if not 0 < position < len(text.params):
-            yield f"the address of {name} in {what}", f"a word below {len(text.params)}", f"word {position}"
+            yield f"the address of {name} in {what}", f"a parameter below {len(text.params)}", f"parameter {position}"
         elif text.params[position]:
             yield f"the address of {name} in {what}", "0, since it is another one in each process", "an address"
     called = set(text.kernels.values())

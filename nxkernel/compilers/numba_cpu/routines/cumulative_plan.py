@@ -99,9 +99,9 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
     if is_unsplit and rows < _ROWS // 4:
         lanes = 1
     lines = rows if is_unsplit else rows * blocks
-    words = (length, lines, 1 if is_unsplit else blocks, block, blocks)
+    scalars = (length, lines, 1 if is_unsplit else blocks, block, blocks)
     groups = ceil_div(lines, lanes)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), words)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), scalars)
     work = lanes * (length if is_unsplit else block) * (3 if lanes == 1 else 1)
     return (
         kernels.one_thread_per_line(groups, work) if is_unsplit else kernels.shared(groups, work, rows, groups * lanes)
@@ -116,8 +116,8 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
     vectors = 1 if columns <= lanes else _VECTORS
     tiles = ceil_div(columns, vectors * lanes)
     lines = outer * tiles
-    words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), words)
+    scalars = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), scalars)
     if blocks == 1 or lines >= _LINES:
         return kernels.one_thread_per_line(lines, 5 * vectors * length)
     return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
@@ -129,7 +129,7 @@ class _Kernels:
 
     what: str
     scan: CumulativeForm
-    words: tuple[int, ...]
+    scalars: tuple[int, ...]
 
     def one_thread_per_line(self, steps: int, work: int) -> NativeRoutine:
         """Each line is walked by one thread."""
@@ -138,7 +138,7 @@ class _Kernels:
     def shared(self, steps: int, work: int, lines: int, totals: int) -> NativeRoutine:
         """The blocks of a line are shared among threads; there are so many totals."""
         kept = LaunchArgument(ArgumentKind.SCRATCH, 0)
-        blocks = self.words[-1]
+        blocks = self.scalars[-1]
         return NativeRoutine(
             (
                 self._launch("totals", (SOURCE, kept), steps, work, f"totals of {blocks} blocks a line"),
@@ -151,4 +151,4 @@ class _Kernels:
     def _launch(self, kernel: str, memory: tuple[LaunchArgument, ...], steps: int, work: int, title: str) -> Launch:
         text = functools.partial(self.scan.text, kernel)
         title = f"{self.what}, {title}"
-        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, title, SCANS[kernel])
+        return Launch(self.scan.symbol(kernel), text, memory, self.scalars, steps, work, title, SCANS[kernel])

@@ -35,14 +35,14 @@ class KernelFrame:
         self.begin = self.b.load("i64", IRValue("ptr", 1, "%args"))
         self.end = self.plus(self.begin, self.b.load("i64", IRValue("ptr", 1, "%dims")))
 
-    def table(self, pointers: int, words: int) -> tuple[list[IRValue], list[IRValue]]:
-        """The addresses and the words of a call."""
-        at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
-        words_of_call = [
+    def table(self, pointers: int, scalars: int) -> tuple[list[IRValue], list[IRValue]]:
+        """Load the pointers and the scalar parameters of a call from its table."""
+        at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + scalars)]
+        loaded = [
             self.b.load("ptr" if index < pointers else "i64", address, invariant=True)
             for index, address in enumerate(at)
         ]
-        return words_of_call[:pointers], words_of_call[pointers:]
+        return loaded[:pointers], loaded[pointers:]
 
     def finish(self) -> str:
         """Close the kernel; the text of its module."""

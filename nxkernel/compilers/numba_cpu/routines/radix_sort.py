@@ -158,8 +158,8 @@ class _RadixWriter:
     def count(self) -> None:
         """Count the values of a digit in a block."""
         f, b = self.f, self.b
-        (first, second, state, notes, counts), words = f.table(5, 8)
-        length, pieces, width, number, blocks, size, shift, values = words
+        (first, second, state, notes, counts), scalars = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = scalars
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
         with f.when(self._noted(_DISORDER, notes, row, pieces)):
@@ -178,8 +178,8 @@ class _RadixWriter:
     def move(self) -> None:
         """Move the items of a block to where they go, unless the row is in order or shares the digit."""
         f, b = self.f, self.b
-        (first, second, state, notes, counts), words = f.table(5, 8)
-        length, pieces, width, number, blocks, size, shift, values = words
+        (first, second, state, notes, counts), scalars = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = scalars
         targets, totals = b.alloca(self.counter, values), b.alloca(self.counter, values)
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)

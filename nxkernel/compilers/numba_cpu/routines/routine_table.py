@@ -1,7 +1,7 @@
 """The table of routines: primitives that are no loop nest (sorts, scans), and the kernels that run them.
 
 Such a primitive reads its operands from memory and writes its results there, each in C order. Its routine is a
-sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape comes in words.
+sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape is a scalar parameter.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Launch:
     """One kernel, run over a parallel range.
 
     The kernel is ``void symbol(ptr args, ptr dims, ptr steps, ptr table)``: it runs the steps ``args[0]`` to
-    ``args[0] + dims[0]``; the table has the addresses of the memory, then the words.
+    ``args[0] + dims[0]``; the table has the addresses of the memory, then the scalar parameters.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Launch:
     text : callable
         Gives the LLVM IR; called only where the code is in no cache.
     memory : tuple of LaunchArgument
-    words : tuple of int
+    scalars : tuple of int
         64 bits each.
     count : int
         Steps of the parallel range.
@@ -76,7 +76,7 @@ class Launch:
     symbol: str
     text: Callable[[], str]
     memory: tuple[LaunchArgument, ...]
-    words: tuple[int, ...]
+    scalars: tuple[int, ...]
     count: int
     work: int
     title: str

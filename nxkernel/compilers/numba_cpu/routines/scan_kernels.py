@@ -20,12 +20,12 @@ def lower(scan: CumulativeForm, kernel: str) -> str:
     """The LLVM IR of the kernel ``"whole"``, ``"totals"``, ``"carry"`` or ``"apply"`` of a scan."""
     writer = (_Columns if scan.vectors else _RowScan)(scan, kernel)
     f = writer.f
-    pointers, words = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.words)
+    pointers, scalars = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.scalars)
     writer.source, writer.target = pointers[0], pointers[-1]
     # The totals are the only memory of `carry`, what `totals` writes, and what `apply` reads besides the source.
     writer.kept = pointers[min(1, len(pointers) - 1)]
     steps = f.loop(f.begin, f.end)
-    getattr(writer, kernel)(steps.index, *words)
+    getattr(writer, kernel)(steps.index, *scalars)
     steps.end()
     return f.finish()
 
@@ -103,11 +103,11 @@ class _ScanWriter:
 class _Columns(_ScanWriter):
     """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
 
-    words = 7
+    scalars = 7
 
-    def whole(self, line: IRValue, *words: IRValue) -> None:
-        blocks = words[-1]
-        self._locate(line, *words)
+    def whole(self, line: IRValue, *scalars: IRValue) -> None:
+        blocks = scalars[-1]
+        self._locate(line, *scalars)
         if self.one_block:
             self._block(self.f.integer(0), self._nothing())
             return
@@ -115,19 +115,19 @@ class _Columns(_ScanWriter):
         inside = self._block(loop.index, loop.values)
         loop.end(*map(self.combine, loop.values, inside))
 
-    def totals(self, index: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(index, words[-1])
-        self._locate(line, *words)
+    def totals(self, index: IRValue, *scalars: IRValue) -> None:
+        line, block = self.f.split(index, scalars[-1])
+        self._locate(line, *scalars)
         for at, value in zip(self._addresses(index), self._block(block, None), strict=True):
             self.hold(at, value)
 
-    def apply(self, index: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(index, words[-1])
-        self._locate(line, *words)
+    def apply(self, index: IRValue, *scalars: IRValue) -> None:
+        line, block = self.f.split(index, scalars[-1])
+        self._locate(line, *scalars)
         self._block(block, [self.held(at, self.lanes) for at in self._addresses(index)])
 
-    def carry(self, line: IRValue, *words: IRValue) -> None:
-        f, blocks = self.f, words[-1]
+    def carry(self, line: IRValue, *scalars: IRValue) -> None:
+        f, blocks = self.f, scalars[-1]
         loop = f.loop(0, blocks, 1, self._nothing())
         addresses = self._addresses(f.plus(f.times(line, blocks), loop.index))
         totals = [self.held(at, self.lanes) for at in addresses]
@@ -143,9 +143,9 @@ class _Columns(_ScanWriter):
         first = self.f.times(index, self.scan.vectors * self.lanes)
         return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
 
-    def _locate(self, line: IRValue, *words: IRValue) -> None:
+    def _locate(self, line: IRValue, *scalars: IRValue) -> None:
         f = self.f
-        span, self.length, columns, tiles, self.step, self.size, _ = words
+        span, self.length, columns, tiles, self.step, self.size, _ = scalars
         outer, tile = f.split(line, tiles)
         across = f.times(tile, self.scan.vectors * self.lanes)
         first = f.plus(f.times(outer, span), across)
@@ -176,24 +176,24 @@ class _Columns(_ScanWriter):
 class _RowScan(_ScanWriter):
     """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
 
-    words = 5
+    scalars = 5
 
-    def whole(self, group: IRValue, *words: IRValue) -> None:
-        self._locate(group, *words)
-        loop = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
+    def whole(self, group: IRValue, *scalars: IRValue) -> None:
+        self._locate(group, *scalars)
+        loop = self.f.loop(0, scalars[-1], 1, [self.identity(self.lanes)])
         inside = self._block(loop.index, loop.values[0])
         loop.end(self.combine(loop.values[0], inside))
 
-    def totals(self, group: IRValue, *words: IRValue) -> None:
+    def totals(self, group: IRValue, *scalars: IRValue) -> None:
         if not self.scan.type.is_float or self.scan.name in ("max", "min"):
-            self._totals_in_any_order(group, *words)
+            self._totals_in_any_order(group, *scalars)
             return
-        self._locate(group, *words)
+        self._locate(group, *scalars)
         self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
 
-    def _totals_in_any_order(self, group: IRValue, *words: IRValue) -> None:
+    def _totals_in_any_order(self, group: IRValue, *scalars: IRValue) -> None:
         """The same where the order makes no difference: each block by whole vectors."""
-        f, (length, lines, cut, size, _) = self.f, words
+        f, (length, lines, cut, size, _) = self.f, scalars
         first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
         each = f.loop(first, f.least(f.plus(first, self.lanes), lines))
         row, block = f.split(each.index, cut)
@@ -213,25 +213,25 @@ class _RowScan(_ScanWriter):
         self.hold(each.index, total)
         each.end()
 
-    def apply(self, group: IRValue, *words: IRValue) -> None:
-        self._locate(group, *words)
+    def apply(self, group: IRValue, *scalars: IRValue) -> None:
+        self._locate(group, *scalars)
         before = self.identity(self.lanes)
         for k, line in enumerate(self.lines):
             before = self.b.insert(before, self.held(line, 1), k) if self.lanes > 1 else self.held(line, 1)
         self._block(self.f.integer(0), before)
 
-    def carry(self, row: IRValue, *words: IRValue) -> None:
-        f, blocks = self.f, words[-1]
+    def carry(self, row: IRValue, *scalars: IRValue) -> None:
+        f, blocks = self.f, scalars[-1]
         loop = f.loop(0, blocks, 1, [self.identity(1)])
         index = f.plus(f.times(row, blocks), loop.index)
         total = self.held(index, 1)
         self.hold(index, loop.values[0])
         loop.end(self.combine(loop.values[0], total))
 
-    def _locate(self, group: IRValue, *words: IRValue) -> None:
+    def _locate(self, group: IRValue, *scalars: IRValue) -> None:
         """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
         f = self.f
-        self.length, lines, cut, self.size, _ = words
+        self.length, lines, cut, self.size, _ = scalars
         self.lines, self.bases, self.left = [], [], []
         for k in range(self.lanes):
             line = f.least(f.plus(f.times(group, self.lanes), k), f.minus(lines, 1))

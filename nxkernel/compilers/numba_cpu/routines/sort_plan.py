@@ -192,10 +192,12 @@ def _lines(network: Network, rows: _SortRows) -> int:
 
 def _by_network(network: Network, rows: _SortRows) -> NativeRoutine:
     length = rows.length
-    words = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
+    scalars = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
     work = comparisons(length) * 4 + 4 * network.lanes * length
     title = f"{rows.what} by a network of comparisons"
-    launch = Launch(network.symbol, network.text, (SOURCE, TARGET), words, _lines(network, rows), work, title, NETWORK)
+    launch = Launch(
+        network.symbol, network.text, (SOURCE, TARGET), scalars, _lines(network, rows), work, title, NETWORK
+    )
     return NativeRoutine((launch,))
 
 
@@ -229,23 +231,23 @@ def _by_digits(radix: Radix, rows: _SortRows) -> NativeRoutine:
     first = TARGET if inside else scratch.take(count * length * radix.size)
 
     def launch(
-        kernel: str, memory: tuple[LaunchArgument, ...], words: tuple[int, ...], steps: int, work: int
+        kernel: str, memory: tuple[LaunchArgument, ...], scalars: tuple[int, ...], steps: int, work: int
     ) -> Launch:
         title = f"{rows.what} by {passes} digits: {kernel}"
         text = functools.partial(radix.text, kernel)
-        return Launch(radix.symbol(kernel), text, memory, words, steps, work, title, DIGITS[kernel])
+        return Launch(radix.symbol(kernel), text, memory, scalars, steps, work, title, DIGITS[kernel])
 
     of_pieces = (length, rows.columns, pieces, _PIECE, width)
     launches = [launch("spread", (SOURCE, first, state, notes), of_pieces, count * pieces, _PIECE)]
     for number in range(passes):
-        words = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
+        scalars = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
         memory = (first, second, state, notes, counts)
-        launches.append(launch("count", memory, words, count * blocks, 3 * block))
-        launches.append(launch("move", memory, words, count * blocks, 6 * block))
+        launches.append(launch("count", memory, scalars, count * blocks, 3 * block))
+        launches.append(launch("move", memory, scalars, count * blocks, 6 * block))
     launches.append(launch("finish", (first, second, state, TARGET), of_pieces, count * pieces, _PIECE))
     if radix.order.ambiguous:
-        words = (length, rows.columns, pieces)
-        launches.append(launch("restore", (SOURCE, TARGET, notes), words, count, pieces))
+        scalars = (length, rows.columns, pieces)
+        launches.append(launch("restore", (SOURCE, TARGET, notes), scalars, count, pieces))
     return NativeRoutine(tuple(launches), scratch.bytes)
 
 

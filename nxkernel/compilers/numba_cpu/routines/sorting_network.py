@@ -33,8 +33,8 @@ class _NetworkWriter:
 
     def text(self) -> str:
         f, b = self.f, self.b
-        (self.source, self.target), words = f.table(2, 5)
-        self.outer, self.length, self.columns, self.tiles, self.top = words
+        (self.source, self.target), scalars = f.table(2, 5)
+        self.outer, self.length, self.columns, self.tiles, self.top = scalars
         tile_size = f.times(b.integer("and", f.plus(self.length, _SQUARE - 1), f.integer(-_SQUARE)), self.lanes)
         self.planes = [b.alloca(part, tile_size) for part in self.items.parts]
         steps = f.loop(f.begin, f.end)

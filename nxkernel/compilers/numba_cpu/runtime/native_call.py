@@ -157,15 +157,15 @@ def callable_program(code: LoadedCode, params: np.ndarray, kernels: Sequence[Loa
         ``run(*arrays)`` gives False, having done nothing, when an array is not C-contiguous and aligned.
     """
     words = np.array([code.address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
-    holder = _Words(words)
+    holder = _AddressTable(words)
     holder.kept = code, params, tuple(kernels)
     return _new_function(ctypes.byref(_method()), holder, None)
 
 
-class _Words(np.ndarray):
-    """An array that keeps alive what its words are the addresses of."""
+class _AddressTable(np.ndarray):
+    """An array of addresses that keeps alive what they are the addresses of."""
 
     kept: tuple[LoadedCode, np.ndarray, tuple[LoadedCode, ...]]
 
-    def __new__(cls, words: np.ndarray) -> _Words:
+    def __new__(cls, words: np.ndarray) -> _AddressTable:
         return words.view(cls)

@@ -44,8 +44,8 @@ class Mapping:
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
         source = KernelSource(self.name, text, arguments.parameters)
-        memory, words = arguments.memory, arguments.values
-        return [KernelLaunch(source, memory, words, grid, block, scratch=arguments.scratch, title=self.title)]
+        memory, scalars = arguments.memory, arguments.values
+        return [KernelLaunch(source, memory, scalars, grid, block, scratch=arguments.scratch, title=self.title)]
 
     def _write(self) -> int:
         """Write the body; how many items the launch has."""

@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestPass, PassLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestPass, PassLevel, ScalarKind
 from nxkernel.fork_safety import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
@@ -71,7 +71,7 @@ class GroupKernel:
         """Of each inner axis as much of it as a group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
-            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given(WordKind.BLOCK))
+            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given(ScalarKind.BLOCK))
         return sizes
 
     @property
@@ -116,8 +116,8 @@ class GroupKernel:
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
         source = KernelSource(self.name, text, arguments.parameters)
-        memory, words = arguments.memory, arguments.values
-        return KernelLaunch(source, memory, words, grid, block, shared, arguments.scratch, title=self.title)
+        memory, scalars = arguments.memory, arguments.values
+        return KernelLaunch(source, memory, scalars, grid, block, shared, arguments.scratch, title=self.title)
 
     def _make_rows(self, groups: int, blocks: int) -> int:
         """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
@@ -186,7 +186,7 @@ class GroupKernel:
         values = self.code.values(nest_pass, [{}])
         self.code.keep(nest_pass, values[0])
         if nest_pass.stores or nest_pass.scatters:
-            further = f"{self.block} * {self.arguments.words['step', 0, 0]}" if self.block else None
+            further = f"{self.block} * {self.arguments.scalars['step', 0, 0]}" if self.block else None
             with self.w.block("if live & (member == 0):"):
                 self.code.store(nest_pass, values, [{}], further=further)
 
@@ -197,7 +197,7 @@ class GroupKernel:
         for axis in range(nest.outer, nest.outer + nest.inner):
             first, size = None, arguments.size(axis)
             if nest.split == axis - nest.outer:
-                block = arguments.words[WordKind.BLOCK, 0, 0]
+                block = arguments.scalars[ScalarKind.BLOCK, 0, 0]
                 first = w.let(f"{self.block} * {block}", "low")
                 size = w.let(f"minimum({block}, {size} - {first})", "length")
             elif nest.limits and axis == nest.outer + nest.inner - 1:
@@ -279,7 +279,7 @@ class Rows(GroupKernel):
         return [*spans, *self._block_span()]
 
     def _block_span(self) -> list[Span]:
-        return [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
+        return [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
 
     def _walk(self, nest_pass: NestPass, spans: Sequence[Span], turn: axis_loops.Body) -> None:
         lanes, vectors = (
@@ -343,7 +343,7 @@ class ColumnGroups(GroupKernel):
     def outer_spans(self) -> list[Span]:
         """See the base."""
         *leading, last = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
-        blocks = [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
+        blocks = [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
         return [*leading, *blocks, last]
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:

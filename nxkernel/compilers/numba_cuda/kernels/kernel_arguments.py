@@ -1,4 +1,4 @@
-"""What the kernel of a nest takes: buffers, the words of a nest, and words for launches; and where elements are."""
+"""The arguments of the kernel of a nest: pointers to buffers and scalar parameters; and the offsets of elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel.compilers.display import nest_source
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.kernel_launches import Place
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, NestWord, Stride, WordKind
+from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, ScalarKind, ScalarParameter, Stride
 
 #: Arrays in one piece of memory begin at multiples of this.
 ALIGNMENT = 16
@@ -30,27 +30,28 @@ class KernelArguments:
     ----------
     buffers : dict of int to str
         What each buffer, or running index, is called.
-    words : dict of NestWord to str
-        What each word of the nest is called, by what
-        :meth:`~nxkernel.compilers.schedule.loop_nest.Nest.words` tells of it.
+    scalars : dict of ScalarParameter to str
+        The name of each scalar parameter of the nest.
     """
 
     def __init__(self, bound: BoundNest) -> None:
         self.bound, self.nest = bound, bound.nest
         nest = bound.nest
-        arrays, words = nest_source.names(nest)
+        arrays, scalars = nest_source.names(nest)
         self.buffers = dict(zip(nest.memory, arrays, strict=True))
-        told = list(nest.words())
-        self.words = dict(zip(told, words, strict=True))
-        for (kind, number, _), name in self.words.items():
-            if kind is WordKind.START:
+        parameters = list(nest.scalars())
+        self.scalars = dict(zip(parameters, scalars, strict=True))
+        for (kind, number, _), name in self.scalars.items():
+            if kind is ScalarKind.START:
                 self.buffers[number] = name.removesuffix("_start")
-        given = dict(zip(told, bound.words, strict=True))
-        self._given = {key: word.value if isinstance(word, NestConstant) else word for key, word in given.items()}
+        given = dict(zip(parameters, bound.scalars, strict=True))
+        self._scalar_values = {
+            key: scalar.value if isinstance(scalar, NestConstant) else scalar for key, scalar in given.items()
+        }
         self._names, self._types, self._values = [], [], []
-        for key, name in self.words.items():
-            if key.kind is not WordKind.TILES:
-                self.add(name, self._type(key), self._given[key])
+        for key, name in self.scalars.items():
+            if key.kind is not ScalarKind.TILES:
+                self.add(name, self._type(key), self._scalar_values[key])
         self._pointers = [(self.buffers[number], nest.buffers[number]) for number in nest.memory]
         self._places: list[Place] = list(bound.buffers)
         #: Buffers that are walked backwards, whose pointers are to where their memory begins.
@@ -65,14 +66,17 @@ class KernelArguments:
         #: Bytes of the memory that only this step uses.
         self.scratch = 0
 
-    def _type(self, key: NestWord) -> str:
+    def _type(self, key: ScalarParameter) -> str:
         kind, number, part = key
-        return element_types.word_types(self.nest.constants[number])[part] if kind is WordKind.CONSTANT else "s64"
+        return (
+            element_types.parameter_types(self.nest.constants[number])[part] if kind is ScalarKind.CONSTANT else "s64"
+        )
 
     def _goes_back(self, number: int) -> bool:
         strides, mover = self.nest.buffers[number].strides, self.nest.mover(number)
         return any(
-            stride is Stride.REVERSED or (stride is Stride.DYNAMIC and self._given[WordKind.STRIDE, mover, axis] < 0)
+            stride is Stride.REVERSED
+            or (stride is Stride.DYNAMIC and self._scalar_values[ScalarKind.STRIDE, mover, axis] < 0)
             for axis, stride in enumerate(strides)
         )
 
@@ -81,13 +85,13 @@ class KernelArguments:
     @property
     def sizes(self) -> list[int]:
         """Of each axis in this launch."""
-        return [self._given[WordKind.SIZE, 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
+        return [self._scalar_values[ScalarKind.SIZE, 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
 
     def step(self, number: int, axis: int) -> int:
         """How many elements a buffer moves along an axis in this launch."""
         stride = self.nest.buffers[number].strides[axis]
         if stride is Stride.DYNAMIC:
-            return self._given[WordKind.STRIDE, self.nest.mover(number), axis]
+            return self._scalar_values[ScalarKind.STRIDE, self.nest.mover(number), axis]
         if stride is Stride.MERGED:
             return self.sizes[axis + 1]
         return stride.elements
@@ -97,20 +101,20 @@ class KernelArguments:
         _, offset = self.bound.buffers[self.nest.memory.index(number)]
         return offset // self.nest.buffers[number].type.size
 
-    def given(self, kind: WordKind) -> int:
-        """A word of which there is one, in this launch."""
-        return self._given[kind, 0, 0]
+    def given(self, kind: ScalarKind) -> int:
+        """The value, in this launch, of a scalar parameter that a nest has once."""
+        return self._scalar_values[kind, 0, 0]
 
     @property
     def rows(self) -> int:
         """How many outer indices there are, times the blocks of what is cut into blocks."""
-        blocks = self.given(WordKind.BLOCKS) if self.nest.split >= 0 else 1
+        blocks = self.given(ScalarKind.BLOCKS) if self.nest.split >= 0 else 1
         return shapes.size(self.sizes[: self.nest.outer]) * blocks
 
     # Parameters ------------------------------------------------------------------------------------------------
 
     def add(self, name: str, type_: str, value: float) -> str:
-        """One more word; its name."""
+        """Add a scalar parameter; its name."""
         self._names.append(name)
         self._types.append(type_)
         self._values.append(value)
@@ -140,19 +144,19 @@ class KernelArguments:
 
     @property
     def values(self) -> list[Any]:
-        """The words."""
+        """The values of the scalar parameters, in order."""
         return list(self._values)
 
     # Places ----------------------------------------------------------------------------------------------------
 
     def size(self, axis: int) -> str:
         """The name of an axis' size."""
-        return self.words[WordKind.SIZE, 0, axis]
+        return self.scalars[ScalarKind.SIZE, 0, axis]
 
     def start(self, number: int) -> str | None:
         """Where a buffer or a running index starts; None for where its pointer is."""
         if self.nest.buffers[number].role is BufferRole.INDEX:
-            return self.words[WordKind.START, number, 0]
+            return self.scalars[ScalarKind.START, number, 0]
         return self.starts.get(number)
 
     def terms(self, number: int, indices: Mapping[int, str]) -> list[str]:
@@ -163,7 +167,7 @@ class KernelArguments:
             if stride is Stride.NONE:
                 continue
             if stride is Stride.DYNAMIC:
-                found.append(f"{index} * {self.words['stride', self.nest.mover(number), axis]}")
+                found.append(f"{index} * {self.scalars['stride', self.nest.mover(number), axis]}")
             elif stride is Stride.MERGED:
                 found.append(f"{index} * {self.size(axis + 1)}")
             else:

@@ -154,9 +154,9 @@ class PassWriter:
         return self.w.let(f"{element_types.register_type(op.type)}({self.place(op.entry, lane)})")
 
     def _constant_names(self, number: int) -> list[str]:
-        """The words that a constant is."""
-        words = self.arguments.words
-        return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
+        """The names of the scalar parameters that hold a constant: one, or two if it is complex."""
+        scalars = self.arguments.scalars
+        return [name for (kind, which, _), name in scalars.items() if (kind, which) == ("constant", number)]
 
     def _row_places(self, row: int, lane: Lane) -> list[str]:
         """The elements of a scratch row at a lane.

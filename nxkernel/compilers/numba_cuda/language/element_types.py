@@ -51,12 +51,12 @@ def memory_type(type_: Type) -> str:
     return "u16*" if type_ in _HALF else f"{register_type(type_)}*"
 
 
-def word_types(type_: Type) -> tuple[str, ...]:
+def parameter_types(type_: Type) -> tuple[str, ...]:
     """The types of the parameters that a constant is: two for a complex one.
 
     Examples
     --------
-    >>> word_types(types.f16), word_types(types.bool_), word_types(types.c64)
+    >>> parameter_types(types.f16), parameter_types(types.bool_), parameter_types(types.c64)
     (('f32',), ('u8',), ('f32', 'f32'))
     """
     name = "u8" if type_ is types.bool_ else register_type(type_)

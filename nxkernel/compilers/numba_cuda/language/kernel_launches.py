@@ -48,7 +48,7 @@ class KernelLaunch:
     source : KernelSource
     memory : sequence of (Expr or None, int)
         What the pointers point to; they are the first arguments.
-    words : sequence of number
+    scalars : sequence of number
         The arguments after them: Python numbers, in the types that the source says.
     grid, block : tuple of int
         Up to three numbers each.
@@ -64,7 +64,7 @@ class KernelLaunch:
 
     source: KernelSource
     memory: Sequence[Place]
-    words: Sequence[int | float | bool]
+    scalars: Sequence[int | float | bool]
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int = 0

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import WORDS
+from nxkernel.backends.cuda.launching import SCALAR_DTYPES
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.errors import VerificationError
 from nxkernel.primitives import Spec
@@ -109,31 +109,31 @@ class Launched(DeviceStep):
     places : list of Where
         Of its pointers.
     numbers : list of (int, int, int or None)
-        Words that the host knows only while it runs: the argument, the register of the value, and of a complex one
-        which part.
+        Scalar parameters that the host knows only while it runs: the argument, the register of the value, and of a
+        complex one which part.
     """
 
     launch: KernelLaunch = None
     places: list[Where] = field(default_factory=list)
     numbers: list[tuple[int, int, int | None]] = field(default_factory=list)
     prepared: Any = None
-    _words: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
+    _scalars: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
 
     def prepare(self, device: Any, kernel: Any) -> None:
         """Take the kernel that was loaded."""
         launch = self.launch
-        self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+        self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
         arguments = self.prepared.arguments
         for place, value, part in self.numbers:
-            dtype = WORDS[launch.source.parameters[place]]
-            self._words.append((arguments[place : place + 1].view(dtype), value, part))
+            dtype = SCALAR_DTYPES[launch.source.parameters[place]]
+            self._scalars.append((arguments[place : place + 1].view(dtype), value, part))
 
     def do(self, run: ProgramRun) -> None:
         """Launch it."""
         addresses = run.addresses
         self.prepared.point([addresses[register] + offset for register, offset in self.places])
-        for word, value, part in self._words:
-            word[0] = part_of(run.values[value].item(), part)
+        for scalar, value, part in self._scalars:
+            scalar[0] = part_of(run.values[value].item(), part)
         run.device.launch(self.prepared)
 
 
@@ -312,8 +312,8 @@ def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple
     pointers = [parameter for parameter in parameters if parameter.endswith("*")]
     if len(step.places) != len(pointers) or list(parameters[: len(pointers)]) != pointers:
         yield f"addresses for {len(pointers)} pointers, which come first", f"{len(step.places)}"
-    if len(launch.words) != len(parameters) - len(pointers):
-        yield f"{len(parameters) - len(pointers)} words", f"{len(launch.words)}"
+    if len(launch.scalars) != len(parameters) - len(pointers):
+        yield f"{len(parameters) - len(pointers)} scalar parameters", f"{len(launch.scalars)}"
     for register, offset in step.places:
         if not 0 <= register < program.registers or offset < 0:
             yield f"addresses in registers below {program.registers}", f"{offset} bytes behind register {register}"
@@ -323,7 +323,10 @@ def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple
             or not 0 <= value < program.values
             or part not in (None, 0, 1)
         ):
-            yield f"numbers of the host in words, out of {program.values}", f"number {value} in argument {argument}"
+            yield (
+                f"numbers of the host in scalar parameters, out of {program.values}",
+                f"number {value} in argument {argument}",
+            )
     if not 0 < np.prod(launch.block) <= MOST_THREADS or not all(size > 0 for size in launch.grid):
         yield f"blocks of up to {MOST_THREADS} threads", f"a grid {launch.grid} of blocks {launch.block}"
     if any(size > MOST_BLOCKS for size in launch.grid[1:]):

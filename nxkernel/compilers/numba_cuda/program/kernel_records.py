@@ -73,7 +73,7 @@ class Records:
         # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
         nodes = list(dict.fromkeys(self._from(node) for node in inner or step.writes))
         count = sum(op.name not in _NO_WORK for op in nest.ops())
-        sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+        sizes = " x ".join(str(scalar) for scalar in bound.scalars[: nest.outer + nest.inner]) or "one element"
         title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
         passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
         title = f"{title}, {passes} passes" if passes > 1 else title

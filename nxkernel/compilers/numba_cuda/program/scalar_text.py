@@ -46,14 +46,14 @@ class ScalarKernel:
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title, self.w = name, title, SourceWriter(1)
         self._pointers: dict[tuple[Where, str], str] = {}
-        self._words: list[tuple[str, float]] = []
+        self._scalars: list[tuple[str, float]] = []
         self._live: list[tuple[int, int, int | None]] = []
         self._numbers: dict[Any, Value] = {}
 
     @property
     def arguments(self) -> int:
         """How many arguments it has."""
-        return len(self._pointers) + len(self._words)
+        return len(self._pointers) + len(self._scalars)
 
     def pointer(self, where: Where, kind: str) -> str:
         """The name of a pointer to elements, which are of such a type in memory."""
@@ -76,32 +76,34 @@ class ScalarKernel:
         key = (value if live else value.tobytes(), type_)
         if key not in self._numbers:
             names = []
-            for part, kind in enumerate(element_types.word_types(type_)):
+            for part, kind in enumerate(element_types.parameter_types(type_)):
                 half = part if type_.is_complex else None
-                names.append(self.live(kind, value, half) if live else self.word(kind, part_of(value.item(), half)))
+                names.append(self.live(kind, value, half) if live else self.scalar(kind, part_of(value.item(), half)))
             self._numbers[key] = element_types.constant(names, type_)
         return self._numbers[key]
 
-    def word(self, kind: str, number: float) -> str:
+    def scalar(self, kind: str, number: float) -> str:
         """The name of an argument that is the same in every run."""
-        self._words.append((kind, number))
-        return f"c{len(self._words) - 1}"
+        self._scalars.append((kind, number))
+        return f"c{len(self._scalars) - 1}"
 
     def live(self, kind: str, value: int, part: int | None) -> str:
         """The name of an argument that the host has in a register when it gets there."""
-        self._live.append((len(self._words), value, part))
-        return self.word(kind, 0)
+        self._live.append((len(self._scalars), value, part))
+        return self.scalar(kind, 0)
 
     def launch(
         self, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), shared: int = 0
     ) -> tuple[KernelLaunch, list[Where], list[tuple[int, int, int | None]]]:
-        """The launch, the places of its pointers, and the words that the host knows only while it runs."""
-        names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._words)))]
-        parameters = (*(kind for _, kind in self._pointers), *(kind for kind, _ in self._words))
+        """The launch, the places of its pointers, and the scalar parameters that the host knows only while it runs."""
+        names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._scalars)))]
+        parameters = (*(kind for _, kind in self._pointers), *(kind for kind, _ in self._scalars))
         source = KernelSource(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
         count = len(self._pointers)
         live = [(count + place, value, part) for place, value, part in self._live]
-        launch = KernelLaunch(source, (), [number for _, number in self._words], grid, block, shared, title=self.title)
+        launch = KernelLaunch(
+            source, (), [number for _, number in self._scalars], grid, block, shared, title=self.title
+        )
         return launch, [where for where, _ in self._pointers], live
 
 
@@ -161,11 +163,11 @@ class Arithmetic(ABC):
 
     def index(self, offset: Offset) -> str:
         """Where an element is, counted in elements."""
-        parts = [self.kernel.word("s64", offset.fixed)] if offset.fixed else []
+        parts = [self.kernel.scalar("s64", offset.fixed)] if offset.fixed else []
         for term in offset.terms:
             if term.most and term.stride:
                 index = self._clamped(term)
-                parts.append(index if term.stride == 1 else f"{index} * {self.kernel.word('s64', term.stride)}")
+                parts.append(index if term.stride == 1 else f"{index} * {self.kernel.scalar('s64', term.stride)}")
         return self.w.let(" + ".join(parts)) if parts else FIRST
 
     def _clamped(self, term: Term) -> str:
@@ -173,11 +175,11 @@ class Arithmetic(ABC):
         index, type_ = self.taken(term.index), term.index.type
         low, high = self.plan.ranges.get(term.index, types.limits(type_))
         if type_ is types.u64:
-            most = self.kernel.word("s64", term.most)
+            most = self.kernel.scalar("s64", term.most)
             return self.w.let(f"s64({index})" if high <= term.most else f"s64(minimum({index}, u64({most})))")
         text = f"s64({index})"
         if low < 0:
             text = f"maximum({text}, {FIRST})"
         if high > term.most:
-            text = f"minimum({text}, {self.kernel.word('s64', term.most)})"
+            text = f"minimum({text}, {self.kernel.scalar('s64', term.most)})"
         return self.w.let(text)

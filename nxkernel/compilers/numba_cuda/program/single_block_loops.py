@@ -203,7 +203,7 @@ class _Together:
         kind, size = _copied_as(step)
         target, source = (self._pointer(where, kind) for where in (step.target, step.source))
         w, name = self.w, self.w.name("k")
-        count = self.kernel.word("s64", step.size // size)
+        count = self.kernel.scalar("s64", step.size // size)
         w.line(f"{name} = thread")
         with w.block(f"while {name} < {count}:"):
             w.line(f"{target}[{name}] = {source}[{name}]")
@@ -224,7 +224,7 @@ class _Together:
             elif place in live:
                 names[argument.arg] = self.kernel.live(kind, *live[place])
             else:
-                names[argument.arg] = self.kernel.word(kind, launch.words[place - len(step.places)])
+                names[argument.arg] = self.kernel.scalar(kind, launch.scalars[place - len(step.places)])
         self.shared = max(self.shared, launch.shared)
         wide, high = block
         single = _is_single(launch)

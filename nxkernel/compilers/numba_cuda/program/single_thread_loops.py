@@ -249,7 +249,7 @@ class _Outermost:
         """Write a loop whose turns threads share; gives grid and block."""
         w, control, found = self.w, self.control, self.control.independence
         counter, count = found.counter, self.node.params["state"]
-        start, step = values[counter], self.kernel.word("s64", found.step)
+        start, step = values[counter], self.kernel.scalar("s64", found.step)
         thread = w.let("cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
         mine = w.let(f"{start} + {thread} * {step}")
         further = w.let(f"cuda.gridDim.x * cuda.blockDim.x * {step}")

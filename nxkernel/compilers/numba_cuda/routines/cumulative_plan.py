@@ -78,25 +78,25 @@ class _Lines:
 
     def of_rows(self, device: Any) -> list[KernelLaunch]:
         """Rows: a block for each part."""
-        words = (self.length, self.parts, self.part, self.outer * self.parts)
+        scalars = (self.length, self.parts, self.part, self.outer * self.parts)
         block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
-        grid = min(words[-1], MOST_BLOCKS)
+        grid = min(scalars[-1], MOST_BLOCKS)
         made = scan_kernels.rows(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_rows, made, words, grid, block)
+        return self._launches(scan_kernels.totals_of_rows, made, scalars, grid, block)
 
     def of_columns(self, device: Any) -> list[KernelLaunch]:
         """Columns: a thread for each part."""
-        words = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
+        scalars = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
         block = min(THREADS, device.threads)
-        grid = min(ceil_div(words[-1], block), MOST_BLOCKS)
+        grid = min(ceil_div(scalars[-1], block), MOST_BLOCKS)
         made = scan_kernels.columns(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_columns, made, words, grid, block)
+        return self._launches(scan_kernels.totals_of_columns, made, scalars, grid, block)
 
     def _launches(
         self,
         totals: Callable[[ScanForm], KernelSource],
         made: KernelSource,
-        words: Sequence[int],
+        scalars: Sequence[int],
         grid: int,
         block: int,
     ) -> list[KernelLaunch]:
@@ -104,7 +104,7 @@ class _Lines:
 
         def launch(kernel: KernelSource, memory: Sequence[Place], what: str) -> KernelLaunch:
             title = f"{self.title}, {what}"
-            return KernelLaunch(kernel, memory, words, (grid,), (block,), scratch=self.scratch, title=title)
+            return KernelLaunch(kernel, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title)
 
         if self.parts == 1:
             return [launch(made, (source, target), "from end to end")]

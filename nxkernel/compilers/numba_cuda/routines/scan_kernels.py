@@ -333,8 +333,8 @@ def _dtype(type_: Type) -> str:
     return f"np.{types.normalize(register_type(_held(type_))).dtype.name}"
 
 
-def _source(name: str, text: str, scan: ScanForm, elements: int, words: int, totals: bool = True) -> KernelSource:
+def _source(name: str, text: str, scan: ScanForm, elements: int, scalars: int, totals: bool = True) -> KernelSource:
     """A source whose pointers are so many to elements, and then perhaps one to totals."""
     memory = [memory_type(scan.type)] * elements + [f"{register_type(_held(scan.type))}*"] * totals
     lines = [line for line in text.splitlines() if line.strip()]
-    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * scalars))

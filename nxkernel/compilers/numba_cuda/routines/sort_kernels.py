@@ -404,6 +404,6 @@ def _digit(key: str) -> str:
     return f"s64((u64({key}) >> u64(shift)) & u64({DIGITS - 1}))"
 
 
-def _source(name: str, text: str, memory: tuple[str, ...], words: int) -> KernelSource:
+def _source(name: str, text: str, memory: tuple[str, ...], scalars: int) -> KernelSource:
     lines = [line for line in text.splitlines() if line.strip()]
-    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * scalars))

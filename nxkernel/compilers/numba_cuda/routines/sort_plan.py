@@ -62,11 +62,11 @@ class _SortLaunches:
         power = 1 << max(self.length - 1, 1).bit_length()
         group = max(1, min(_SHARED // power, self.rows))
         block = min(device.threads, max(32, group * power // 2))
-        words = (self.length, self.columns, power, group, self.rows)
+        scalars = (self.length, self.columns, power, group, self.rows)
         grid = min(ceil_div(self.rows, group), MOST_BLOCKS)
         memory = ((self.node.operands[0], 0), (self.node, 0))
         title = f"{self.title} by a network of comparisons"
-        return [KernelLaunch(sort_kernels.network(self.order), memory, words, (grid,), (block,), title=title)]
+        return [KernelLaunch(sort_kernels.network(self.order), memory, scalars, (grid,), (block,), title=title)]
 
     @property
     def parts(self) -> int:
@@ -107,17 +107,19 @@ class _SortLaunches:
         counts = (None, places["counts"])
         made = []
 
-        def launch(source: KernelSource, memory: Sequence[Place], words: Sequence[int], blocks: int, what: str) -> None:
+        def launch(
+            source: KernelSource, memory: Sequence[Place], scalars: Sequence[int], blocks: int, what: str
+        ) -> None:
             title = f"{self.title}, digit {number + 1} of {passes}: {what}"
             grid = min(blocks, MOST_BLOCKS)
-            made.append(KernelLaunch(source, memory, words, (grid,), (block,), scratch=self.scratch, title=title))
+            made.append(KernelLaunch(source, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title))
 
         for number in range(passes):
             first, last = number == 0, number == passes - 1
-            words = (self.length, self.columns, self.parts, self.part, DIGIT * number, tasks)
+            scalars = (self.length, self.columns, self.parts, self.part, DIGIT * number, tasks)
             old, new = ((None, places.get(f"keys {turn % 2}", 0)) for turn in (number - 1, number))
             source = operand if first else old
-            launch(sort_kernels.count(order, first), (source, counts), words, tasks, "count")
+            launch(sort_kernels.count(order, first), (source, counts), scalars, tasks, "count")
             launch(sort_kernels.offsets(order.place), (counts,), (DIGITS * self.parts, self.rows), self.rows, "offsets")
             memory = [source]
             if order.paired and not first:
@@ -127,5 +129,5 @@ class _SortLaunches:
                 memory.append(operand)
             elif not last and order.paired:
                 memory.append((None, places[f"places {number % 2}"]))
-            launch(sort_kernels.move(order, first, last), memory, words, tasks, "move")
+            launch(sort_kernels.move(order, first, last), memory, scalars, tasks, "move")
         return made

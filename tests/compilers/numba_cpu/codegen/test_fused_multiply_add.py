@@ -24,7 +24,7 @@ def unhelped(monkeypatch):
 def computed(element, lanes, *operands):
     made = np.empty_like(operands[0])
 
-    def write(frame, pointers, words):
+    def write(frame, pointers, scalars):
         b, steps = frame.b, frame.loop(frame.begin, frame.end)
         far = b.integer("mul", steps.index, b.constant("i64", lanes))
         values = [b.load(element, b.offset(pointer, element, far), lanes=lanes) for pointer in pointers[:3]]

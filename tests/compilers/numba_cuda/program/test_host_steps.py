@@ -131,7 +131,7 @@ DAMAGE = {
     "an address too few": (
         PROGRAMS, step_with("places", [(3, 0)]), "expected addresses for 2 pointers, which come first, found 1",
     ),
-    "a word too many": (PROGRAMS, launch_with(words=[1, 2, 3]), "expected 2 words, found 3"),
+    "a scalar too many": (PROGRAMS, launch_with(scalars=[1, 2, 3]), "expected 2 scalar parameters, found 3"),
     "a register that there is not": (
         PROGRAMS, step_with("places", [(3, 0), (99, 0)]), "found 0 bytes behind register 99",
     ),
