@@ -47,12 +47,12 @@ class Pass:
         """What does it."""
         return imported(self.runs)
 
-    def __call__(self, *given: Any, **options: Any) -> Any:
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Do it, and where forms are verified, verify what came of it."""
-        made = self.function(*given, **options)
+        made = self.function(*arguments, **options)
         if _watching:
             for watch in _watching:
-                watch(self, given[0] if made is None else made)
+                watch(self, arguments[0] if made is None else made)
         return made
 
 
@@ -191,20 +191,20 @@ def passes_of(compiler: str) -> tuple[Pass, ...]:
     return (*on_graphs, *ON_OUTPUTS[compiler], *planning, *ON_PROGRAMS[compiler])
 
 
-def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *given: Any) -> tuple[Any, dict[Any, Any]]:
+def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *more: Any) -> tuple[Any, dict[Any, Any]]:
     """A graph, or outputs, rewritten by passes, and for each new node the node of the first graph that it came from.
 
     Parameters
     ----------
     by : sequence of Pass
-        Each is called with the form and what is `given`; it returns another one, and where its new nodes came from.
+        Each is called with the form and `more`; it returns another one, and where its new nodes came from.
     form : Graph or sequence of Expr
     origin : mapping
         Where nodes of the form came from, as far as that is known already.
     """
     came: dict[Any, Any] = {}
     for each in by:
-        form, made = each(form, *given)
+        form, made = each(form, *more)
         came |= {node: came.get(old, origin.get(old, old)) for node, old in made.items()}
     return form, came
 

@@ -76,10 +76,10 @@ class GraphWalk:
 
 
 def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:
-    ask, turn = GraphWalk(condition), GraphWalk(body)
+    ask, iteration = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     while ask.run([*held, *around])[0]:
-        held = turn.run([*held, *around])
+        held = iteration.run([*held, *around])
     return tuple(held)
 
 

@@ -82,8 +82,8 @@ def _followed(node: Expr, values: dict[int, Any]) -> Origin:
         before = found if found is not None else _source(node, values)
         if before is None:
             own = values[id(node)]
-            given = tuple(values[id(operand)] for operand in node.operands)
-            return Origin(node, given if node.operands else (own,))
+            operands = tuple(values[id(operand)] for operand in node.operands)
+            return Origin(node, operands if node.operands else (own,))
         node = before
 
 
@@ -111,36 +111,36 @@ def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Ex
     body, state = node.params["body"], node.params["state"]
     limit = None
     while True:
-        turn, held = _turn(node, arrays, place, limit)
-        if turn is None:
+        iteration, held = _iteration(node, arrays, place, limit)
+        if iteration is None:
             return node.operands[place]
         found = _within(body, place, [*held, *arrays[state:]])
         if not isinstance(found, int):
-            return _in(node, turn, found)
+            return _in(node, iteration, found)
         if found >= state:
             return node.operands[found]
         # It was in another part of the state already, which an earlier iteration made.
-        place, limit = found, turn
+        place, limit = found, iteration
 
 
-def _turn(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
-    """The turn that put a NaN into a part of a loop's state, and the state before; no iteration where it began with
-    one.
+def _iteration(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
+    """The iteration of a loop that put a NaN into a part of its state, and the state before it; None for the
+    iteration where the state began with one.
     """
     condition, body, state = node.params["condition"], node.params["body"], node.params["state"]
     ask, walk = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     last: tuple[int | None, list[Any]] = (None, held)
-    turn, before = 0, has_nan(held[place])
+    iteration, before = 0, has_nan(held[place])
     with np.errstate(all="ignore"):
-        while (limit is None or turn < limit) and ask.run([*held, *around])[0]:
+        while (limit is None or iteration < limit) and ask.run([*held, *around])[0]:
             after = walk.run([*held, *around])
             now = has_nan(after[place])
             if now and not before:
-                last = (turn, held)
+                last = (iteration, held)
                 if limit is None:
                     return last
-            held, before, turn = after, now, turn + 1
+            held, before, iteration = after, now, iteration + 1
     return last
 
 
@@ -155,5 +155,5 @@ def _within(graph: Graph, output: int, arrays: Sequence[Any]) -> Origin | int:
     return found
 
 
-def _in(node: Expr, turn: int, found: Origin) -> Origin:
-    return Origin(found.node, found.values, ((node, turn), *found.around))
+def _in(node: Expr, iteration: int, found: Origin) -> Origin:
+    return Origin(found.node, found.values, ((node, iteration), *found.around))

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame, name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder, name_of
 from nxkernel.compilers.numba_cpu.runtime import code_store
 
 
@@ -13,7 +13,7 @@ def run(write, arrays, scalars=(), steps=1):
 
     `write(frame, pointers, scalars)` writes its body. It runs the steps from 0 in two calls, if there are several.
     """
-    frame = KernelFrame("kernel")
+    frame = KernelBuilder("kernel")
     write(frame, *frame.table(len(arrays), len(scalars)))
     text = frame.finish()
     symbol = name_of("test", text)

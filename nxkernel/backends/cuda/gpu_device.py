@@ -39,7 +39,7 @@ class PhysicalDevice(Device):
     def __init__(self, index: int):
         self.index, self.name = index, f"cuda:{index}"
         self._pool = cupy.get_default_memory_pool()
-        self._alone = runtime.getDeviceCount() == 1
+        self._only_device = runtime.getDeviceCount() == 1
         self._thread = _Thread()
         blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
         self._recent: collections.deque[str] = collections.deque(maxlen=1 if blocking else _REMEMBERED)
@@ -86,7 +86,7 @@ class PhysicalDevice(Device):
                     self._begin()
                 yield self
         except _ERRORS as error:
-            self._tell(error)
+            self._raise(error)
 
     def _begin(self) -> None:
         """Make the device's context current in this thread: the driver's launches do not."""
@@ -94,14 +94,14 @@ class PhysicalDevice(Device):
         runtime.free(0)
         self._thread.ready = True
 
-    def _tell(self, error: Exception) -> NoReturn:
+    def _raise(self, error: Exception) -> NoReturn:
         """Raise what there is to say of one of CUDA's errors."""
-        told = faults.error_of(self, error, list(dict.fromkeys(self._recent)))
-        if told is error:
+        explained = faults.error_of(self, error, list(dict.fromkeys(self._recent)))
+        if explained is error:
             raise error
-        if isinstance(told, DeviceFaultError) and told.lost:
-            self._lost = told
-        raise told from error
+        if isinstance(explained, DeviceFaultError) and explained.lost:
+            self._lost = explained
+        raise explained from error
 
     def synchronize(self) -> None:
         """See the base."""
@@ -142,7 +142,7 @@ class PhysicalDevice(Device):
 
     def _reserve(self, nbytes: int) -> tuple[int, Any]:
         size = max(1, nbytes)
-        if self._alone and self._thread.ready and self._lost is None:
+        if self._only_device and self._thread.ready and self._lost is None:
             # Most often the pool has something, which takes half a microsecond.
             with contextlib.suppress(OutOfMemoryError, *_ERRORS):
                 memory = self._pool.malloc(size)
@@ -279,14 +279,14 @@ class PhysicalDevice(Device):
             self._recent.append(prepared.title)
         else:
             thread.captured.append(prepared)
-        if not self._alone or not thread.ready or self._lost is not None:
+        if not self._only_device or not thread.ready or self._lost is not None:
             with self.here():
                 self._launch(kernel, prepared)
             return
         try:
             self._launch(kernel, prepared)
         except _ERRORS as error:
-            self._tell(error)
+            self._raise(error)
 
     def _launch(self, kernel: DeviceKernel, prepared: Prepared) -> None:
         driver.launchKernel(

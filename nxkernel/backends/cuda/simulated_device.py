@@ -46,7 +46,7 @@ class SimulatedDevice(Device):
         self._used = 0
         self._limit: int | None = None
         self._lock = fork_safety.rlock()
-        self._captured = _Captured()
+        self._captured = _CapturedLaunches()
 
     # Memory.
 
@@ -225,7 +225,7 @@ class _Owner:
     __slots__ = ("__weakref__",)
 
 
-class _Captured(threading.local):
+class _CapturedLaunches(threading.local):
     into: list[Callable[[], Any]] | None = None
 
 

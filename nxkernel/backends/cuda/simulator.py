@@ -126,13 +126,13 @@ def _take_turns(cuda: Names, places: Sequence[Dim3], threads: Sequence[Generator
             cuda.threadIdx, cuda.laneid = places[number], number % WIDTH
             with contextlib.suppress(StopIteration):
                 waiting[number] = threads[number].send(answer)
-        answers = _met(waiting)
+        answers = _released(waiting)
         for number in answers:
             del waiting[number]
 
 
-def _met(waiting: Mapping[int, tuple]) -> dict[int, Any]:
-    """The threads that need wait no longer, and what each is told."""
+def _released(waiting: Mapping[int, tuple]) -> dict[int, Any]:
+    """The threads that need wait no longer, and the answer that each gets."""
     warps: dict[int, list[int]] = {}
     for number in waiting:
         warps.setdefault(number // WIDTH, []).append(number)
@@ -159,10 +159,10 @@ def _agreed(name: str, arguments: Sequence[tuple]) -> int | None:
 
 
 def _exchanged(name: str, members: Mapping[int, tuple]) -> dict[int, Any]:
-    """What the lanes of a warp are told: nothing, or the values of others; a lane that is not there tells one's own."""
+    """The answers to the lanes of a warp: None, or other lanes' values; its own for a lane that does not exist."""
     if name == "syncwarp":
         return dict.fromkeys(members)
-    told = {}
+    answers = {}
     for number, (_, _, value, lane) in members.items():
         other = {
             "shfl_sync": number // WIDTH * WIDTH + int(lane) % WIDTH,
@@ -170,5 +170,5 @@ def _exchanged(name: str, members: Mapping[int, tuple]) -> dict[int, Any]:
             "shfl_down_sync": number + int(lane),
             "shfl_xor_sync": number ^ int(lane),
         }[name]
-        told[number] = members[other][2] if other // WIDTH == number // WIDTH and other in members else value
-    return told
+        answers[number] = members[other][2] if other // WIDTH == number // WIDTH and other in members else value
+    return answers

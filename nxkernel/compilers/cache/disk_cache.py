@@ -68,13 +68,13 @@ class CacheFolder:
         """
         if len(data) < _HEAD.size:
             return None
-        magic, key, digest, whole, length = _HEAD.unpack_from(data)
+        magic, key, digest, checksum, length = _HEAD.unpack_from(data)
         code = memoryview(data)[_HEAD.size :]
         if magic != _MAGIC or len(code) != length:
             return None
         if key != self._name_of_key():
             # Which key it was, damage may have changed, too.
-            if _unkeyed(name, key, digest, code) == whole:
+            if _unkeyed(name, key, digest, code) == checksum:
                 raise UntrustedError("it was made with another key")
             return None
         return bytes(code) if hmac.compare_digest(self._digest(name, code), digest) else None
@@ -210,7 +210,7 @@ def files() -> Iterator[File]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CacheSummary:
     """A summary of the disk cache: number of files, bytes, ages.
 
     Parameters
@@ -222,7 +222,7 @@ class Kept:
         Their sizes.
     oldest, latest : float
         When a file was used last, of all files: first and last, in seconds since the epoch; 0 where there are none.
-    whole : bool
+    complete : bool
         Whether all files were looked at; otherwise there are more.
     """
 
@@ -234,7 +234,7 @@ class Kept:
     other_bytes: int = 0
     oldest: float = 0.0
     latest: float = 0.0
-    whole: bool = True
+    complete: bool = True
 
 
 def is_kernel(name: str) -> bool:
@@ -249,7 +249,7 @@ def is_program(name: str) -> bool:
     return found is not None and found[1] == "p"
 
 
-def survey(seconds: float = 60.0) -> Kept:
+def summary(seconds: float = 60.0) -> CacheSummary:
     """What is on disk: how many files, how large, and how old; those of this version and processor are looked at first.
 
     Parameters
@@ -259,12 +259,12 @@ def survey(seconds: float = 60.0) -> Kept:
     """
     own = directory()
     sizes: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
-    times, whole, end = [], True, time.monotonic() + seconds
+    times, complete, end = [], True, time.monotonic() + seconds
     for file in files():
         if file.name.startswith(_TEMPORARY):
             continue
         if time.monotonic() > end:
-            whole = False
+            complete = False
             break
         is_program = file.name.startswith(("nxg_", "nxp_"))
         is_own = os.path.basename(file.folder.path) == own.name
@@ -272,7 +272,9 @@ def survey(seconds: float = 60.0) -> Kept:
         times.append(file.used)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}
-    return Kept(**counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), whole=whole)
+    return CacheSummary(
+        **counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), complete=complete
+    )
 
 
 def trim(limit: int | None = None, most: int | None = None) -> int:
@@ -307,15 +309,15 @@ def clear() -> int:
 
 
 def _root() -> Path | None:
-    given = os.environ.get("NXKERNEL_CACHE_DIR", "")
-    if given.lower() in ("off", "0", "none"):
+    setting = os.environ.get("NXKERNEL_CACHE_DIR", "")
+    if setting.lower() in ("off", "0", "none"):
         return None
     try:
-        if given:
-            return user_key.absolute(given)
+        if setting:
+            return user_key.absolute(setting)
         return user_key.absolute(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "nxkernel")
     except RuntimeError:
-        _warn(f"cannot use {given or '~/.cache/nxkernel'} as kernel cache: there is no home directory")
+        _warn(f"cannot use {setting or '~/.cache/nxkernel'} as kernel cache: there is no home directory")
         return None
 
 

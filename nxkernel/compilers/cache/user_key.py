@@ -58,20 +58,20 @@ def place() -> Path:
     RuntimeError
         When there is no home directory.
     """
-    given = os.environ.get("NXKERNEL_CACHE_KEY", "")
-    if given:
-        return absolute(given)
+    setting = os.environ.get("NXKERNEL_CACHE_KEY", "")
+    if setting:
+        return absolute(setting)
     base = os.environ.get("XDG_STATE_HOME") or (os.name == "nt" and os.environ.get("LOCALAPPDATA")) or "~/.local/state"
     return absolute(base, "nxkernel", "cache-key")
 
 
 @functools.lru_cache(maxsize=64)
-def absolute(given: str, *inside: str) -> Path:
+def absolute(path: str, *inside: str) -> Path:
     """A path as it was meant when it was first asked for, whatever folder the process goes to later.
 
     Parameters
     ----------
-    given, *inside : str
+    path, *inside : str
         A path, and what lies in there.
 
     Raises
@@ -79,4 +79,4 @@ def absolute(given: str, *inside: str) -> Path:
     RuntimeError
         For one in a home directory that there is not.
     """
-    return Path(os.path.abspath(Path(given, *inside).expanduser()))
+    return Path(os.path.abspath(Path(path, *inside).expanduser()))

@@ -37,7 +37,7 @@ def placed(
     numbers : collection of Expr
         What the program keeps by itself.
     """
-    return _Memory(steps, results, root, numbers).placed()
+    return _BufferAssigner(steps, results, root, numbers).placed()
 
 
 def aligned(size: int) -> int:
@@ -50,7 +50,7 @@ def bytes_of(node: Expr | Spec) -> int:
     return shapes.size(node.shape) * node.type.size
 
 
-class _Memory:
+class _BufferAssigner:
     """Finds a place for each value that is no input: outputs have their arrays, the rest shares a workspace."""
 
     def __init__(
@@ -70,7 +70,7 @@ class _Memory:
         """Where values live, and the size of the workspace."""
         place: dict[Expr, Location] = {}
         outputs = set(self.results)
-        homes = [
+        arrays = [
             (node, index, self.first[node], bytes_of(node))
             for index, node in enumerate(self.results)
             if node in self.first
@@ -84,7 +84,7 @@ class _Memory:
                 place[node] = Location.scalar(len(place))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)
-            index = self._in_output(node, size, homes, borrowed)
+            index = self._in_output(node, size, arrays, borrowed)
             if index is not None:
                 borrowed.setdefault(index, []).append((first, last))
                 place[node] = Location.output(index)
@@ -101,15 +101,15 @@ class _Memory:
         return place, total
 
     def _in_output(
-        self, node: Expr, size: int, homes: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
+        self, node: Expr, size: int, arrays: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
     ) -> int | None:
         """An output whose array is free while a value lives: written afterwards, or over it element by element.
 
         Of each output that is given there are its number, the time when it is written, and its bytes.
         """
         first, last = self.first[node], self.last[node]
-        for output, index, begin, room in homes:
-            if begin < last or room < size:
+        for output, index, begin, capacity in arrays:
+            if begin < last or capacity < size:
                 continue
             clear = all(last < a or b < first for a, b in borrowed.get(index, ()))
             if clear and (begin > last or self._over(self.steps[begin], node, output)):

@@ -78,7 +78,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
     return [(parts[result], node.operands[place]) for result, place in shares(node).items() if result in parts]
 
 
-def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
+def computed_before(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
     """The values that must be computed before an in-place update, since they read what it overwrites.
 
     Parameters
@@ -141,11 +141,11 @@ def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr])
     if read.primitive not in (p.dynamic_slice, p.slice_) or same(below(read.operands[0])) is not memory:
         return False
     starts = read.operands[1:] if read.primitive is p.dynamic_slice else read.params["starts"]
-    apart = node.params.get("strides", (1,) * len(read.shape))
+    strides = node.params.get("strides", (1,) * len(read.shape))
     return all(
         length == 1 or (stride == step and _is_same(one, other))
         for one, other, length, stride, step in zip(
-            starts, node.operands[2:], read.shape, read.params["strides"], apart, strict=True
+            starts, node.operands[2:], read.shape, read.params["strides"], strides, strict=True
         )
     )
 

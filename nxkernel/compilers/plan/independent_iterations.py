@@ -1,8 +1,8 @@
 """Dependence analysis of loops: whether iterations are independent, so that they can run in parallel.
 
-Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
-iteration ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one iteration is to the
-next. Its turns may run in any order, and on all threads.
+Such a loop counts, carries nothing else from iteration to iteration, and goes through each array that it changes along
+one axis: iteration ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one iteration
+is to the next. Its iterations may run in any order, and on all threads.
 
 That is read off the plan of an iteration and not off its graph: an update that is no update in place, a branch that
 brings a side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is
@@ -47,7 +47,7 @@ class Independence:
     bound : Expr
         A parameter of the condition, or a constant, before which the counter ends.
     lanes : dict
-        For each array of the state that changes, by place, where a turn touches it.
+        For each array of the state that changes, by place, where an iteration touches it.
     """
 
     counter: int
@@ -130,8 +130,8 @@ class _Touched:
     def lane(self, array: int) -> Lane | None:
         """The index range of an array that only one iteration accesses; None if there is none."""
         found = sorted(self.lanes.get(array, {}).items())
-        apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
-        return apart[0] if apart else None
+        disjoint = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
+        return disjoint[0] if disjoint else None
 
     def plan(self, plan: ProgramPlan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
         """Collect the accesses of a plan's steps.
@@ -185,8 +185,8 @@ class _Touched:
             low, high = known.get(index, (-1, integer_ranges.UNKNOWN))
             # An index that could be moved to where there are elements would be that of two iterations.
             if line is not None and length and low >= 0 and high + length <= node.shape[axis]:
-                factor, away = line
-                here[axis, factor] = away, away + length - 1
+                factor, offset = line
+                here[axis, factor] = offset, offset + length - 1
         before = self.lanes.get(array, here)
         self.lanes[array] = {
             key: (min(span[0], before[key][0]), max(span[1], before[key][1]))
@@ -204,7 +204,7 @@ class _Touched:
         if loop_buffers.copied(node, control.parts, control.shared) & set(arrays):
             raise _DependentError
         first = int(node.primitive is p.cond)
-        # What a loop changes from turn to turn does not come from the counter of the loop around it in one way.
+        # What a loop changes from iteration to iteration is no function of the counter of the loop around it.
         fixed = first or node.params["state"]
         for part in control.parts:
             given = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
@@ -238,10 +238,10 @@ def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Inter
     line = _line(left, counters, known) if right.primitive is p.constant else None
     if line is None:
         return None
-    (factor, away), value = line, int(right.params["value"])
+    (factor, offset), value = line, int(right.params["value"])
     if index.primitive is p.multiply:
-        return (factor * value, away * value) if value else None
-    return factor, away + (value if index.primitive is p.add else -value)
+        return (factor * value, offset * value) if value else None
+    return factor, offset + (value if index.primitive is p.add else -value)
 
 
 def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:

@@ -17,6 +17,10 @@ def open_loop(plan: ProgramPlan) -> Expr | None:
     """A loop of a plan whose number of iterations depends on the values that it computes with, if there is one."""
     for part in all_plans(plan):
         for step in part.steps:
-            if isinstance(step.work, Control) and step.work.node.primitive is while_ and step.work.turns is None:
+            if (
+                isinstance(step.work, Control)
+                and step.work.node.primitive is while_
+                and step.work.max_iterations is None
+            ):
                 return step.work.node
     return None

@@ -31,7 +31,7 @@ def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
     fusion : Fusion
     result, parameter : Expr
     """
-    kernel = fusion.home.get(result)
+    kernel = fusion.group_of.get(result)
     alike = result.shape == parameter.shape and result.type is parameter.type
     if kernel is None or not alike or result.primitive.family == "reduction" or kernel.space != result.shape:
         return False

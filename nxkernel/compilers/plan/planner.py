@@ -67,16 +67,16 @@ class Planner:
         writable = {graph.parameters[place] for place, _ in graph.updates}
         made = self._plan(None, prepared, origin, writable, {})
         wanted = {Location.input(place): number for place, number in graph.updates}
-        homes: dict[Expr, list[int]] = {}
+        positions: dict[Expr, list[int]] = {}
         for place, number in graph.updates:
-            homes.setdefault(prepared[number], []).append(place)
-        away = {
+            positions.setdefault(prepared[number], []).append(place)
+        aliases = {
             prepared[number]: graph.parameters[place]
             for place, number in graph.updates
-            if made.outputs[number].memory is not MemoryKind.INPUT and len(homes[prepared[number]]) == 1
+            if made.outputs[number].memory is not MemoryKind.INPUT and len(positions[prepared[number]]) == 1
         }
-        if away:
-            made = self._plan(None, prepared, origin, writable, {}, away)
+        if aliases:
+            made = self._plan(None, prepared, origin, writable, {}, aliases)
         if any(
             where.memory is MemoryKind.INPUT and (where not in wanted or prepared[wanted[where]] is not output)
             for where, output in zip(made.outputs, prepared, strict=True)
@@ -100,9 +100,9 @@ class Planner:
         origin: dict[Expr, Expr],
         writable: set[Expr],
         known: Mapping[Expr, Interval],
-        away: Mapping[Expr, Expr] | None = None,
+        aliases: Mapping[Expr, Expr] | None = None,
     ) -> ProgramPlan:
-        draft = PlanDraft(self, graph, outputs, origin, writable, known, away or {})
+        draft = PlanDraft(self, graph, outputs, origin, writable, known, aliases or {})
         for each in passes.ANALYSES:
             each(draft)
         while True:
@@ -113,16 +113,16 @@ class Planner:
             except _WaitingError as waiting:
                 draft.give_up(waiting.update)
 
-    def parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
+    def parts_of(self, node: Expr, ranges: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
         """The plans of the condition and the body of a loop, or of the two sides of a branch.
 
         Parameters
         ----------
         node : Expr
-        given : mapping
+        ranges : mapping
             What is known of single integers around it.
         """
-        params, known = node.params, integer_ranges.of_parts(node, given)
+        params, known = node.params, integer_ranges.of_parts(node, ranges)
         if node.primitive is p.while_:
             arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
             return self.part(params["condition"], [], known[0]), self.part(params["body"], arrays, known[1])
@@ -146,7 +146,7 @@ class PlanDraft:
         The parameters whose memory may be written to.
     known : mapping
         What is known of single integers among the parameters.
-    away : mapping
+    aliases : mapping
         For results the parameters in whose memory they are to be, where that can be.
 
     Attributes
@@ -180,7 +180,7 @@ class PlanDraft:
         origin: dict[Expr, Expr],
         writable: set[Expr],
         known: Mapping[Expr, Interval],
-        away: Mapping[Expr, Expr],
+        aliases: Mapping[Expr, Expr],
     ) -> None:
         self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
         self.writable, self.known = writable, known
@@ -191,9 +191,9 @@ class PlanDraft:
         self.parts: dict[Expr, tuple[ProgramPlan, ...]] = {}
         #: The updates in place, and results in the memory of parameters, that have not turned out to be impossible.
         self.possible: dict[Expr, Expr] = {}
-        self._wanted = dict(away)
+        self._wanted = dict(aliases)
         self.shared: dict[Expr, Expr] = {}
-        self.away: dict[Expr, Expr] = {}
+        self.aliases: dict[Expr, Expr] = {}
 
     def give_up(self, update: Expr) -> None:
         """Have an update not be in place, since steps would wait for each other."""
@@ -230,15 +230,15 @@ class PlanDraft:
         for node, old in self.possible.items():
             pieces = node.primitive in piecewise_buffers.PIECES
             if pieces and not (self.inline and scalars.is_single(node.operands[1])):
-                kept.update(in_place_updates.apart(node, old, self.root, self.inline))
+                kept.update(in_place_updates.computed_before(node, old, self.root, self.inline))
         in_place = frozenset(self.possible)
         self.fusion = Fusion(self.outputs, self.inline, in_place, frozenset(kept), self.planner.keeping)
-        self.away = {}
+        self.aliases = {}
         for result, parameter in self._wanted.items():
             if output_aliasing.is_free(parameter, self.shared) and output_aliasing.can_alias(
                 self.fusion, result, parameter
             ):
-                self.shared[result] = self.away[result] = parameter
+                self.shared[result] = self.aliases[result] = parameter
 
     def build_steps(self) -> None:
         """Make the steps: nests, library calls, loops, and what the program does by itself."""
@@ -286,7 +286,7 @@ class PlanDraft:
         )
 
     def _shares(self, node: Expr) -> dict[int, int]:
-        """Which results of a loop or choice could be in the memory of which operands."""
+        """Which results of a loop or branch could be in the memory of which operands."""
         parts = self.parts[node]
         if node.primitive is p.while_:
             return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
@@ -307,7 +307,7 @@ class PlanDraft:
             for value in kernel.materialized:
                 for node, _ in fusion.reach(value, fusion.start(value, kernel), set()):
                     owner = fusion.buffer_of(node)
-                    if fusion.home.get(owner) is not kernel:
+                    if fusion.group_of.get(owner) is not kernel:
                         kept.add(owner)
             for store in kernel.stores:
                 kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store, set()))
@@ -320,7 +320,7 @@ class PlanDraft:
         for kernel in fusion.kernels:
             if kernel.stores or any(value in kept for value in kernel.materialized):
                 step = steps[kernel] = _nest_step(fusion, kernel, kept)
-                for result, parameter in self.away.items():
+                for result, parameter in self.aliases.items():
                     if output_aliasing.is_read_later(step.work, result, parameter):
                         raise _WaitingError(result)
         for kernel in fusion.kernels:
@@ -358,7 +358,7 @@ class PlanDraft:
     def _whole_step(self, node: Expr) -> Step:
         results = self._results(node)
         routine = self.planner.routines(node)
-        scratch = _room(routine.scratch)
+        scratch = _buffer_of_size(routine.scratch)
         writes = [result for result in (*results, scratch) if result is not None]
         reads = [self.fusion.buffer_of(operand) for operand in node.operands]
         return Step(OpaqueStep(node, results, routine, scratch), reads, writes)
@@ -370,13 +370,13 @@ class PlanDraft:
         for index, result in enumerate(results):
             if result in self.shared:
                 shared[index] = places[index]
-        scratch = _room(loop_buffers_of(node, results, parts, shared).size)
+        scratch = _buffer_of_size(loop_buffers_of(node, results, parts, shared).size)
         writes = [result for result in (*results, scratch) if result is not None]
         materialized = self.fusion.materialized
         held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in materialized]
         reads = [self.fusion.buffer_of(operand) for operand in held]
-        alone = independence(node, parts[1]) if node.primitive is p.while_ else None
-        return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)
+        independent = independence(node, parts[1]) if node.primitive is p.while_ else None
+        return Step(Control(node, results, parts, tuple(shared), scratch, independent), reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:
         """What reads a value runs before an update in place writes over it."""
@@ -434,7 +434,7 @@ def _resolve(stack: list[Step], missing: list[Step]) -> None:
     raise AssertionError("two steps of a plan wait for each other")
 
 
-def _room(size: int) -> Expr | None:
+def _buffer_of_size(size: int) -> Expr | None:
     """A placeholder value for a buffer of this many bytes."""
     return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 

@@ -129,7 +129,7 @@ class Control:
     scratch : Expr or None
         Memory that only it uses.
     independence : Independence or None
-        Of a loop whose turns are independent, what makes them so.
+        Of a loop whose iterations are independent, what makes them so.
     launch : LaunchDecision or None
         How it runs on a GPU; None before that is decided, and in programs for processors.
     """
@@ -148,7 +148,7 @@ class Control:
         return self.node.primitive is while_
 
     @property
-    def turns(self) -> int | None:
+    def max_iterations(self) -> int | None:
         """The maximal number of iterations of a loop, if a counter in its state has known bounds."""
         body = self.parts[1]
         for place in range(self.node.params["state"]):

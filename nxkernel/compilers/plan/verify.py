@@ -81,7 +81,7 @@ def problems(plan: ProgramPlan) -> Iterator[Problem]:
     for place in sorted(plan.overwritten - plan.writable):
         yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
     if not malformed:
-        yield from _Memory(plan).problems()
+        yield from _MemoryContents(plan).problems()
 
 
 def step_name(plan: ProgramPlan, step: Step) -> str:
@@ -120,8 +120,8 @@ def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
     if not isinstance(kind, MemoryKind):
         yield named(node), f"memory that is one of {', '.join(MemoryKind)}", repr(kind)
     elif kind is MemoryKind.WORKSPACE and (number < 0 or number % node.type.size or number + size > plan.workspace):
-        room = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
-        yield named(node), room, f"{size} bytes from {number}"
+        expected = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
+        yield named(node), expected, f"{size} bytes from {number}"
     elif kind is MemoryKind.OUTPUT and not (0 <= number < len(plan.arrays) and size <= bytes_of(plan.arrays[number])):
         there = f"{bytes_of(plan.arrays[number])} bytes" if 0 <= number < len(plan.arrays) else "no such array"
         yield f"{named(node)} in output {number}", f"an array of {size} bytes", there
@@ -223,7 +223,7 @@ class _Piece:
         return str(self.memory)
 
 
-class _Memory:
+class _MemoryContents:
     """What memory holds while the steps of a plan run."""
 
     def __init__(self, plan: ProgramPlan) -> None:

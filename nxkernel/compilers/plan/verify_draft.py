@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nxkernel.compilers.plan.planner import PlanDraft
 
 
-def _tell(problems: Iterable[Problem], after: str) -> None:
+def _raise_first(problems: Iterable[Problem], after: str) -> None:
     for subject, expected, actual in problems:
         raise VerificationError(after, subject, expected, actual)
 
@@ -53,7 +53,7 @@ def verify_ranges(draft: PlanDraft, after: str) -> None:
     VerificationError
         At the first thing that is wrong, as all of these functions do.
     """
-    _tell(_ranges(draft), after)
+    _raise_first(_ranges(draft), after)
 
 
 def _ranges(draft: PlanDraft) -> Iterator[Problem]:
@@ -85,7 +85,7 @@ def _ends(node: Expr, interval: Interval, operands: list[Interval]) -> Iterator[
 
 def verify_bodies(draft: PlanDraft, after: str) -> None:
     """Check that each loop or branch has the plans of its own bodies, which write into what they may alone."""
-    _tell(_bodies(draft), after)
+    _raise_first(_bodies(draft), after)
 
 
 def _bodies(draft: PlanDraft) -> Iterator[Problem]:
@@ -121,7 +121,7 @@ def _body(node: Expr, name: str, plan: ProgramPlan, arrays: set[int]) -> Iterato
 
 def verify_updates(draft: PlanDraft, after: str) -> None:
     """Check the updates that could be in place: like takes the memory of like, of nobody else's and only once."""
-    _tell(_updates(draft), after)
+    _raise_first(_updates(draft), after)
 
 
 def _updates(draft: PlanDraft) -> Iterator[Problem]:
@@ -151,7 +151,7 @@ def verify_fusion(draft: PlanDraft, after: str) -> None:
     """Check what fusion decided: each value that others read is in memory, each materialized value is in one group, of
     its space, and no groups wait for each other.
     """
-    _tell(_fusion(draft), after)
+    _raise_first(_fusion(draft), after)
 
 
 def _fusion(draft: PlanDraft) -> Iterator[Problem]:
@@ -172,11 +172,11 @@ def _fusion(draft: PlanDraft) -> Iterator[Problem]:
         for value in group.materialized:
             if value in owners:
                 yield named(value), "one group that computes it", "two"
-            elif fusion.home.get(value) is not group:
+            elif fusion.group_of.get(value) is not group:
                 yield named(value), "the group that it is said to be in", "another one"
             owners[value] = group
             yield from _value_in_group(value, group)
-    for value in fusion.home:
+    for value in fusion.group_of:
         if value not in owners:
             yield named(value), "it among the values of its group", "that it is not"
     waiting = _waiting(fusion.kernels)
@@ -226,8 +226,13 @@ def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
         owner = fusion.buffer_of(node)
         if owner.primitive is not p.parameter and owner not in fusion.materialized:
             yield f"{named(node)}, read for {named(reader)}", "it in memory", "that no group or step computes it"
-        home = fusion.home.get(owner)
-        if home is not None and home is not group and home.is_awaited_by([group]) and group.is_awaited_by([home]):
+        writer = fusion.group_of.get(owner)
+        if (
+            writer is not None
+            and writer is not group
+            and writer.is_awaited_by([group])
+            and group.is_awaited_by([writer])
+        ):
             yield f"{named(node)}, read for {named(reader)}", "a group before", "one that waits for this"
 
 
@@ -236,7 +241,7 @@ def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
 
 def verify_order(draft: PlanDraft, after: str) -> None:
     """Check the order of steps: nothing is read before it is written, nor after an update in place wrote over it."""
-    _tell(_order(draft), after)
+    _raise_first(_order(draft), after)
 
 
 def _order(draft: PlanDraft) -> Iterator[Problem]:
@@ -268,7 +273,7 @@ def _order(draft: PlanDraft) -> Iterator[Problem]:
 
 def verify_buffers(draft: PlanDraft, after: str) -> None:
     """Check the assignment of buffers: no byte is two values' at one time, and all lie in the memory that there is."""
-    _tell(_buffers(draft), after)
+    _raise_first(_buffers(draft), after)
 
 
 def _buffers(draft: PlanDraft) -> Iterator[Problem]:

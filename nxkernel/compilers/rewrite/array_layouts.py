@@ -21,7 +21,7 @@ from nxkernel.primitives import Spec
 
 #: How often an element is touched at least, for each time that it is copied, so that turning pays.
 OFTEN = 4
-#: How many turns a loop is taken to make where nobody can tell.
+#: Iterations assumed for a loop whose number of iterations is unknown.
 SOME = 16
 
 
@@ -38,37 +38,38 @@ def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
 
 
 @dataclass(eq=False)
-class _Web:
+class LoopArrayVersions:
     """All versions of an array that a loop carries, through the loops and branches inside of it.
 
     Attributes
     ----------
     touched : int
         About how many elements are read and written in parts that would be consecutive.
-    fits : bool
+    can_transpose : bool
         Whether nothing is done with it but reading and writing parts at one index along the last axis.
     """
 
     touched: int = 0
-    fits: bool = True
-    parent: _Web | None = field(default=None, repr=False)
+    can_transpose: bool = True
+    parent: LoopArrayVersions | None = field(default=None, repr=False)
 
-    def root(self) -> _Web:
-        web = self
-        while web.parent is not None:
-            web = web.parent
-        return web
+    def root(self) -> LoopArrayVersions:
+        """The group that these versions have been merged into."""
+        versions = self
+        while versions.parent is not None:
+            versions = versions.parent
+        return versions
 
 
-class _Webs:
+class LoopArrayCollector:
     """Collects the arrays that a loop carries."""
 
     def __init__(self) -> None:
-        self._webs: dict[Expr, _Web] = {}
+        self._versions_of: dict[Expr, LoopArrayVersions] = {}
 
-    def of(self, node: Expr) -> _Web:
+    def of(self, node: Expr) -> LoopArrayVersions:
         """The array that a value is a version of."""
-        return self._webs.setdefault(node, _Web()).root()
+        return self._versions_of.setdefault(node, LoopArrayVersions()).root()
 
     def _same(self, *nodes: Expr) -> None:
         first = self.of(nodes[0])
@@ -77,20 +78,24 @@ class _Webs:
             if other is not first:
                 other.parent = first
                 first.touched += other.touched
-                first.fits &= other.fits
+                first.can_transpose &= other.can_transpose
 
     def chosen(self, node: Expr, ranges: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
         """All versions of the arrays of a loop that are to be transposed."""
         self.loop(node, ranges, 1)
-        costs: dict[_Web, int] = {}
+        costs: dict[LoopArrayVersions, int] = {}
         parameters, count = node.params["body"].parameters, node.params["state"]
         for position, (operand, inner) in enumerate(zip(node.operands, parameters, strict=True)):
             copies = (operand.primitive is not p.constant) + (position < count)
-            web = self.of(inner)
-            web.fits &= inner not in already and len(inner.shape) > 1 and inner.shape[-1] > 1
-            costs[web] = costs.get(web, 0) + copies * shapes.size(inner.shape)
-        wanted = {web for web, cost in costs.items() if web.fits and web.touched >= OFTEN * max(cost, 1)}
-        return {node for node, web in self._webs.items() if web.root() in wanted}
+            versions = self.of(inner)
+            versions.can_transpose &= inner not in already and len(inner.shape) > 1 and inner.shape[-1] > 1
+            costs[versions] = costs.get(versions, 0) + copies * shapes.size(inner.shape)
+        wanted = {
+            versions
+            for versions, cost in costs.items()
+            if versions.can_transpose and versions.touched >= OFTEN * max(cost, 1)
+        }
+        return {node for node, versions in self._versions_of.items() if versions.root() in wanted}
 
     def loop(self, node: Expr, ranges: Mapping[Expr, Interval], iterations: int) -> None:
         """Go through the parts of a loop, all of which is done so many times."""
@@ -124,7 +129,7 @@ class _Webs:
                 self._use(node, iterations)
         for node in {*graph.outputs}:
             if not self._consists_of_parts(node):
-                self.of(node).fits = False
+                self.of(node).can_transpose = False
 
     def _enter(self, operands: Sequence[Expr], parameters: Sequence[Expr]) -> None:
         for operand, inner in zip(operands, parameters, strict=True):
@@ -132,7 +137,7 @@ class _Webs:
                 continue
             self._same(operand, inner)
             if not self._consists_of_parts(operand):
-                self.of(operand).fits = False
+                self.of(operand).can_transpose = False
 
     @staticmethod
     def _consists_of_parts(node: Expr) -> bool:
@@ -148,13 +153,13 @@ class _Webs:
                 array = node
             elif node.primitive is p.put_slice:
                 self._same(array, node)
-            web = self.of(array)
+            versions = self.of(array)
             if len(lengths) < 2 or lengths[-1] != 1:
-                web.fits = False
+                versions.can_transpose = False
             elif lengths[-2] > 1:
-                web.touched += iterations * shapes.size(lengths)
+                versions.touched += iterations * shapes.size(lengths)
         for operand in rest:
-            self.of(operand).fits = False
+            self.of(operand).can_transpose = False
 
 
 def _estimated_iterations(condition: Graph, body: Graph, ranges: Mapping[Expr, Interval]) -> int:
@@ -237,7 +242,7 @@ class _LayoutRewriter:
         return [new[output] for output in outputs]
 
     def _loop(self, node: Expr, operands: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> Expr:
-        self.transposed |= _Webs().chosen(node, ranges, self.transposed)
+        self.transposed |= LoopArrayCollector().chosen(node, ranges, self.transposed)
         inside = integer_ranges.of_parts(node, ranges)
         condition, body = (
             self._part(node.params[name], each) for name, each in zip(("condition", "body"), inside, strict=True)

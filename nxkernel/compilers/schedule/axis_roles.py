@@ -102,7 +102,7 @@ def _reads(kernel: KernelGroup, fusion: Fusion) -> list[tuple[Expr, dict[int, in
     for value in kernel.materialized:
         inside: set[tuple[Expr, Map]] = set()
         for node, map_ in fusion.reach(value, fusion.start(value, kernel), inside):
-            if map_ is not None and fusion.home.get(fusion.buffer_of(node)) is not kernel:
+            if map_ is not None and fusion.group_of.get(fusion.buffer_of(node)) is not kernel:
                 found.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
         found += [
             (node, dynamic_indices.walked(node, map_)[1])

@@ -28,7 +28,7 @@ from nxkernel.compilers.schedule.loop_nest import (
     StoreMode,
     TieBreak,
 )
-from nxkernel.compilers.schedule.piecewise_buffers import At, Store
+from nxkernel.compilers.schedule.piecewise_buffers import DynamicOffset, Store
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
@@ -108,7 +108,7 @@ class NestBuilder:
     # Depth: how many reductions of this kernel a value waits for -------------------------------------------------
 
     def _mine(self, node: Expr) -> bool:
-        return self.fusion.home.get(node) is self.kernel
+        return self.fusion.group_of.get(node) is self.kernel
 
     def _depth(self, root: Expr) -> int:
         todo = [root]
@@ -219,8 +219,8 @@ class NestBuilder:
         if places:
             parts = [(at.index, n, at.most, at.stride) for at, n in zip(places, indices, strict=True)]
             total = dynamic_indices.offset_of(self, nest_pass, parts)
-            apart = any(self.along_lanes(own) for _, own in wanted[1:])
-            nest_pass.scatters.append(Scatter(raw, number, total, store.mode, apart))
+            per_lane = any(self.along_lanes(own) for _, own in wanted[1:])
+            nest_pass.scatters.append(Scatter(raw, number, total, store.mode, per_lane))
             self.in_order |= store.in_order
         else:
             nest_pass.stores.append((raw, number))
@@ -258,10 +258,10 @@ class NestBuilder:
         """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
         operand, start, *captured = node.operands
         body, nest_pass = node.params["body"], self._pass(_FULL, depth)
-        given = [self._value(operand, map_, _FULL, depth)]
-        given.append(nest_pass.emit(Op("carry", start.type, (), len(nest_pass.reduces))))
-        given += [self._value(value, (), _FULL, depth) for value in captured]
-        numbers = dict(zip(body.parameters, given, strict=True))
+        arguments = [self._value(operand, map_, _FULL, depth)]
+        arguments.append(nest_pass.emit(Op("carry", start.type, (), len(nest_pass.reduces))))
+        arguments += [self._value(value, (), _FULL, depth) for value in captured]
+        numbers = dict(zip(body.parameters, arguments, strict=True))
         (output,) = body.outputs
         for one in post_order([output]):
             if one not in numbers:
@@ -465,7 +465,7 @@ class NestBuilder:
         ).bound()
 
 
-def _settled(store: Store) -> tuple[int, tuple[At, ...]]:
+def _settled(store: Store) -> tuple[int, tuple[DynamicOffset, ...]]:
     """Where a store begins as far as that is known, and the parts of its address that are computed."""
     if store.mode is not StoreMode.PUT or not all(_is_number(at.index) for at in store.places):
         return store.offset, store.places

@@ -175,9 +175,9 @@ class Draft:
         tiles = (
             shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loop_nest.TILE) if nest.tiled else 1
         )
-        given = {ScalarKind.TILES: tiles, ScalarKind.FAILURE: 0}
+        values = {ScalarKind.TILES: tiles, ScalarKind.FAILURE: 0}
         if block:
-            given |= {
+            values |= {
                 ScalarKind.BLOCK: block[1],
                 ScalarKind.BLOCKS: block[2],
                 ScalarKind.STEP: shapes.size(sizes[: nest.outer]),
@@ -193,7 +193,7 @@ class Draft:
             elif kind is ScalarKind.CONSTANT:
                 scalars.append(_part(self.constants[number], axis))
             else:
-                scalars.append(given[kind])
+                scalars.append(values[kind])
         outer = sizes[: nest.outer]
         if nest.lanes is LaneAxis.OUTER:
             outer = [*outer[:-1], shapes.ceil_div(outer[-1], loop_nest.COLUMNS)]

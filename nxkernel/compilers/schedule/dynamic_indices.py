@@ -49,8 +49,8 @@ def gathered(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, i
     total = offset_of(builder, nest_pass, parts)
     offset, steps = walked(node, map_)
     raw = builder.raw(builder.fusion.buffer_of(operand), node.type, BufferRole.READ, offset, steps)
-    apart = builder.along_lanes(map_[: len(node.operands[1].shape)])
-    return nest_pass.emit(Op("gather" if apart else "load", node.type, (total,), raw))
+    per_lane = builder.along_lanes(map_[: len(node.operands[1].shape)])
+    return nest_pass.emit(Op("gather" if per_lane else "load", node.type, (total,), raw))
 
 
 def offset_of(builder: NestBuilder, nest_pass: OpenPass, parts: list[tuple[Expr, int, int, int]]) -> int | None:

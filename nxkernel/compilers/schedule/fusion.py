@@ -52,7 +52,7 @@ class Fusion:
         The graph's nodes, operands first.
     kernels : list of KernelGroup
         In no particular order; :mod:`nxkernel.compilers.plan.planner` sorts them.
-    home : dict
+    group_of : dict
         The kernel of each value that nests compute; library calls, pieces, single numbers and parameters have none.
     scalars : set of Expr
         What the program computes by itself, between the kernels.
@@ -83,7 +83,7 @@ class Fusion:
         self.users = users(self.order)
         self.inline, self.in_place, self.kept, self.keeping = inline, in_place, kept, keeping
         self.scalars = scalars.inline(self.order, map(self._below, outputs)) if inline else set()
-        self.home: dict[Expr, KernelGroup] = {}
+        self.group_of: dict[Expr, KernelGroup] = {}
         self._computed: dict[Expr, dict[KernelGroup, set[Map]]] = {}
         self.materialized = self._first_materialized()
         # Before anything is grouped every materialized value counts as a kernel. What then turns out to be needed in
@@ -192,7 +192,7 @@ class Fusion:
             # The kernels that ask for this value directly; a value that is kept asks once for all that need it.
             by: set[object] = set()
             for user in self.users[node]:
-                by |= {self.home.get(user, user)} if user in self.materialized or user in more else wanted[user]
+                by |= {self.group_of.get(user, user)} if user in self.materialized or user in more else wanted[user]
             wanted[node] = by
             if node.primitive.family != "elementwise" or node in self.materialized:
                 continue
@@ -273,7 +273,7 @@ class Fusion:
 
     def _group(self) -> None:
         self.kernels: list[KernelGroup] = []
-        self.home = {}
+        self.group_of = {}
         self._waits: dict[Expr, set[KernelGroup]] = {}
         self._readers: dict[Expr, dict[KernelGroup, None]] = {}
         self._computed = {}
@@ -300,21 +300,21 @@ class Fusion:
         waits: set[KernelGroup] = set()
         for node, _ in reads:
             owner = self.buffer_of(node)
-            if owner in self.home:
-                waits.add(self.home[owner])
+            if owner in self.group_of:
+                waits.add(self.group_of[owner])
             else:
                 waits |= self._waits.get(owner, set())
         return waits
 
     def _place(self, value: Expr) -> None:
         space, reduce, block = space_of(value)
-        alone, inside = KernelGroup(space, reduce, block, [value]), set()
-        reads = self.reach(value, self.start(value, alone), inside)
+        own_group, inside = KernelGroup(space, reduce, block, [value]), set()
+        reads = self.reach(value, self.start(value, own_group), inside)
         for kernel in self._candidates(reads):
-            found = self._fits(value, kernel, space, reduce, block)
+            found = self._can_join(value, kernel, space, reduce, block)
             if found is None:
                 continue
-            others = [(node, map_) for node, map_ in found if self.home.get(self.buffer_of(node)) is not kernel]
+            others = [(node, map_) for node, map_ in found if self.group_of.get(self.buffer_of(node)) is not kernel]
             outside = self._kernels_of(others)
             if kernel.is_awaited_by(outside):
                 continue
@@ -324,8 +324,8 @@ class Fusion:
             kernel.wait_for(outside)
             self._settle(value, kernel, found, inside)
             return
-        self._add(alone, self._kernels_of(list(reads)))
-        self._settle(value, alone, reads, inside)
+        self._add(own_group, self._kernels_of(list(reads)))
+        self._settle(value, own_group, reads, inside)
 
     def _add(self, kernel: KernelGroup, needs: set[KernelGroup]) -> None:
         kernel.number = len(self.kernels)
@@ -340,7 +340,7 @@ class Fusion:
         inside: Iterable[tuple[Expr, Map]],
     ) -> None:
         """Note where a materialized value is computed, with what on the way, and what its kernel goes over for it."""
-        self.home[value] = kernel
+        self.group_of[value] = kernel
         for node, map_ in inside:
             if node is not value:
                 self._computed.setdefault(node, {}).setdefault(kernel, set()).add(map_)
@@ -355,12 +355,12 @@ class Fusion:
         found: dict[KernelGroup, None] = {}
         for node, _ in reads:
             owner = self.buffer_of(node)
-            if owner in self.home:
-                found[self.home[owner]] = None
+            if owner in self.group_of:
+                found[self.group_of[owner]] = None
             found.update(self._readers.get(owner, {}))
         return sorted(found, key=lambda kernel: kernel.number, reverse=True)
 
-    def _fits(self, value, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
+    def _can_join(self, value, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
         """What the value would read in a kernel, or None where it cannot be part of it."""
         if sum(known.primitive.family == "reduction" for known in kernel.materialized) >= MOST_REDUCTIONS:
             return None
@@ -376,7 +376,7 @@ class Fusion:
         ):
             return None
         reads = list(self.reach(value, self.start(value, kernel), set()))
-        mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
+        mine = [(node, map_) for node, map_ in reads if self.group_of.get(self.buffer_of(node)) is kernel]
         if not mine and not kernel.reads.intersection(self.buffer_of(node) for node, _ in reads):
             return None
         if self._row_level(value, kernel) and reduce is None and (not mine or self._slow_by_rows(value, kernel)):

@@ -8,7 +8,7 @@ from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel
 from nxkernel.types import Type
 
 #: Instructions that depend on where an iteration is, or on what iterations before it left.
-_OF_A_TURN = frozenset(["load", "gather", "index", "scratch", "carry", "njit"])
+_PER_ITERATION = frozenset(["load", "gather", "index", "scratch", "carry", "njit"])
 #: Instructions that are as cheap in an iteration as the slot that would replace them.
 _FREE = frozenset(["const", "slot"])
 
@@ -67,7 +67,7 @@ def _same(nest_pass: NestPass) -> dict[int, None]:
     """The instructions that give the same in every iteration."""
     same: dict[int, None] = {}
     for number, op in enumerate(nest_pass.code):
-        if op.name not in _OF_A_TURN and all(arg in same for arg in op.args):
+        if op.name not in _PER_ITERATION and all(arg in same for arg in op.args):
             same[number] = None
     return same
 

@@ -27,13 +27,13 @@ class Facts:
         or the end of the type, where the clamp never cuts.
     strides : dict of int to Expr
         For constants that an index is multiplied by, the array that it is an index of.
-    fits : bool
+    limits_fit_size : bool
         Whether the limits of the last axis are never beyond its end.
     """
 
     numbers: dict[int, int] = field(default_factory=dict)
     strides: dict[int, Expr] = field(default_factory=dict)
-    fits: bool = False
+    limits_fit_size: bool = False
 
 
 def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
@@ -45,10 +45,10 @@ def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
     known : mapping
         The intervals of single integers.
     """
-    return _Reader(bound, known).read()
+    return _NestReader(bound, known).read()
 
 
-class _Reader:
+class _NestReader:
     def __init__(self, bound: BoundNest, known: Mapping[Expr, Interval]) -> None:
         self.bound, self.nest, self.known = bound, bound.nest, known
         scalars = list(zip(bound.scalars, self.nest.scalars(), strict=True))
@@ -60,7 +60,7 @@ class _Reader:
         self.slots: dict[int, Interval] = {}
         self.kept: dict[int, tuple[NestPass, int]] = {}
         used = Counter(nest_pass.code[arg].entry for nest_pass in self.nest.passes for arg in _constants(nest_pass))
-        self.alone = {number for number, uses in used.items() if uses == 1}
+        self.used_once = {number for number, uses in used.items() if uses == 1}
         self.found = Facts()
 
     def read(self) -> Facts:
@@ -77,7 +77,7 @@ class _Reader:
             for scatter in nest_pass.scatters:
                 self._strides(nest_pass, scatter.offset, scatter.buffer)
         if self.nest.limits and self.nest.inner == 1 and not self.nest.scratches:
-            self.found.fits = self.slots.get(self.nest.limits[1], (0, _MOST))[1] <= self.size
+            self.found.limits_fit_size = self.slots.get(self.nest.limits[1], (0, _MOST))[1] <= self.size
         return self.found
 
     def _intervals(self, nest_pass: NestPass) -> dict[int, Interval]:
@@ -107,7 +107,7 @@ class _Reader:
 
     def _clamp(self, nest_pass: NestPass, op: Op, interval: Interval | None) -> None:
         bound = nest_pass.code[op.args[1]]
-        if bound.name != "const" or bound.entry not in self.alone:
+        if bound.name != "const" or bound.entry not in self.used_once:
             return
         limit, low_high = int(self.constants[bound.entry][0]), interval or (_LEAST, _MOST)
         if op.name == "max" and low_high[0] >= limit:

@@ -29,20 +29,20 @@ COLUMNS = 1024
 TILE = 8192
 
 
-class _Term(StrEnum):
+class _NamedMember(StrEnum):
     """A member of an enumeration, printed as its text: :attr:`Nest.key` is a hash of that."""
 
     __repr__ = str.__repr__
 
 
-class PassLevel(_Term):
+class PassLevel(_NamedMember):
     """How often a pass runs: for each outer index, or for each inner index too."""
 
     ROW = "row"
     FULL = "full"
 
 
-class LaneAxis(_Term):
+class LaneAxis(_NamedMember):
     """The axis that the lanes of vectors run along.
 
     ``INNER`` is the last inner axis; ``OUTER`` and ``TILE`` the last outer one, whose reductions are carried in memory,
@@ -54,7 +54,7 @@ class LaneAxis(_Term):
     TILE = "tile"
 
 
-class BufferRole(_Term):
+class BufferRole(_NamedMember):
     """What a nest does with a buffer; ``INDEX`` is a running index, which is no memory."""
 
     READ = "read"
@@ -62,7 +62,7 @@ class BufferRole(_Term):
     INDEX = "index"
 
 
-class Stride(_Term):
+class Stride(_NamedMember):
     """How a buffer moves from one index of an axis to the next.
 
     ``NONE`` is not at all, ``UNIT`` by one element, ``REVERSED`` by one element backwards, ``DOUBLE`` by two,
@@ -85,14 +85,14 @@ class Stride(_Term):
 _ELEMENTS = {Stride.NONE: 0, Stride.UNIT: 1, Stride.DOUBLE: 2, Stride.REVERSED: -1}
 
 
-class StoreMode(_Term):
+class StoreMode(_NamedMember):
     """Whether a store replaces an element or adds to it."""
 
     PUT = "put"
     ADD = "add"
 
 
-class TieBreak(_Term):
+class TieBreak(_NamedMember):
     """Which of equal elements ``argmax`` and ``argmin`` report: that of the lower or of the higher index."""
 
     LOW = "low"
@@ -216,7 +216,7 @@ class Access(NamedTuple):
     like: int = -1
 
 
-class ScalarKind(_Term):
+class ScalarKind(_NamedMember):
     """What a scalar parameter of a nest is.
 
     ``SIZE`` is that of an axis, ``STRIDE`` that of a buffer along an axis, ``START`` the first value of a running

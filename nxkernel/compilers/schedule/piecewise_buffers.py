@@ -19,7 +19,7 @@ LONG = 128
 
 
 @dataclass(frozen=True)
-class At:
+class DynamicOffset:
     """A computed part of an address.
 
     Parameters
@@ -48,7 +48,7 @@ class Store:
         Elements from the start of the buffer.
     strides : tuple of int
         Elements from one element to the next along each axis of the value.
-    places : tuple of At
+    places : tuple of DynamicOffset
         How much further, by computed indices.
     mode : StoreMode
         Whether it replaces what is there, or is added to it.
@@ -60,7 +60,7 @@ class Store:
     target: Expr
     offset: int
     strides: tuple[int, ...]
-    places: tuple[At, ...] = ()
+    places: tuple[DynamicOffset, ...] = ()
     mode: StoreMode = StoreMode.PUT
     in_order: bool = False
 
@@ -90,13 +90,17 @@ def _stores(node: Expr) -> list[Store]:
         return _padded(node, strides)
     base, value, *indices = node.operands
     if node.primitive in (p.put_slice, p.put_strided):
-        apart = node.params.get("strides", (1,) * value.rank)
-        room = [n - length for n, length in zip(base.shape, shapes.spans(value.shape, apart), strict=True)]
-        places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
-        steps = tuple(stride * step for stride, step in zip(strides, apart, strict=True))
+        element_strides = node.params.get("strides", (1,) * value.rank)
+        last_starts = [
+            n - length for n, length in zip(base.shape, shapes.spans(value.shape, element_strides), strict=True)
+        ]
+        places = tuple(DynamicOffset(*place) for place in zip(indices, last_starts, strides, strict=True))
+        steps = tuple(stride * step for stride, step in zip(strides, element_strides, strict=True))
         return [Store(base, node, 0, strides), Store(value, node, 0, steps, places)]
     axes = node.params["axes"]
-    places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
+    places = tuple(
+        DynamicOffset(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True)
+    )
     rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)
     steps = (0,) * len(indices[0].shape) + rest
     return [

@@ -106,7 +106,7 @@ def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterat
         yield subject, f"{what} {', '.join(one.value for one in kind)}", repr(value)
 
 
-class _Written:
+class _WrittenSoFar:
     """The slots and scratch rows that passes have written so far."""
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class _Written:
 
 
 def _passes(nest: Nest) -> Iterator[Problem]:
-    written = _Written()
+    written = _WrittenSoFar()
     for number, nest_pass in enumerate(nest.passes):
         where = f"pass {number}"
         yield from _of_kind(where, "the level", nest_pass.level, PassLevel)
@@ -129,7 +129,7 @@ def _passes(nest: Nest) -> Iterator[Problem]:
         yield "the nest", "limits that a pass keeps", f"slot {slot}, which none does"
 
 
-def _op(nest: Nest, nest_pass: NestPass, op: Op, place: int, what: str, written: _Written) -> Iterator[Problem]:
+def _op(nest: Nest, nest_pass: NestPass, op: Op, place: int, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
     row = TABLE.get(op.name)
     if op.name not in SPECIAL and (row is None or row.family != "elementwise"):
         yield what, "an element-wise primitive, or one that reads", op.name
@@ -143,7 +143,7 @@ def _op(nest: Nest, nest_pass: NestPass, op: Op, place: int, what: str, written:
         yield what, f"arguments of type {op.type}", " and ".join(nest_pass.code[arg].type for arg in op.args)
 
 
-def _read(nest: Nest, nest_pass: NestPass, op: Op, what: str, written: _Written) -> Iterator[Problem]:
+def _read(nest: Nest, nest_pass: NestPass, op: Op, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
     if len(op.args) > SPECIAL[op.name]:
         yield what, f"at most {SPECIAL[op.name]} arguments", f"{len(op.args)}"
     table: dict[str, Sequence[Type]] = {
@@ -249,7 +249,7 @@ def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int
                 step = stride.elements
             reach = step * (size - 1) * access.type.size
             low, high = low + min(reach, 0), high + max(reach, 0)
-        room = shapes.size(owner.shape) * owner.type.size
-        if low < 0 or high + access.type.size > room:
+        size = shapes.size(owner.shape) * owner.type.size
+        if low < 0 or high + access.type.size > size:
             what = f"buffer {number}, in {owner.primitive.name} {owner.spec}, to {access.role}"
-            yield what, f"bytes below {room}", f"those from {low} to {high + access.type.size}"
+            yield what, f"bytes below {size}", f"those from {low} to {high + access.type.size}"

@@ -100,8 +100,8 @@ def summed(x):
 
 def test_limits_that_never_leave_their_axis():
     bound, ranges = nest_of(summed, spec("f64", 40))
-    assert facts(bound, ranges).fits
-    assert not facts(bound, {}).fits
+    assert facts(bound, ranges).limits_fit_size
+    assert not facts(bound, {}).limits_fit_size
     x = np.random.default_rng(0).random(40)
     (found,) = agree(summed, x, rtol=1e-12)
     np.testing.assert_allclose(found, np.cumsum(x) - x, atol=1e-12)

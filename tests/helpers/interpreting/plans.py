@@ -237,7 +237,7 @@ class _Control:
             return self.scope.address(operand)
         if self.results[index] is not None:
             return self.scope.address(self.results[index])
-        return self.scratch(self.loop_buffers.homes[index], spec)
+        return self.scratch(self.loop_buffers.results[index], spec)
 
     def copy(self, target: Address, source: Address, like: Expr | Spec) -> None:
         """Copy a value."""

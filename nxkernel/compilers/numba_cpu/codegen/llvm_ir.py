@@ -417,7 +417,7 @@ class Phi:
 
 
 class RangeLoop:
-    """``for index in range(start, stop, step)`` with values carried from one turn to the next.
+    """``for index in range(start, stop, step)`` with values carried from one iteration to the next.
 
     The body is written between construction and ``end``, which takes the carried values of the next iteration;
     ``values`` are those of this iteration, and after ``end`` those of the last.

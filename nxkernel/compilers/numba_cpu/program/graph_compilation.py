@@ -92,7 +92,7 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
 
 
 def spread_loops(plan: ProgramPlan) -> list[Control]:
-    """The loops whose turns run on all threads."""
+    """The loops whose iterations run on all threads."""
     loops = []
     for step in plan.steps:
         if isinstance(step.work, Control):
@@ -215,7 +215,7 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
 
 
 def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
-    iterations = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    iterations = counted(loop.max_iterations, "turn") if loop.max_iterations is not None else "turns"
     title = f"loop of {iterations} that do not depend on each other, on all threads"
     return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
 

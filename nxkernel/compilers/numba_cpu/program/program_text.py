@@ -36,7 +36,7 @@ Address = Callable[[], IRValue]
 
 
 @dataclass
-class Function:
+class ProgramFunction:
     """A function of the program that is being written.
 
     Parameters
@@ -83,7 +83,7 @@ class ProgramWriter:
     e : Emitter
     pointers, params : IRValue
         What the program is given.
-    function : Function
+    function : ProgramFunction
         The one that is being written.
     scalars : list of int
     kernels : dict
@@ -99,7 +99,7 @@ class ProgramWriter:
     def __init__(self) -> None:
         self.module = IRModule()
         signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
-        self.function = Function(FunctionBuilder(self.module, _NAME, "void", signature, attributes="nounwind"))
+        self.function = ProgramFunction(FunctionBuilder(self.module, _NAME, "void", signature, attributes="nounwind"))
         self.scalars = [threading_layer.STATE.ctypes.data]
         self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
@@ -136,7 +136,7 @@ class ProgramWriter:
         around, name = self.function, f"nxl_{self._functions}"
         self._functions += 1
         signature = [(parameter, "ptr") for parameter in ("first", "count", "step", "table")]
-        self.function = Function(
+        self.function = ProgramFunction(
             FunctionBuilder(self.module, name, "void", signature, linkage="internal", attributes="nounwind")
         )
         self.b.do("%pointers = load ptr, ptr %table, align 8")

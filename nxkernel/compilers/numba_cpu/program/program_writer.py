@@ -197,7 +197,7 @@ class NativeScope:
                 yield w.integer(facts_.numbers[number])
             elif kind is ScalarKind.CONSTANT and number in facts_.strides:
                 yield w.scalar(scalar, key=("stride", self.buffer(facts_.strides[number]), scalar))
-            elif kind is ScalarKind.SIZE and facts_.fits and axis == bound.nest.outer:
+            elif kind is ScalarKind.SIZE and facts_.limits_fit_size and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
             elif (kind is ScalarKind.SIZE and scalar <= SMALL) or (
                 kind in (ScalarKind.TILES, ScalarKind.BLOCKS) and scalar == 1

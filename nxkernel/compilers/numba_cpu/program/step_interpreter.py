@@ -22,7 +22,7 @@ from nxkernel.graph.expr import Expr
 #: Steps from which a program is a list.
 MANY = 24
 #: 64-bit words for a value of one element, of any type.
-_ROOM = 2
+_SLOT_WORDS = 2
 
 
 def can_be_listed(plan: ProgramPlan) -> bool:
@@ -53,7 +53,7 @@ class StepList(NativeScope):
         w.readable = 1  # so that the text does not depend on how long the list is
         state, runs, most = w.state, w.scalar(self._runs), w.scalar(self._most)
         numbers = (
-            self.b.stack_slot("i64", _ROOM * len(self._scalar_slots))
+            self.b.stack_slot("i64", _SLOT_WORDS * len(self._scalar_slots))
             if self._scalar_slots
             else IRValue("ptr", 1, "null")
         )
@@ -76,10 +76,10 @@ class StepList(NativeScope):
         self._most = max(self._most, len(run.buffers) + len(run.scalars))
 
     def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
-        """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
+        """Which of the addresses that the program is given a value is at, -1 for its own slot, and the bytes behind."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.SCALAR:
-            return -1, 8 * _ROOM * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
+            return -1, 8 * _SLOT_WORDS * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
         if kind is MemoryKind.WORKSPACE:
             return len(self.inputs) + len(self.outputs), where + offset
         return (where if kind is MemoryKind.INPUT else len(self.inputs) + where), offset

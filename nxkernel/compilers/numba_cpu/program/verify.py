@@ -16,7 +16,7 @@ from nxkernel.errors import VerificationError
 from nxkernel.graph.verify import Problem
 
 
-def _tell(problems: Iterable[Problem], after: str) -> None:
+def _raise_first(problems: Iterable[Problem], after: str) -> None:
     for subject, expected, actual in problems:
         raise VerificationError(after, subject, expected, actual)
 
@@ -35,7 +35,7 @@ def verify_text(compilation: Compilation, after: str) -> None:
     VerificationError
         At the first thing that is wrong, as all of these functions do.
     """
-    _tell(_text(compilation), after)
+    _raise_first(_text(compilation), after)
 
 
 def _text(compilation: Compilation) -> Iterator[Problem]:
@@ -69,7 +69,7 @@ def _is_called(plan: ProgramPlan, step: Step) -> bool:
 
 def verify_kernels(compilation: Compilation, after: str) -> None:
     """Check that each kernel that a program calls is loaded."""
-    _tell(_kernels(compilation), after)
+    _raise_first(_kernels(compilation), after)
 
 
 def _kernels(compilation: Compilation) -> Iterator[Problem]:
@@ -79,7 +79,7 @@ def _kernels(compilation: Compilation) -> Iterator[Problem]:
 
 def verify_program(compilation: Compilation, after: str) -> None:
     """Check that a program is loaded, with the kernels that it calls."""
-    _tell(_program(compilation), after)
+    _raise_first(_program(compilation), after)
 
 
 def _program(compilation: Compilation) -> Iterator[Problem]:

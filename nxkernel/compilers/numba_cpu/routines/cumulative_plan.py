@@ -10,7 +10,7 @@ from nxkernel import compile_thread, types
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     SOURCE,

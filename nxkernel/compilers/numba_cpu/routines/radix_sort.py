@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys, restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Radix
@@ -32,7 +32,7 @@ def lower(radix: Radix, kernel: str) -> str:
 class _RadixWriter:
     def __init__(self, radix: Radix, kernel: str) -> None:
         self.radix, self.order = radix, radix.order
-        self.f = KernelFrame(radix.symbol(kernel))
+        self.f = KernelBuilder(radix.symbol(kernel))
         self.b = self.f.b
         self.counter, self.lanes = f"i{radix.counter}", 512 // radix.counter
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.routines.cumulative_plan import CumulativeForm
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.types import Type, f32, greatest, least
@@ -48,7 +48,7 @@ class _ScanWriter:
 
     def __init__(self, scan: CumulativeForm, kernel: str) -> None:
         self.scan, self.lanes = scan, scan.lanes
-        self.f = KernelFrame(scan.symbol(kernel))
+        self.f = KernelBuilder(scan.symbol(kernel))
         self.b = self.f.b
         self.e = Emitter(self.b, inline=True)
         self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]

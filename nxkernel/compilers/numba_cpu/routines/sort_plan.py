@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nxkernel import compile_thread
 from nxkernel import primitives as p
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import DIGITS, NETWORK
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     SOURCE,
@@ -24,7 +24,7 @@ from nxkernel.shapes import ceil_div
 from nxkernel.types import Type
 
 #: Bytes on the stack that a network may take.
-_ROOM = 1 << 18
+_TILE_BYTES = 1 << 18
 #: Rows are cut into blocks of at least so many items, and into no more blocks than that.
 _BLOCK, _BLOCKS = 1 << 15, 64
 #: Elements that become items at a time.
@@ -172,7 +172,7 @@ def _sorting(node: Expr) -> NativeRoutine:
     if not rows.count * length:
         return NativeRoutine(())
     network = Network(order, beside=columns > 1)
-    if length * network.lanes * network.item // 8 <= _ROOM and _suits(network, rows):
+    if length * network.lanes * network.item // 8 <= _TILE_BYTES and _suits(network, rows):
         return _by_network(network, rows)
     return _by_digits(Radix(order, columns > 1, 32 if length < _COUNTED else 64), rows)
 

@@ -7,7 +7,7 @@ sorts any number of elements by comparisons that depend on that number alone.
 from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Network
@@ -19,13 +19,13 @@ _SQUARE = 8
 
 def lower(network: Network) -> str:
     """The LLVM IR of the kernel of a network."""
-    return (_Beside if network.beside else _Behind)(network).text()
+    return (RowsInterleaved if network.beside else RowsContiguous)(network).text()
 
 
 class _NetworkWriter:
     def __init__(self, network: Network) -> None:
         self.lanes = network.lanes
-        self.f = KernelFrame(network.symbol)
+        self.f = KernelBuilder(network.symbol)
         self.b = self.f.b
         self.order, bits = network.order, network.order.type.bits
         self.items = Items(self.b, network.order, {64: 0, 32: 32}.get(bits, 16) if network.order.index else 0)
@@ -143,10 +143,11 @@ class _NetworkWriter:
             rows.end()
 
 
-class _Beside(_NetworkWriter):
+class RowsInterleaved(_NetworkWriter):
     """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
 
     def read(self, step: IRValue) -> IRValue:
+        """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
         f, b = self.f, self.b
         outer, tile = f.split(step, self.tiles)
         across = f.times(tile, self.lanes)
@@ -161,6 +162,7 @@ class _Beside(_NetworkWriter):
         return b.any(altered)
 
     def write(self) -> None:
+        """Write the sorted tile to the rows of the step."""
         f, b = self.f, self.b
         loop = f.loop(0, self.length)
         result = self.items.result(self.get(f.times(loop.index, self.lanes), self.lanes))
@@ -173,10 +175,11 @@ class _Beside(_NetworkWriter):
         return self.f.plus(self.base, lane)
 
 
-class _Behind(_NetworkWriter):
+class RowsContiguous(_NetworkWriter):
     """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
 
     def read(self, step: IRValue) -> IRValue:
+        """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
         f, b, kind = self.f, self.b, self.keys.element
         self.first = f.times(step, self.lanes)
         self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
@@ -195,6 +198,7 @@ class _Behind(_NetworkWriter):
         return b.any(groups.values[0])
 
     def write(self) -> None:
+        """Write the sorted tile to the rows of the step."""
         f, b = self.f, self.b
         groups = f.loop(0, self.rows, _SQUARE)
         row_starts = self._rows(groups.index)

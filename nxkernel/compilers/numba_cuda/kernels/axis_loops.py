@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import NestPass, Stride
 
@@ -36,7 +36,7 @@ def product(writer: SourceWriter, counts: Sequence[str], prefix: str) -> str:
     return writer.let(" * ".join(counts), prefix) if len(counts) > 1 else counts[0] if counts else "1"
 
 
-def apart(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
+def axis_indices(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
     """The index of each axis out of one number over all of them, the last of which runs fastest."""
     found: dict[int, str] = {}
     for place, span in reversed(list(enumerate(spans))):
@@ -59,10 +59,10 @@ def one_by_one(
     if abreast > 1:
         with writer.block(f"while {item} + {abreast - 1} * {step} < {count}:"):
             items = [item, *(writer.let(f"{item} + {n} * {step}", "item") for n in range(1, abreast))]
-            body([apart(writer, one, spans) for one in items], frozenset())
+            body([axis_indices(writer, one, spans) for one in items], frozenset())
             writer.line(f"{item} += {abreast} * {step}")
     with writer.block(f"while {item} < {count}:"):
-        body([apart(writer, item, spans)], frozenset())
+        body([axis_indices(writer, item, spans)], frozenset())
         writer.line(f"{item} += {step}")
 
 
@@ -116,7 +116,7 @@ def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken:
         before = code.located
         row = w.let(f"div({item}, {slots})", "row")
         place = w.let(f"{item} - {row} * {slots}", "place")
-        code.locate(apart(w, row, leading))
+        code.locate(axis_indices(w, row, leading))
         yield place, slots
         code.located = before
         w.line(f"{item} += {step}")
@@ -173,7 +173,7 @@ def by_vectors(
     w, (*leading, last) = code.w, spans
     if not leading:
         head, whole = _aligned(code, last, lanes, sorted(vectors))
-        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
+        vector, single = _vector_and_rest(w, last, lanes, vectors, body, head, whole)
         item = w.let(f"s64({first})", "item")
         if abreast > 1:
             with w.block(f"while ({item} + {abreast - 1} * {step}) * {lanes} < {whole}:"):
@@ -183,18 +183,18 @@ def by_vectors(
         with w.block(f"while {item} * {lanes} < {whole}:"):
             vector(item)
             w.line(f"{item} += {step}")
-        one_by_one(w, [last._replace(first=None)], first, step, alone, count=w.let(f"{last.count} - {whole}", "rest"))
+        one_by_one(w, [last._replace(first=None)], first, step, single, count=w.let(f"{last.count} - {whole}", "rest"))
         return
     with _rows(code, spans, first, step, lanes) as (place, slots):
         head, whole = _aligned(code, last, lanes, sorted(vectors))
-        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
+        vector, single = _vector_and_rest(w, last, lanes, vectors, body, head, whole)
         with w.block(f"if {place} * {lanes} < {whole}:"):
             vector(place)
         rest = w.let(f"{last.count} - {whole}", "rest")
-        one_by_one(w, [last._replace(first=None)], place, slots, alone, count=rest)
+        one_by_one(w, [last._replace(first=None)], place, slots, single, count=rest)
 
 
-def _turns(
+def _vector_and_rest(
     writer: SourceWriter, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
 ) -> tuple[Callable[[str], None], Body]:
     """What writes the vector of a number, and the elements that are in none."""
@@ -204,12 +204,12 @@ def _turns(
         others = [writer.let(f"{index} + {lane}", "i") for lane in range(1, lanes)]
         body([{last.axis: i} for i in (index, *others)], vectors)
 
-    def alone(places: Sequence[Lane], none: frozenset[int]) -> None:
+    def single(places: Sequence[Lane], none: frozenset[int]) -> None:
         (number,) = (lane[last.axis] for lane in places)
         index = writer.let(total([last.first, number, f"select({number} < {head}, 0, {whole})"]), "i")
         body([{last.axis: index}], none)
 
-    return vector, alone
+    return vector, single
 
 
 def _aligned(code: PassWriter, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:

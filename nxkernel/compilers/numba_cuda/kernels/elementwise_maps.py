@@ -8,7 +8,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine, flat
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
@@ -61,20 +61,20 @@ class Mapping:
         lanes, vectors = axis_loops.suits_vectors(arguments, full) if plain else (1, frozenset())
         elements = shapes.size(arguments.sizes)
         if lanes > 1:
-            axis_loops.by_vectors(self.code, spans, "first", "step", self._turn, lanes, vectors)
+            axis_loops.by_vectors(self.code, spans, "first", "step", self._elements, lanes, vectors)
             last = arguments.sizes[-1]
             return elements // last * shapes.ceil_div(last, lanes)
         abreast = 1 if once or sum(len(nest_pass.code) for nest_pass in full) > SHORT else ABREAST
         if len(spans) > 1 and self.code.vectors and abreast > 1:
-            axis_loops.by_rows(self.code, spans, "first", "step", self._turn, abreast)
+            axis_loops.by_rows(self.code, spans, "first", "step", self._elements, abreast)
             last = arguments.sizes[-1]
             return elements // last * shapes.ceil_div(last, abreast)
         if any(nest_pass.level is PassLevel.ROW for nest_pass in nest.passes):
             abreast = 1
-        axis_loops.one_by_one(w, spans, "first", "step", self._turn, abreast=abreast)
+        axis_loops.one_by_one(w, spans, "first", "step", self._elements, abreast=abreast)
         return shapes.ceil_div(elements, abreast)
 
-    def _turn(self, lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+    def _elements(self, lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
         for nest_pass in self.nest.passes:
             if nest_pass.level is PassLevel.ROW:
                 self._row(nest_pass, lanes[0])

@@ -8,7 +8,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import ALIGNMENT, KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter, room
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter, shared_dtypes
 from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import element_types, launch_geometry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
@@ -58,9 +58,9 @@ class GroupKernel:
             ]
             for number, nest_pass in enumerate(self.nest.passes)
         }
-        self.together = GroupJoin(self.w, self.room)
+        self.together = GroupJoin(self.w, self.max_threads)
         #: Whether one thread goes over all elements, in their order.
-        self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
+        self.one_thread = any(one.is_fold for found in self.accumulators.values() for one in found)
         #: Whether there are enough indices of the first inner axis for all threads of a group.
         self.is_deep = False
 
@@ -71,7 +71,7 @@ class GroupKernel:
         """Of each inner axis as much of it as a group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
-            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given(ScalarKind.BLOCK))
+            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.scalar_value(ScalarKind.BLOCK))
         return sizes
 
     @property
@@ -90,7 +90,7 @@ class GroupKernel:
         return [one for found in self.accumulators.values() for one in found if not one.is_fold]
 
     @property
-    def room(self) -> int:
+    def max_threads(self) -> int:
         """Elements of each array through which threads become one."""
         raise NotImplementedError
 
@@ -131,7 +131,7 @@ class GroupKernel:
             (number, text, f"row{number}{part}")
             for number, type_ in enumerate(nest.scratches)
             if number in rows
-            for text, part in zip(room(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
+            for text, part in zip(shared_dtypes(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
         ]
         here, offset = groups * SPREAD * pitch, 0
         nbytes = {name: _rounded(here * element_types.numpy_type(_kind(text)).itemsize) for _, text, name in names}
@@ -158,7 +158,7 @@ class GroupKernel:
 
     def _write(self) -> None:
         w = self.w
-        if not self.alone:
+        if not self.one_thread:
             w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
         w.line(f"member = {self.member}")
         w.line(f"members = {self._members()}")
@@ -168,7 +168,7 @@ class GroupKernel:
         with w.block("while first < groups:"):
             w.line(f"live = first + {self.group} < groups")
             w.line(f"group = select(live, first + {self.group}, groups - 1)")
-            indices = axis_loops.apart(w, "group", spans)
+            indices = axis_loops.axis_indices(w, "group", spans)
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
             self.code.number = "group"
@@ -220,7 +220,7 @@ class GroupKernel:
                 start = self.code.one(nest_pass, accumulator.reduce.args[1], {})
             accumulator.start(start)
 
-        def turn(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+        def iteration(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
             values = self.code.values(nest_pass, lanes, vectors)
             self.code.store(nest_pass, values, lanes, vectors)
             self.code.keep_rows(nest_pass, values, lanes)
@@ -228,27 +228,27 @@ class GroupKernel:
                 for mine in values:
                     accumulator.step(mine)
 
-        self._walk(nest_pass, spans, turn)
+        self._walk(nest_pass, spans, iteration)
         if nest_pass.scratches:
             w.line("cuda.syncthreads()")
         joining = [accumulator for accumulator in found if not accumulator.is_fold]
-        if joining and not self.alone:
+        if joining and not self.one_thread:
             with w.block("if members > 1:"):
                 self._join(joining)
         for accumulator in found:
             first = spans[0].first if spans else None
             accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
 
-    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], iteration: axis_loops.Body) -> None:
         """Write the loop of a pass."""
         ordered = any(reduce.is_fold for reduce in nest_pass.reduces)
         abreast = 1 if ordered or len(nest_pass.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
-        if self.code.vectors and (self.alone or self.is_deep):
-            share = {} if self.alone else {"first": "s64(member)", "step": "members"}
-            axis_loops.nested(self.code, spans, turn, abreast=abreast, count=count, **share)
+        if self.code.vectors and (self.one_thread or self.is_deep):
+            share = {} if self.one_thread else {"first": "s64(member)", "step": "members"}
+            axis_loops.nested(self.code, spans, iteration, abreast=abreast, count=count, **share)
             return
-        axis_loops.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
+        axis_loops.one_by_one(self.w, spans, "member", "members", iteration, abreast=abreast, count=count)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         """Write how the threads of a group join what they carry."""
@@ -262,13 +262,13 @@ class Rows(GroupKernel):
     group, member = "cuda.threadIdx.y", "cuda.threadIdx.x"
 
     @property
-    def room(self) -> int:
+    def max_threads(self) -> int:
         """See the base."""
         return WARPS
 
     def shape(self) -> tuple[tuple[int, int], int]:
         """See the base."""
-        if self.alone:
+        if self.one_thread:
             return (1, min(launch_geometry.BLOCK, self.device.threads)), min(launch_geometry.BLOCK, self.device.threads)
         members, groups = launch_geometry.rows(self.device, self.arguments.rows, self.length, self.instructions)
         return (members, groups), groups
@@ -281,10 +281,10 @@ class Rows(GroupKernel):
     def _block_span(self) -> list[Span]:
         return [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
 
-    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], iteration: axis_loops.Body) -> None:
         lanes, vectors = (
             axis_loops.suits_vectors(self.arguments, [nest_pass])
-            if self.code.vectors and spans and not self.alone
+            if self.code.vectors and spans and not self.one_thread
             else (1, frozenset())
         )
         if lanes > 1:
@@ -292,9 +292,9 @@ class Rows(GroupKernel):
             if not (nest_pass.stores or nest_pass.scratches):
                 # Stores between them would keep loads from being brought forward.
                 abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(nest_pass.code))))
-            axis_loops.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, abreast=abreast)
+            axis_loops.by_vectors(self.code, spans, "member", "members", iteration, lanes, vectors, abreast=abreast)
         else:
-            super()._walk(nest_pass, spans, turn)
+            super()._walk(nest_pass, spans, iteration)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         w = self.w
@@ -321,22 +321,22 @@ class ColumnGroups(GroupKernel):
     group, member = "cuda.threadIdx.x", "cuda.threadIdx.y"
 
     @cached_property
-    def room(self) -> int:
+    def max_threads(self) -> int:
         """See the base."""
         bytes_ = sum(
             element_types.numpy_type(_kind(text)).itemsize
             for one in self.joining
             for _, type_ in one.variables
-            for text in room(type_)[:1]
+            for text in shared_dtypes(type_)[:1]
         )
         most = launch_geometry.MOST if self.instructions <= launch_geometry.SIMPLE else launch_geometry.BLOCK
         return min(most, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
 
     def shape(self) -> tuple[tuple[int, int], int]:
         """See the base."""
-        length = 1 if self.alone else self.length
-        wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.room)
-        self.alone |= members == 1
+        length = 1 if self.one_thread else self.length
+        wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.max_threads)
+        self.one_thread |= members == 1
         self.is_deep = self.nest.inner > 1 and self.lengths[0] >= launch_geometry.SHARE * members
         return (wide, members), wide
 

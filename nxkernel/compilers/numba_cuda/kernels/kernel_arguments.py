@@ -44,9 +44,9 @@ class KernelArguments:
         for (kind, number, _), name in self.scalars.items():
             if kind is ScalarKind.START:
                 self.buffers[number] = name.removesuffix("_start")
-        given = dict(zip(parameters, bound.scalars, strict=True))
+        scalar_value = dict(zip(parameters, bound.scalars, strict=True))
         self._scalar_values = {
-            key: scalar.value if isinstance(scalar, NestConstant) else scalar for key, scalar in given.items()
+            key: scalar.value if isinstance(scalar, NestConstant) else scalar for key, scalar in scalar_value.items()
         }
         self._names, self._types, self._values = [], [], []
         for key, name in self.scalars.items():
@@ -101,14 +101,14 @@ class KernelArguments:
         _, offset = self.bound.buffers[self.nest.memory.index(number)]
         return offset // self.nest.buffers[number].type.size
 
-    def given(self, kind: ScalarKind) -> int:
+    def scalar_value(self, kind: ScalarKind) -> int:
         """The value, in this launch, of a scalar parameter that a nest has once."""
         return self._scalar_values[kind, 0, 0]
 
     @property
     def rows(self) -> int:
         """How many outer indices there are, times the blocks of what is cut into blocks."""
-        blocks = self.given(ScalarKind.BLOCKS) if self.nest.split >= 0 else 1
+        blocks = self.scalar_value(ScalarKind.BLOCKS) if self.nest.split >= 0 else 1
         return shapes.size(self.sizes[: self.nest.outer]) * blocks
 
     # Parameters ------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels.elementwise_maps import Mapping
 from nxkernel.compilers.numba_cuda.kernels.group_reductions import writer_for
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
@@ -47,7 +47,7 @@ def _scatters(bound: BoundNest) -> list[Scatter]:
     return [scatter for nest_pass in bound.nest.passes for scatter in nest_pass.scatters]
 
 
-class _Contested(PassWriter):
+class LastWriterPass(PassWriter):
     """Writes passes whose scatters go by the numbers of the last elements of each place."""
 
     title = ""
@@ -65,7 +65,7 @@ class _Contested(PassWriter):
                 self.tables[scatter.buffer] = arguments.reserve(name, f"{self.type}*", shapes.size(owner.shape))
 
 
-class _Claims(_Contested):
+class _Claims(LastWriterPass):
     """Each element claims its place."""
 
     title = "the last of each place"
@@ -80,7 +80,7 @@ class _Claims(_Contested):
             self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {place}, {self.type}({self.order(lane)}))")
 
 
-class _Winners(_Contested):
+class _Winners(LastWriterPass):
     """Elements that keep their place write it."""
 
     title = "written"

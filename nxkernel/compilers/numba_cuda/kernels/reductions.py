@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.kernels.pass_text import got, parts, put, room, variable
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import got, parts, put, shared_dtypes, variable
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import LOGIC, converted, emit, truth
@@ -134,17 +134,17 @@ class GroupJoin:
     Parameters
     ----------
     writer : SourceWriter
-    room : int
+    max_threads : int
         Elements of each array in shared memory.
     """
 
-    def __init__(self, writer: SourceWriter, room: int) -> None:
-        self.w, self.room = writer, room
+    def __init__(self, writer: SourceWriter, max_threads: int) -> None:
+        self.w, self.max_threads = writer, max_threads
 
     def arrays(self, accumulators: Sequence[TextAccumulator]) -> list[str]:
         """The lines that ask for the shared memory of some reductions; they come first in a kernel."""
         return [
-            f"{array} = cuda.shared.array({self.room}, {room(type_)[0]})"
+            f"{array} = cuda.shared.array({self.max_threads}, {shared_dtypes(type_)[0]})"
             for accumulator in accumulators
             for array, (_, type_) in zip(accumulator.shared, accumulator.variables, strict=True)
         ]
@@ -162,8 +162,8 @@ class GroupJoin:
     def _from_lane(self, name: str, type_: Type, distance: str) -> str:
         kind = element_types.register_type(type_)
         carrier = _EXCHANGED.get(kind)
-        given = f"{carrier}({name})" if carrier else name
-        other = self.w.let(f"cuda.shfl_xor_sync(0xFFFFFFFF, {given}, {distance})")
+        carried = f"{carrier}({name})" if carrier else name
+        other = self.w.let(f"cuda.shfl_xor_sync(0xFFFFFFFF, {carried}, {distance})")
         if not carrier:
             return other
         return self.w.let(f"truth({other})" if kind == "bool" else f"{kind}({other})")

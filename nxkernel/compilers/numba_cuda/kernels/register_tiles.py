@@ -13,7 +13,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 from nxkernel.compilers.numba_cuda.language.element_types import Value
@@ -122,7 +122,7 @@ class Tiling:
             if self.members > 1:
                 w.line("live = first + cuda.threadIdx.x < groups")
                 w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
-            found = axis_loops.apart(w, "group", spans)
+            found = axis_loops.axis_indices(w, "group", spans)
             row, column = found.pop(row_axis), found.pop(column_axis)
             self.code.locate(found)
             # The columns of a thread are apart, so that those of neighbouring threads follow each other.
@@ -183,7 +183,7 @@ class Tiling:
 
     def _finish(self, nest_pass: NestPass, values: dict[Cell, list[Value]], lane: Lane) -> None:
         """Keep and store what a pass gives for each cell, at the indices of the inner axes."""
-        for cell in self._turns():
+        for cell in self._each_cell():
             self.code.keep(nest_pass, values[cell])
             if nest_pass.stores or nest_pass.scatters:
                 # Where threads share a tile, each has the results, and its own elements of what is reduced.
@@ -191,19 +191,19 @@ class Tiling:
                 with self.w.block(f"if {self._inside[cell]}{once}:"):
                     self.code.store(nest_pass, [values[cell]], [{**lane, **self._lanes[cell]}])
 
-    def _turns(self) -> Iterator[Cell]:
+    def _each_cell(self) -> Iterator[Cell]:
         """The cells, each while slots are its own."""
         for row, column in self.cells:
             self.code.suffix = f"_{row}{column}"
             yield row, column
 
     def _full(self, nest_pass: NestPass) -> None:
-        found = {cell: self._accumulators(nest_pass) for cell in self._turns()}
+        found = {cell: self._accumulators(nest_pass) for cell in self._each_cell()}
         for accumulators in found.values():
             for accumulator in accumulators:
                 accumulator.start()
 
-        def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
+        def iteration(lanes: Sequence[Lane], none: frozenset[int]) -> None:
             (lane,) = lanes
             values = self._values(nest_pass, lane)
             self._finish(nest_pass._replace(keeps=()), values, lane)
@@ -216,12 +216,12 @@ class Tiling:
         pointed = {number for number, _, _ in self._pointers}
         self.code.located = (before[0], {number: at for number, at in before[1].items() if number not in pointed})
         share = {} if self.members == 1 else {"first": "s64(cuda.threadIdx.y)", "step": "cuda.blockDim.y"}
-        axis_loops.nested(self.code, spans, turn, **share)
+        axis_loops.nested(self.code, spans, iteration, **share)
         self.code.located = before
         if self.members > 1:
             for accumulators in found.values():
                 self.together.along_y(accumulators)
-        for cell in self._turns():
+        for cell in self._each_cell():
             for accumulator in found[cell]:
                 accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
 
@@ -234,7 +234,7 @@ class Tiling:
         depends = _depends(self.nest, nest_pass)
         for op, (by_row, by_column) in zip(nest_pass.code, depends, strict=True):
             known: dict[Cell, Value] = {}
-            for cell in self._turns():
+            for cell in self._each_cell():
                 key = (cell[0] if by_row else 0, cell[1] if by_column else 0)
                 if key not in known:
                     known[key] = self._instruction(op, nest_pass, values[cell], lane, cell)

@@ -6,7 +6,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import PassWriter, got, put, room
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import PassWriter, got, put, shared_dtypes
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
@@ -100,7 +100,7 @@ class Transposing:
         *others, last = [axis for axis in range(self.nest.outer + self.nest.inner) if axis != self.axis]
         tiles = {}
         for number in self.buffers:
-            texts = room(self._type(number))
+            texts = shared_dtypes(self._type(number))
             names = [
                 f"tile_{arguments.buffers[number]}{part}" for part in (("_re", "_im") if len(texts) == 2 else ("",))
             ]
@@ -114,12 +114,12 @@ class Transposing:
         w.line(f"tiles = {' * '.join(span.count for span in spans)}")
         w.line("tile = cuda.blockIdx.x")
         with w.block("while tile < tiles:"):
-            found = axis_loops.apart(w, "tile", spans)
+            found = axis_loops.axis_indices(w, "tile", spans)
             rows, columns = (w.let(f"{found.pop(axis)} * {TILE}", "corner") for axis in (self.axis, last))
             self.code.locate(found)
             self._fetch(tiles, rows, columns, last)
             w.line("cuda.syncthreads()")
-            self._turn(tiles, rows, columns, last)
+            self._compute(tiles, rows, columns, last)
             w.line("cuda.syncthreads()")
             w.line("tile += cuda.gridDim.x")
 
@@ -157,7 +157,7 @@ class Transposing:
 
         self._over(4, body)
 
-    def _turn(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
+    def _compute(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
         """Compute and write, in the order of memory too."""
         w, arguments, nest_pass = self.w, self.arguments, self.nest.passes[0]
 

@@ -78,24 +78,24 @@ def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[i
     return members, max(min(BLOCK, device.threads) // members, 1)
 
 
-def columns(device: Machine, count: int, length: int, room: int) -> tuple[int, int]:
-    """Columns of a block, and threads of a column, for so many columns of a length; at most `room` threads.
+def columns(device: Machine, count: int, length: int, max_threads: int) -> tuple[int, int]:
+    """Columns of a block, and threads of a column, for so many columns of a length; at most `max_threads` threads.
 
     Parameters
     ----------
     device : Machine
-    count, length, room : int
+    count, length, max_threads : int
     """
     if device.simulated:
-        most, wide = min(device.threads, 8, room), 2
+        most, wide = min(device.threads, 8, max_threads), 2
         wide = min(power_of_two(count), wide)
         return wide, min(most // wide, power_of_two(shapes.ceil_div(length, SHARE)))
     if count >= device.multiprocessors * BUSY:
-        return min(BLOCK, room), 1
+        return min(BLOCK, max_threads), 1
     wide = min(power_of_two(count), WARP)
     wanted = power_of_two(shapes.ceil_div(device.multiprocessors * BUSY, count))
     share = power_of_two(shapes.ceil_div(length, SHARE))
-    members = max(1, min(room // wide, share, max(wanted, BLOCK // wide)))
+    members = max(1, min(max_threads // wide, share, max(wanted, BLOCK // wide)))
     return max(wide, WARP // members), members
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped
+from nxkernel.compilers.numba_cuda.program.control_flow import BranchStep, LoopStep
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, HostStep, ProgramRun, do_all
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
@@ -102,11 +102,11 @@ class _Counter:
 def is_capturable(steps: list[HostStep]) -> bool:
     """Whether nothing among steps waits for the device, or may allocate memory there."""
     for step in steps:
-        if isinstance(step, Looped):
+        if isinstance(step, LoopStep):
             inner = [*step.condition, *step.body, *step.copies]
             if step.answer.value is None or not is_capturable(inner):
                 return False
-        elif isinstance(step, Chosen):
+        elif isinstance(step, BranchStep):
             if step.answer.value is None or not all(map(is_capturable, step.sides)):
                 return False
         elif isinstance(step, DeviceStep) and not step.capturable:

@@ -92,7 +92,7 @@ class CudaExecutable(Executable):
         )
 
     def open_loop(self) -> Expr | None:
-        """A loop of whose turns the plan does not tell the most."""
+        """A loop or None: one whose number of iterations depends on the values that it computes."""
         return nested_plans.open_loop(self.plan)
 
     def clock(self) -> Clock:
@@ -193,39 +193,39 @@ class Ready:
         with self._lock:
             now = None
             try:
-                given = self._given(arrays)
+                inputs = self._device_inputs(arrays)
                 made = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
-                now = self._begun(arrays, given, made, watch)
+                now = self._begun(arrays, inputs, made, watch)
                 if watch is not None or not self._graphs.run(now):
                     do_all(program.steps, now)
                 for number, place in program.changed:
                     kind, where = self._results[number][0]
-                    source = (made if kind is MemoryKind.OUTPUT else given)[where]
-                    device.copy(given[place].pointer, source.pointer, source.nbytes)
+                    source = (made if kind is MemoryKind.OUTPUT else inputs)[where]
+                    device.copy(inputs[place].pointer, source.pointer, source.nbytes)
                 for place, _ in self.graph.updates:
                     if type(arrays[place]) is not DeviceArray:
-                        np.copyto(arrays[place], given[place].host())
-                return [self._result(number, given, made) for number in range(len(self._results))]
+                        np.copyto(arrays[place], inputs[place].host())
+                return [self._result(number, inputs, made) for number in range(len(self._results))]
             except (DeviceFaultError, DeviceMemoryError) as error:
                 if not (isinstance(error, DeviceFaultError) and error.lost):
-                    _tell(error, now)
+                    _note_step(error, now)
                 # Whoever keeps the error, as notebooks do, must not keep what the run had of memory.
-                given = made = now = None
+                inputs = made = now = None
                 traceback.clear_frames(error.__traceback__)
                 raise
 
-    def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
+    def _device_inputs(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
         """The inputs that the program reads, on the device; small ones of the host go there in one piece."""
-        given: dict[int, DeviceArray] = {}
+        inputs: dict[int, DeviceArray] = {}
         small: list[int] = []
         for place in self.program.used:
             array = arrays[place]
             if type(array) is DeviceArray:
-                given[place] = array
+                inputs[place] = array
             elif array.nbytes <= _SMALL:
                 small.append(place)
             else:
-                given[place] = self.device.upload(array)
+                inputs[place] = self.device.upload(array)
         if small:
             sizes = [aligned(arrays[place].nbytes) for place in small]
             packed, begin = np.empty(sum(sizes), np.uint8), 0
@@ -238,26 +238,26 @@ class Ready:
             there = self.device.upload(packed)
             for place, begin in zip(small, begins, strict=True):
                 array = arrays[place]
-                given[place] = there.part(begin, array.shape, array.dtype)
-        return given
+                inputs[place] = there.part(begin, array.shape, array.dtype)
+        return inputs
 
     def _begun(
         self,
         arrays: Sequence[np.ndarray | DeviceArray],
-        given: dict[int, DeviceArray],
+        inputs: dict[int, DeviceArray],
         made: Sequence[DeviceArray],
         watch: Watch | None,
     ) -> ProgramRun:
         program = self.program
         addresses = [0] * program.registers
         for place, register in program.used.items():
-            addresses[register] = given[place].pointer
+            addresses[register] = inputs[place].pointer
         for register, array in zip(program.outputs, made, strict=True):
             addresses[register] = array.pointer
-        room = program.workspace + program.numbers + program.scratch
+        size = program.workspace + program.numbers + program.scratch
         memory = None
-        if room:
-            memory = self.device.allocate((room,), np.uint8)
+        if size:
+            memory = self.device.allocate((size,), np.uint8)
             addresses[WORK] = memory.pointer
             addresses[NUMBERS] = addresses[WORK] + program.workspace
             addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
@@ -269,10 +269,10 @@ class Ready:
         now.memory = memory
         return now
 
-    def _result(self, number: int, given: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
+    def _result(self, number: int, inputs: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
         (kind, place), shape, changed = self._results[number]
         array = (
-            made[place] if kind is MemoryKind.OUTPUT else given[place] if changed else self.device.bring(given[place])
+            made[place] if kind is MemoryKind.OUTPUT else inputs[place] if changed else self.device.bring(inputs[place])
         )
         return array if array.shape == shape else array.reshape(shape)
 
@@ -281,7 +281,7 @@ class Ready:
 _SMALL = 1 << 14
 
 
-def _tell(error: Exception, now: ProgramRun | None) -> None:
+def _note_step(error: Exception, now: ProgramRun | None) -> None:
     """Say which operation it was that failed, by the person's own line."""
     step = None if now is None else now.now
     if not isinstance(step, DeviceStep):

@@ -100,7 +100,7 @@ class DeviceStep:
 
 
 @dataclass(eq=False)
-class Launched(DeviceStep):
+class LaunchStep(DeviceStep):
     """A launch of a kernel.
 
     Parameters
@@ -143,7 +143,7 @@ def part_of(number: complex, part: int | None) -> float:
 
 
 @dataclass(eq=False)
-class Filled(DeviceStep):
+class FillStep(DeviceStep):
     """Memory that is set to one byte before a launch needs it."""
 
     where: Where = (SCRATCH, 0)
@@ -156,7 +156,7 @@ class Filled(DeviceStep):
 
 
 @dataclass(eq=False)
-class Copied(DeviceStep):
+class CopyStep(DeviceStep):
     """A copy within the device; where both are the same memory at the time, there is nothing to copy."""
 
     target: Where = (WORK, 0)
@@ -171,7 +171,7 @@ class Copied(DeviceStep):
 
 
 @dataclass(eq=False)
-class Called(DeviceStep):
+class LibraryCallStep(DeviceStep):
     """A call of a routine of a library.
 
     Parameters
@@ -206,7 +206,7 @@ def _array(run: ProgramRun, spec: Spec, where: Where) -> DeviceArray:
 
 
 @dataclass(eq=False)
-class Reckoned:
+class HostArithmetic:
     """Numbers that the host computes beside the device.
 
     Parameters
@@ -243,7 +243,7 @@ class HostNumbers:
 
 
 @dataclass(eq=False)
-class Multiplied(DeviceStep):
+class MatmulStep(DeviceStep):
     """A product of matrices by a library.
 
     Parameters
@@ -267,7 +267,7 @@ class Multiplied(DeviceStep):
 class LaunchedProgram(Protocol):
     """What is verified of a program: its launches, and how many registers it has."""
 
-    launched: Sequence[Launched]
+    launched: Sequence[LaunchStep]
     registers: int
     values: int
 
@@ -305,7 +305,7 @@ def verify_kernels(ready: Any, after: str) -> None:
             raise VerificationError(after, what, f"{expected} arguments", f"{len(step.prepared.arguments)}")
 
 
-def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple[str, str]]:
+def _launch_problems(program: LaunchedProgram, step: LaunchStep) -> Iterator[tuple[str, str]]:
     """What was expected of a launch, and what is there."""
     launch = step.launch
     parameters = launch.source.parameters

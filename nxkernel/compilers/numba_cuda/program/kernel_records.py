@@ -91,7 +91,7 @@ class Records:
         record.operations = len(nodes)
         return record
 
-    def alone(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
+    def control(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
         """Of a launch that goes through a whole loop or branch."""
         kind = "loop" if is_loop else "choice"
         return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)

@@ -243,8 +243,8 @@ def _obstacles(control: Control, outermost: bool = False) -> Iterator[str]:
         for place, spec in enumerate(node.spec):
             if scalars.is_single(spec):
                 continue
-            away = any(part.outputs[place] != Location.input((shared[place] or 0) - 1) for part in control.parts)
-            if shared[place] is None or away:
+            elsewhere = any(part.outputs[place] != Location.input((shared[place] or 0) - 1) for part in control.parts)
+            if shared[place] is None or elsewhere:
                 yield f"a result of it, {spec}, is not updated in place"
         if loop_buffers_of(node, control.results, control.parts, shared).copies:
             yield "it copies an array that one side changes"

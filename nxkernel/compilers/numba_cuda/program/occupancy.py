@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
-from nxkernel.compilers.numba_cuda.program.host_steps import Launched
+from nxkernel.compilers.numba_cuda.program.host_steps import LaunchStep
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import amount
 
@@ -28,12 +28,12 @@ def launches_told(executable: CudaExecutable) -> dict[int, str]:
     return {launched.record: told(launched, device) for launched in program.launched}
 
 
-def told(launched: Launched, device: Any) -> str:
+def told(launched: LaunchStep, device: Any) -> str:
     """How a kernel is launched, in a line.
 
     Parameters
     ----------
-    launched : Launched
+    launched : LaunchStep
         Of a program that is ready.
     device : Device
     """

@@ -15,11 +15,11 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
     NUMBERS,
     SCRATCH,
     WORK,
-    Called,
-    Filled,
+    FillStep,
     HostStep,
-    Launched,
-    Multiplied,
+    LaunchStep,
+    LibraryCallStep,
+    MatmulStep,
     Where,
 )
 from nxkernel.compilers.numba_cuda.program.kernel_records import Records
@@ -210,9 +210,9 @@ class DeviceScope:
             self.writer.scratch = max(self.writer.scratch, launch.scratch)
         if launch.fill is not None:
             size = launch.scratch
-            self.add(Filled("fill", scratch, launch.fill, size, nodes=record.nodes))
+            self.add(FillStep("fill", scratch, launch.fill, size, nodes=record.nodes))
         places = [further(scratch if owner is None else self.where(owner), offset) for owner, offset in launch.memory]
-        made = Launched(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
+        made = LaunchStep(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
         self.add(made)
 
     def _nest(self, step: Any, bound: BoundNest) -> None:
@@ -223,7 +223,7 @@ class DeviceScope:
         call = ProductCall(product)
         record = self.writer.records.product(product, call)
         places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]
-        self.add(Multiplied(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
+        self.add(MatmulStep(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
 
     def _whole(self, step: Any, whole: OpaqueStep) -> None:
         if not any(node is not None and shapes.size(node.shape) for node in whole.results):
@@ -242,7 +242,7 @@ class DeviceScope:
         results = [None if node is None else (node.spec, self.where(node)) for node in whole.results]
         memory = None if whole.scratch is None else (whole.scratch.spec, scratch)
         number = self.writer.records.number(record)
-        self.add(Called(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
+        self.add(LibraryCallStep(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
 
 
 def further(where: Where, offset: int) -> Where:
@@ -268,7 +268,7 @@ class HostProgram:
     ----------
     steps : list of HostStep
     records : list of KernelRecord
-    launched : list of Launched
+    launched : list of LaunchStep
         The launches among the steps, of which each needs a kernel.
     used : dict
         Of each input that the device reads its register.
@@ -320,7 +320,7 @@ class HostProgram:
         self.changed = [(number, place) for place, number in updates if plan.outputs[number] != Location.input(place)]
         on_device = list(all_on_device(self.steps))
         self.records = writer.records.ordered(on_device)
-        self.launched = [step for step in on_device if isinstance(step, Launched)]
+        self.launched = [step for step in on_device if isinstance(step, LaunchStep)]
         self.registers, self.values = writer.registers, writer.values
         self.workspace, self.numbers, self.scratch = (
             aligned(size) if size else 0 for size in (plan.workspace, NUMBER * writer.numbers, writer.scratch)

@@ -14,7 +14,7 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.program.host_numbers import follows
-from nxkernel.compilers.numba_cuda.program.host_steps import HostStep, Launched, Reckoned
+from nxkernel.compilers.numba_cuda.program.host_steps import HostArithmetic, HostStep, LaunchStep
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
@@ -116,7 +116,7 @@ class Numbers:
         """What the host computes, and the launch, if the device needs any of it."""
         scope = self.scope
         parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
-        steps: list[HostStep] = [Reckoned(self._reckoned)] if self._reckoned else []
+        steps: list[HostStep] = [HostArithmetic(self._reckoned)] if self._reckoned else []
         if not parts:
             return steps
         text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
@@ -124,7 +124,9 @@ class Numbers:
         nodes = [part.node for part in parts if part.node is not None]
         writer = scope.writer
         record = writer.records.numbers(launch, nodes)
-        made = Launched(launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record))
+        made = LaunchStep(
+            launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record)
+        )
         return [*steps, made]
 
 

@@ -16,13 +16,20 @@ import numpy as np
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, HostNumbers, HostStep, Launched, Reckoned, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    CopyStep,
+    HostArithmetic,
+    HostNumbers,
+    HostStep,
+    LaunchStep,
+    Where,
+)
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.control_flow import Looped
+    from nxkernel.compilers.numba_cuda.program.control_flow import LoopStep
 
 #: Threads of the block, of a GPU and in the simulator.
 THREADS, SIMULATED = 256, 32
@@ -63,14 +70,14 @@ class SingleBlock:
         self.shared_limit = device.shared_limit
 
 
-def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[HostStep]:
+def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device: Any, title: str) -> list[HostStep]:
     """The steps of a loop whose launch mode is one block: what the host sets before, and one launch.
 
     Parameters
     ----------
-    loop : Looped
+    loop : LoopStep
         Whose state no part is a number of the host of.
-    after : sequence of Copied
+    after : sequence of CopyStep
         What is done when it is over.
     answer : Type
         Of its condition.
@@ -84,20 +91,20 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
         If the kernel needs more than a block of the device has.
     """
     inside = [*loop.condition, *loop.body, *loop.copies, *after]
-    reckoned = [step for step in inside if isinstance(step, Reckoned | HostNumbers)]
+    reckoned = [step for step in inside if isinstance(step, HostArithmetic | HostNumbers)]
     asked, turned, ended = (
-        [step for step in steps if not isinstance(step, Reckoned | HostNumbers)]
+        [step for step in steps if not isinstance(step, HostArithmetic | HostNumbers)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
-    made = _Together(loop, SingleBlock(device), title)
+    made = SingleBlockWriter(loop, SingleBlock(device), title)
     made.write(asked, turned, ended, answer)
     return [*reckoned, made.launched()]
 
 
-class _Together:
+class SingleBlockWriter:
     """Writes the kernel."""
 
-    def __init__(self, loop: Looped, block: SingleBlock, title: str) -> None:
+    def __init__(self, loop: LoopStep, block: SingleBlock, title: str) -> None:
         self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
         self.kernel = ScalarKernel("loop", title)
         self.w = self.kernel.w
@@ -114,7 +121,7 @@ class _Together:
         self, asked: Sequence[HostStep], turned: Sequence[HostStep], ended: Sequence[HostStep], answer: Type
     ) -> None:
         """Write all of it."""
-        if not all(isinstance(step, Copied | Launched) for step in (*asked, *turned)):
+        if not all(isinstance(step, CopyStep | LaunchStep) for step in (*asked, *turned)):
             raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         for step in (*asked, *turned, *ended):
             for where, kind in _pointers(step):
@@ -145,8 +152,8 @@ class _Together:
         for line in self.arrays:
             start.line(line)
         for (register, offset, kind), name in self.variables.items():
-            home, begin = self.begins[register]
-            start.line(f"{name} = {self.kernel.pointer((home, begin + offset), kind)}")
+            base, begin = self.begins[register]
+            start.line(f"{name} = {self.kernel.pointer((base, begin + offset), kind)}")
         start.line("while True:")
         self.kernel.w = type(body)(1)
         self.kernel.w.lines = [*start.lines, *body.lines, *end.lines]
@@ -155,10 +162,10 @@ class _Together:
         if self.kernel.arguments > ARGUMENTS:
             raise OneBlockError(self.loop.node, f"its kernel has {self.kernel.arguments:,} arguments")
 
-    def launched(self) -> Launched:
+    def launched(self) -> LaunchStep:
         """The launch."""
         launch, places, numbers = self.kernel.launch((1,), (self.threads,), self.shared)
-        return Launched(launch.title, launch, places, numbers, nodes=[self.loop.node])
+        return LaunchStep(launch.title, launch, places, numbers, nodes=[self.loop.node])
 
     # Memory ----------------------------------------------------------------------------------------------------
 
@@ -175,8 +182,8 @@ class _Together:
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def _step(self, step: Copied | Launched) -> None:
-        if isinstance(step, Copied):
+    def _step(self, step: CopyStep | LaunchStep) -> None:
+        if isinstance(step, CopyStep):
             self._copy(step)
             return
         self._take_in(step, self._block(step.launch))
@@ -189,8 +196,8 @@ class _Together:
         if _is_single(launch):
             return 1, 1
         wide, high, deep = (*launch.block, 1, 1)[:3]
-        room = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
-        if launch.source.name == "columns" and any(count < self.threads for count in room):
+        sizes = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
+        if launch.source.name == "columns" and any(count < self.threads for count in sizes):
             # Each thread leaves something there.
             raise OneBlockError(self.loop.node, f"a kernel has no room for {self.threads} threads")
         if high == deep == 1:
@@ -199,7 +206,7 @@ class _Together:
             raise OneBlockError(self.loop.node, f"a kernel has blocks of {' x '.join(map(str, launch.block))} threads")
         return wide, self.threads // wide
 
-    def _copy(self, step: Copied) -> None:
+    def _copy(self, step: CopyStep) -> None:
         kind, size = _copied_as(step)
         target, source = (self._pointer(where, kind) for where in (step.target, step.source))
         w, name = self.w, self.w.name("k")
@@ -210,7 +217,7 @@ class _Together:
             w.line(f"{name} += {self.threads}")
         w.line("cuda.syncthreads()")
 
-    def _take_in(self, step: Launched, block: tuple[int, int]) -> None:
+    def _take_in(self, step: LaunchStep, block: tuple[int, int]) -> None:
         """Write what a kernel does, in names of its own."""
         launch, w = step.launch, self.w
         prefix = w.name("k")
@@ -263,14 +270,14 @@ def _is_single(launch: KernelLaunch) -> bool:
 
 def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
     """The memory that a step uses, and the types that it has there."""
-    if isinstance(step, Copied):
+    if isinstance(step, CopyStep):
         kind, _ = _copied_as(step)
         return [(step.target, kind), (step.source, kind)]
     kinds = [kind for kind in step.launch.source.parameters if kind.endswith("*")]
     return list(zip(step.places, kinds, strict=True))
 
 
-def _copied_as(step: Copied) -> tuple[str, int]:
+def _copied_as(step: CopyStep) -> tuple[str, int]:
     """As what memory is copied, and the bytes of one of those: it begins at multiples of 16."""
     size = next(size for size in (8, 4, 2, 1) if step.size % size == 0)
     return f"u{8 * size}*", size

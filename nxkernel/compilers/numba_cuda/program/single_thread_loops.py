@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import CopyStep, LaunchStep, Where
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -30,18 +30,18 @@ from nxkernel.types import Type
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program.program_writer import DeviceScope
 
-#: Threads of a block where turns are shared, and how many blocks each multiprocessor has at most.
+#: Threads of a block where iterations are shared, and how many blocks each multiprocessor has at most.
 BLOCK, BLOCKS = 64, 16
-#: How many turns a loop is taken to have of which nobody knows.
-TURNS = 1 << 12
+#: Iterations assumed for a loop whose number of iterations is unknown.
+ASSUMED_ITERATIONS = 1 << 12
 
 
 def loop_title(control: Control) -> str:
     """What a loop is called, for people."""
-    return "loop" if control.turns is None else f"loop of at most {counted(control.turns, 'turn')}"
+    return "loop" if control.max_iterations is None else f"loop of at most {counted(control.max_iterations, 'turn')}"
 
 
-def write_alone(scope: DeviceScope, control: Control) -> None:
+def write_single_thread(scope: DeviceScope, control: Control) -> None:
     """Write a loop or branch that threads run each by itself, as one launch."""
     _Outermost(scope, control).write()
 
@@ -199,8 +199,8 @@ class _Outermost:
         """Write it."""
         scope, control, operands = self.scope, self.control, self.node.operands
         values = {k: self._given(one) for k, one in enumerate(operands) if scalars.is_single(one)}
-        homes = {k: self._home(k, one) for k, one in enumerate(operands) if k not in values}
-        arrays = {k: self.kernel.pointer_to(where, operands[k].type) for k, where in homes.items()}
+        addresses = {k: self._array_address(k, one) for k, one in enumerate(operands) if k not in values}
+        arrays = {k: self.kernel.pointer_to(where, operands[k].type) for k, where in addresses.items()}
         inside = _Inside(self.kernel, scope.plan, {}, {})
         if not self.shared:
             results = (inside.loop if self.is_loop else inside.choice)(control, values, arrays)
@@ -212,9 +212,9 @@ class _Outermost:
         for result in control.results:
             if result is not None:
                 scope.values.pop(scope.plan.place[result], None)
-        record = scope.writer.records.alone(launch, self.node, self.is_loop)
+        record = scope.writer.records.control(launch, self.node, self.is_loop)
         number = scope.writer.records.number(record)
-        scope.add(Launched(launch.title, launch, places, live, nodes=record.nodes, record=number))
+        scope.add(LaunchStep(launch.title, launch, places, live, nodes=record.nodes, record=number))
 
     def _given(self, operand: Expr) -> Value:
         """A single number that it takes."""
@@ -223,19 +223,19 @@ class _Outermost:
             return self.kernel.number(known_value(scope, operand), operand.type)
         return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
-    def _home(self, place: int, operand: Expr) -> Where:
+    def _array_address(self, place: int, operand: Expr) -> Where:
         """Where an array is; the state of a loop that is wanted elsewhere gets there first."""
         scope, control = self.scope, self.control
         if not self.is_loop or place >= self.node.params["state"] or control.shared[place] is not None:
             return scope.where(operand)
         if control.results[place] is not None:
-            home = scope.where(control.results[place])
+            address = scope.where(control.results[place])
         else:
             register, begin = scope.where(control.scratch)
-            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).homes[place]
-            home = register, begin + offset
-        scope.add(Copied("state of a loop", home, scope.where(operand), bytes_of(operand), nodes=[self.node]))
-        return home
+            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).results[place]
+            address = register, begin + offset
+        scope.add(CopyStep("state of a loop", address, scope.where(operand), bytes_of(operand), nodes=[self.node]))
+        return address
 
     def _keep(self, values: list[Value | None]) -> None:
         """Write the results that are single numbers."""
@@ -246,7 +246,7 @@ class _Outermost:
     def _share(
         self, inside: _Inside, values: Mapping[int, Value], arrays: Mapping[int, str]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Write a loop whose turns threads share; gives grid and block."""
+        """Write a loop whose iterations threads share; gives grid and block."""
         w, control, found = self.w, self.control, self.control.independence
         counter, count = found.counter, self.node.params["state"]
         start, step = values[counter], self.kernel.scalar("s64", found.step)
@@ -259,10 +259,10 @@ class _Outermost:
             with w.block(f"if {thread} == 0:"):
                 after = {k: self._end(values) if k == counter else values[k] for k in wanted}
                 self._keep([after.get(k) for k in range(count)])
-        device, turns = self.scope.writer.device, control.turns or TURNS
+        device, iterations = self.scope.writer.device, control.max_iterations or ASSUMED_ITERATIONS
         block = min(BLOCK, device.threads)
         most = device.multiprocessors * (1 if device.simulated else BLOCKS)
-        return (max(1, min(shapes.ceil_div(turns, block), most)),), (block,)
+        return (max(1, min(shapes.ceil_div(iterations, block), most)),), (block,)
 
     def _end(self, values: Mapping[int, Value]) -> Value:
         """What the counter is after the loop."""
@@ -275,5 +275,5 @@ class _Outermost:
             bound = element_types.literal(found.bound.params["value"], found.bound.type)
         step = abs(found.step)
         way = f"{bound} - {start}" if found.step > 0 else f"{start} - {bound}"
-        turns = self.w.let(f"div(maximum({way}, {FIRST}) + s64({step - 1}), s64({step}))")
-        return self.w.let(f"{start} + {turns} * s64({found.step})")
+        iterations = self.w.let(f"div(maximum({way}, {FIRST}) + s64({step - 1}), s64({step}))")
+        return self.w.let(f"{start} + {iterations} * s64({found.step})")

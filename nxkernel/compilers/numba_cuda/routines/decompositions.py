@@ -38,10 +38,10 @@ def _cholesky(a: Any) -> Any:
         factor(handle, upper, size, addresses.data.ptr, size, info.data.ptr, len(flat))
     else:
         factor = getattr(cusolver, f"{letter}potrf")
-        room = getattr(cusolver, f"{letter}potrf_bufferSize")(handle, upper, size, flat.data.ptr, size)
-        work = cupy.empty(room, a.dtype)
+        work_size = getattr(cusolver, f"{letter}potrf_bufferSize")(handle, upper, size, flat.data.ptr, size)
+        work = cupy.empty(work_size, a.dtype)
         for one, place in _each(flat, info):
-            factor(handle, upper, size, one, size, work.data.ptr, room, place)
+            factor(handle, upper, size, one, size, work.data.ptr, work_size, place)
     failed = (info != 0).reshape(a.shape[:-2]) | cupy.isnan(_diagonal(x)).any(axis=-1)
     return _nan_where(failed, cupy.tril(x))
 
@@ -102,8 +102,8 @@ def _factored(a: Any) -> tuple[Any, Any, Any]:
         factor(handle, size, addresses.data.ptr, size, pivots.data.ptr, info.data.ptr, count)
     else:
         factor, handle = getattr(cusolver, f"{letter}getrf"), cupy.cuda.device.get_cusolver_handle()
-        room = getattr(cusolver, f"{letter}getrf_bufferSize")(handle, size, size, packed.data.ptr, size)
-        work = cupy.empty(room, a.dtype)
+        work_size = getattr(cusolver, f"{letter}getrf_bufferSize")(handle, size, size, packed.data.ptr, size)
+        work = cupy.empty(work_size, a.dtype)
         for one, order, place in _each(packed, pivots, info):
             factor(handle, size, size, one, size, work.data.ptr, order, place)
     return packed, pivots, info

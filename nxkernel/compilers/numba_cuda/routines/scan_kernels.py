@@ -27,7 +27,7 @@ from nxkernel.types import Type
 #: Elements that a thread takes from a tile, and the most threads that share one.
 ITEMS, THREADS = 8, 256
 #: Room for a tile; a gap after every eight elements, so that threads read from different banks.
-_ROOM = THREADS * (ITEMS + 1)
+_TILE_SIZE = THREADS * (ITEMS + 1)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def rows(scan: ScanForm, cut: bool) -> KernelSource:
     """Rows, or parts of rows where they are cut: a block for each, which goes from tile to tile."""
     text = f"""
 def scan_rows(source, target{", totals" if cut else ""}, length, parts, part, tasks):
-    tile = cuda.shared.array({_ROOM}, {_dtype(scan.type)})
+    tile = cuda.shared.array({_TILE_SIZE}, {_dtype(scan.type)})
     sums = cuda.shared.array({THREADS}, {_dtype(scan.type)})
     t = cuda.threadIdx.x
     threads = cuda.blockDim.x

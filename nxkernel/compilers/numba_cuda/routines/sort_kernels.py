@@ -25,7 +25,7 @@ ITEMS, THREADS = 8, 256
 #: Bits of a digit, and how many digits there are.
 DIGIT, DIGITS = 4, 16
 #: Room for a tile and for the counts of all threads; gaps, so that threads read from different banks.
-_ROOM, _COUNTS = THREADS * (ITEMS + 1), THREADS * (DIGITS + 1)
+_TILE_SIZE, _COUNTS = THREADS * (ITEMS + 1), THREADS * (DIGITS + 1)
 #: Where the element `at` of a tile is in shared memory.
 _GAP = "at + (at >> 3)"
 
@@ -316,8 +316,8 @@ def move(order: DeviceOrder, first: bool, last: bool) -> KernelSource:
             write += f"\nnew[row * length + to] = places[{_GAP}]"
     text = f"""
 def sort_move({", ".join(memory)}, length, columns, parts, part, shift, tasks):
-    keys = cuda.shared.array({_ROOM}, np.{key.dtype.name})
-    {f"places = cuda.shared.array({_ROOM}, np.{place.dtype.name})" if paired else ""}
+    keys = cuda.shared.array({_TILE_SIZE}, np.{key.dtype.name})
+    {f"places = cuda.shared.array({_TILE_SIZE}, np.{place.dtype.name})" if paired else ""}
     ranks = cuda.shared.array({_COUNTS}, np.uint16)
     sums = cuda.shared.array({THREADS}, np.uint16)
     starts = cuda.shared.array({DIGITS + 1}, np.uint16)

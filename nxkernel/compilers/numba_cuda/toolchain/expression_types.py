@@ -243,10 +243,10 @@ class ExpressionWriter:
                 type_ = left.type
         return self._cast(left, type_, node), self._cast(right, type_, node), type_
 
-    def _widened(self, given: Typed) -> Typed:
+    def _widened(self, operand: Typed) -> Typed:
         """An integer with 64 bits, in which Numba computes; unsigned ones stay that only where all 64 are used."""
-        type_ = types.uint64 if isinstance(given.type, types.Integer) and not given.type.signed else types.int64
-        return Typed(self._cast(given, type_, None), type_)
+        type_ = types.uint64 if isinstance(operand.type, types.Integer) and not operand.type.signed else types.int64
+        return Typed(self._cast(operand, type_, None), type_)
 
     def _value_compare(self, node: ast.Compare) -> Typed:
         ((operator,), (other,)) = node.ops, node.comparators
@@ -263,11 +263,11 @@ class ExpressionWriter:
             compare = self.b.icmp_signed if type_.signed else self.b.icmp_unsigned
         return Typed(compare(sign, one, two), types.boolean)
 
-    def _signed(self, given: Typed) -> Typed:
+    def _signed(self, operand: Typed) -> Typed:
         """A narrow unsigned integer as one of 64 bits with a sign, so that it can be compared with any other."""
-        if isinstance(given.type, types.Integer) and not given.type.signed and given.type.bitwidth < 64:
-            return Typed(self._cast(given, types.int64, None), types.int64)
-        return given
+        if isinstance(operand.type, types.Integer) and not operand.type.signed and operand.type.bitwidth < 64:
+            return Typed(self._cast(operand, types.int64, None), types.int64)
+        return operand
 
     def _value_boolop(self, node: ast.BoolOp) -> Typed:
         result = self.entry.alloca(ir.IntType(1))
@@ -320,16 +320,16 @@ class ExpressionWriter:
         if name == "cuda.syncthreads":
             self._called("llvm.nvvm.barrier0", ir.VoidType())
             return None
-        given = [self._value(one) for one in node.args]
+        operand = [self._value(one) for one in node.args]
         if name == "cuda.shfl_xor_sync":
-            return self._shuffled(node, *given)
+            return self._shuffled(node, *operand)
         intrinsic = device_intrinsics.TABLE.get(name)
-        found = intrinsic and intrinsic._defn(None, *[value.type for value in given])
+        found = intrinsic and intrinsic._defn(None, *[value.type for value in operand])
         if not found:
-            kinds = ", ".join(str(value.type) for value in given)
+            kinds = ", ".join(str(value.type) for value in operand)
             self._refuse(node, f"{name} of {kinds} is not known")
         signature, write = found
-        values = [self._cast(one, type_, node) for one, type_ in zip(given, signature.args, strict=True)]
+        values = [self._cast(one, type_, node) for one, type_ in zip(operand, signature.args, strict=True)]
         result = write(Context, self.b, signature, values)
         return None if signature.return_type == types.void else Typed(result, signature.return_type)
 
@@ -340,12 +340,12 @@ class ExpressionWriter:
             function = ir.Function(module, ir.FunctionType(result, [value.type for value in arguments]), name)
         return self.b.call(function, arguments)
 
-    def _shuffled(self, node: ast.Call, mask: Typed, given: Typed, distance: Typed) -> Typed:
+    def _shuffled(self, node: ast.Call, mask: Typed, operand: Typed, distance: Typed) -> Typed:
         """What another thread of the warp has, 32 bits at a time."""
         b, (mask, distance) = self.b, [self._cast(one, types.int32, node) for one in (mask, distance)]
-        width = given.value.type.width if isinstance(given.value.type, ir.IntType) else given.type.bitwidth
+        width = operand.value.type.width if isinstance(operand.value.type, ir.IntType) else operand.type.bitwidth
         whole = ir.IntType(width)
-        bits = given.value if whole == given.value.type else b.bitcast(given.value, whole)
+        bits = operand.value if whole == operand.value.type else b.bitcast(operand.value, whole)
         wide = b.zext(bits, _I32) if width < 32 else bits
         words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(place)), _I32) for place in (0, 32)]
         result = ir.LiteralStructType([_I32, ir.IntType(1)])
@@ -360,15 +360,17 @@ class ExpressionWriter:
             moved = words[0]
         else:
             moved = b.or_(b.zext(words[0], whole), b.shl(b.zext(words[1], whole), whole(32)))
-        return Typed(moved if whole == given.value.type else b.bitcast(moved, given.value.type), given.type)
+        return Typed(moved if whole == operand.value.type else b.bitcast(moved, operand.value.type), operand.type)
 
-    def _cast(self, given: Typed, target: Any, node: ast.AST | None) -> Any:
+    def _cast(self, operand: Typed, target: Any, node: ast.AST | None) -> Any:
         """A value in another type, as Numba casts."""
-        source, value, b = given.type, given.value, self.b
+        source, value, b = operand.type, operand.value, self.b
         if source == target:
             return value
         if isinstance(target, types.UniTuple) and isinstance(source, types.UniTuple) and source.count == target.count:
-            return Context.make_tuple(b, target, [self._cast(part, target.dtype, node) for part in self._parts(given)])
+            return Context.make_tuple(
+                b, target, [self._cast(part, target.dtype, node) for part in self._parts(operand)]
+            )
         numbers = types.Number, types.Boolean
         if not isinstance(source, numbers) or not isinstance(target, numbers):
             self._refuse(node, f"{source} does not become {target}")

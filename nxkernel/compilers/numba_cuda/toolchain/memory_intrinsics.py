@@ -27,10 +27,10 @@ def _moved(kind: Any, count: int) -> tuple[Any, int]:
     return (_I32, bits // 32) if bits >= 32 else (ir.IntType(bits), 1)
 
 
-def _asm(b: ir.IRBuilder, result: Any, text: str, constraints: str, *given: Any) -> Any:
+def _asm(b: ir.IRBuilder, result: Any, text: str, constraints: str, *arguments: Any) -> Any:
     """An instruction of PTX."""
-    kind = ir.FunctionType(result, [value.type for value in given])
-    return b.call(ir.InlineAsm(kind, text, constraints, side_effect=False), given)
+    kind = ir.FunctionType(result, [value.type for value in arguments])
+    return b.call(ir.InlineAsm(kind, text, constraints, side_effect=False), arguments)
 
 
 def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
@@ -82,11 +82,11 @@ def _load(count: int) -> Any:
         if not _check(p, count):
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(p.dtype)
             word, words = _moved(kind, count)
             several = ir.VectorType(word, words) if words > 1 else word
-            value = b.load(_address(b, *given, several), align=_bits(kind) * count // 8)
+            value = b.load(_address(b, *arguments, several), align=_bits(kind) * count // 8)
             read = [b.extract_element(value, _place(n)) for n in range(words)] if words > 1 else [value]
             parts = [part for one in read for part in _taken_apart(b, one, kind)]
             return context.make_tuple(b, signature.return_type, parts)
@@ -104,10 +104,10 @@ def _store(count: int) -> Any:
         if not _check(p, count) or not isinstance(elements, types.BaseTuple) or len(elements) != count:
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(p.dtype)
             word, words = _moved(kind, count)
-            parts = [b.extract_value(given[2], place) for place in range(count)]
+            parts = [b.extract_value(arguments[2], place) for place in range(count)]
             each = count // words
             made = [_put_together(b, parts[n * each : (n + 1) * each], word) for n in range(words)]
             value = made[0]
@@ -115,7 +115,7 @@ def _store(count: int) -> Any:
                 value = ir.Constant(ir.VectorType(word, words), ir.Undefined)
                 for place, one in enumerate(made):
                     value = b.insert_element(value, one, _place(place))
-            b.store(value, _address(b, *given[:2], value.type), align=_bits(kind) * count // 8)
+            b.store(value, _address(b, *arguments[:2], value.type), align=_bits(kind) * count // 8)
             return context.get_dummy_value()
 
         return types.void(p, types.int64, types.UniTuple(p.dtype, count)), codegen
@@ -133,9 +133,9 @@ def further(typingctx: Any, p: Any, i: Any) -> Any:
     if not isinstance(p, types.CPointer):
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         # LLVM would add the number again at each use, where it cannot see that the pointer is the same in all of them.
-        whole = b.ptrtoint(b.gep(*given[:1], given[1:]), _I64)
+        whole = b.ptrtoint(b.gep(*arguments[:1], arguments[1:]), _I64)
         kept = _asm(b, _I64, "mov.u64 $0, $1;", "=l,l", whole)
         kind = context.get_value_type(p.dtype)
         # Memory of the whole device, which LLVM no more sees either.
@@ -149,7 +149,7 @@ def address(typingctx: Any, p: Any) -> Any:
     """Where a pointer points, as a number of bytes."""
     if not isinstance(p, types.CPointer):
         return None
-    return types.int64(p), lambda context, b, signature, given: b.ptrtoint(given[0], _I64)
+    return types.int64(p), lambda context, b, signature, arguments: b.ptrtoint(arguments[0], _I64)
 
 
 # Among other threads ---------------------------------------------------------------------------------------------
@@ -163,15 +163,15 @@ def _exchange(b: ir.IRBuilder, pointer: Any, index: Any, kind: ir.IntType, combi
     shift = b.trunc(b.shl(b.and_(whole, ir.Constant(_I64, 3)), ir.Constant(_I64, 3)), _I32)
     mask = b.shl(ir.Constant(_I32, 2**kind.width - 1), shift)
     first, entry = b.load(word), b.block
-    turn, done = b.append_basic_block("exchange"), b.append_basic_block("exchange.done")
-    b.branch(turn)
-    b.position_at_end(turn)
+    retry, done = b.append_basic_block("exchange"), b.append_basic_block("exchange.done")
+    b.branch(retry)
+    b.position_at_end(retry)
     old = b.phi(_I32)
     old.add_incoming(first, entry)
     new = b.shl(b.zext(combined(b.trunc(b.lshr(old, shift), kind)), _I32), shift)
     found = nvvmutils.atomic_cmpxchg(b, b.module, 32, word, old, b.or_(b.and_(old, b.not_(mask)), new))
     old.add_incoming(found, b.block)
-    b.cbranch(b.icmp_unsigned("==", found, old), done, turn)
+    b.cbranch(b.icmp_unsigned("==", found, old), done, retry)
     b.position_at_end(done)
 
 
@@ -181,8 +181,8 @@ def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Number):
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-        pointer, index, value = given
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer, index, value = arguments
         if isinstance(p.dtype, types.Float):
             single = p.dtype == types.float32
             declare = nvvmutils.declare_atomic_add_float32 if single else nvvmutils.declare_atomic_add_float64
@@ -204,8 +204,8 @@ def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
         if p != types.CPointer(types.uint16):
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-            pointer, index, value = given
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+            pointer, index, value = arguments
             _exchange(b, pointer, index, _I16, lambda old: to_bits(b, b.fadd(to_value(b, old), value)))
             return context.get_dummy_value()
 
@@ -220,8 +220,8 @@ def atomic_max(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Integer) or p.dtype.bitwidth < 32:
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-        pointer, index, value = given
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer, index, value = arguments
         b.atomic_rmw("max" if p.dtype.signed else "umax", b.gep(pointer, [index]), value, "monotonic")
         return context.get_dummy_value()
 

@@ -149,24 +149,24 @@ class _Translator(ExpressionWriter):
         self.b.position_at_end(done)
 
     def _statement_while(self, node: ast.While) -> None:
-        head, body, done = (self.function.append_basic_block(name) for name in ("while", "turn", "after"))
+        head, body, done = (self.function.append_basic_block(name) for name in ("while", "body", "after"))
         self.b.branch(head)
         self.b.position_at_end(head)
         self.b.cbranch(self._truth(node.test), body, done)
-        self._turns(node.body, body, head, done)
+        self._loop_body(node.body, body, head, done)
 
     def _statement_for(self, node: ast.For) -> None:
         call = node.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
             self._refuse(node, "loops go over range(…)")
-        given = [self._cast(self._value(one), types.int64, node) for one in call.args]
+        limits = [self._cast(self._value(one), types.int64, node) for one in call.args]
         zero, one = ir.Constant(_I64, 0), ir.Constant(_I64, 1)
-        first, stop, step = {1: [zero, *given, one], 2: [*given, one], 3: given}[len(given)]
+        first, stop, step = {1: [zero, *limits, one], 2: [*limits, one], 3: limits}[len(limits)]
         down = isinstance(step, ir.Constant) and step.constant < 0
         counter = self.entry.alloca(_I64)
         self.b.store(first, counter)
         head, body, following, done = (
-            self.function.append_basic_block(name) for name in ("for", "turn", "next", "after")
+            self.function.append_basic_block(name) for name in ("for", "body", "next", "after")
         )
         self.b.branch(head)
         self.b.position_at_end(head)
@@ -174,13 +174,13 @@ class _Translator(ExpressionWriter):
         self.b.cbranch(self.b.icmp_signed(">" if down else "<", now, stop), body, done)
         self.b.position_at_end(body)
         self._assign(node.target, Typed(now, types.int64))
-        self._turns(node.body, body, following, done)
+        self._loop_body(node.body, body, following, done)
         self.b.position_at_end(following)
         self.b.store(self.b.add(self.b.load(counter), step), counter)
         self.b.branch(head)
         self.b.position_at_end(done)
 
-    def _turns(self, statements: Sequence[ast.stmt], body: Any, following: Any, done: Any) -> None:
+    def _loop_body(self, statements: Sequence[ast.stmt], body: Any, following: Any, done: Any) -> None:
         self.b.position_at_end(body)
         self.loops.append((following, done))
         self._statements(statements)

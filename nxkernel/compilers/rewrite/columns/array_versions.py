@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 

@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
 from nxkernel.compilers.rewrite.columns.column_axes import Entry, Form, is_uniform, left, uniform
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.graph.expr import Expr, Graph, constant, parameter
 from nxkernel.graph.traverse import post_order

@@ -12,7 +12,7 @@ from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
 from nxkernel.compilers.rewrite.columns.array_versions import Chain, chains, root
 from nxkernel.compilers.rewrite.columns.column_body import Body, Level, Slot, parameters_like
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.graph.expr import Expr, constant
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.compilers.rewrite.columns.column_axes import RefusedError, parts
 from nxkernel.compilers.rewrite.columns.column_loops import ColumnLoops
-from nxkernel.compilers.rewrite.columns.region import Region, gain, worth
+from nxkernel.compilers.rewrite.columns.column_regions import Region, gain, worth
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 

@@ -94,9 +94,9 @@ def test_one_rounding(element, lanes):
 
 def test_no_function_of_the_c_library_is_called_for_a_lane_of_common_numbers():
     from nxkernel.compilers.numba_cpu.codegen.object_code import assembly
-    from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+    from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 
-    frame = KernelFrame("kernel")
+    frame = KernelBuilder("kernel")
     pointers, _ = frame.table(2, 0)
     value = frame.b.load("float", pointers[0], lanes=16)
     frame.b.store(fused_multiply_add.fused(frame.b, value, value, value), pointers[1])

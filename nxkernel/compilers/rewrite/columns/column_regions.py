@@ -159,7 +159,7 @@ class Region:
 
     @property
     def loops(self) -> list[Expr]:
-        """The loops and choices of the graph that are in it."""
+        """The loops and branches of the graph that are in it."""
         return [node for node in self.order if node in self.nodes and node.primitive.family == "control"]
 
     def results(self) -> list[Expr]:

@@ -4,7 +4,15 @@ from compiling import graph_of, spec
 from nests_on_device import planned_nests
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import PassWriter, got, needed, parts, put, room, variable
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import (
+    PassWriter,
+    got,
+    needed,
+    parts,
+    put,
+    shared_dtypes,
+    variable,
+)
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Op
@@ -47,7 +55,11 @@ def test_shared_memory_holds_truth_as_bytes():
     assert got(w, ["s[0]"], types.bool_) == "v1"
     put(w, ["s[0]", "t[0]"], ComplexText("x", "y"), types.c64)
     assert w.text == "s[0] = u8(v)\nv0 = s[0]\nv1 = truth(v0)\ns[0] = x\nt[0] = y"
-    assert (room(types.bf16), room(types.bool_), room(types.c128)) == (["np.float32"], ["np.uint8"], ["np.float64"] * 2)
+    assert (shared_dtypes(types.bf16), shared_dtypes(types.bool_), shared_dtypes(types.c128)) == (
+        ["np.float32"],
+        ["np.uint8"],
+        ["np.float64"] * 2,
+    )
     assert parts(variable("s", types.c64)) == ["s_re", "s_im"]
 
 

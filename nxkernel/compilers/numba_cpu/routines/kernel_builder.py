@@ -14,7 +14,7 @@ def name_of(*parts: object) -> str:
     return "nxk_" + hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
 
 
-class KernelFrame:
+class KernelBuilder:
     """A kernel under construction.
 
     Parameters

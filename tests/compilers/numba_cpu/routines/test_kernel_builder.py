@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import run
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 
 
 def test_names_tell_what_decides_the_code():

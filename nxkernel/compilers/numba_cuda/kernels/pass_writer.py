@@ -204,11 +204,11 @@ class PassWriter:
         """Write what a pass stores and scatters to memory."""
         for number, source in nest_pass.stores:
             name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
-            given = [mine[source] for mine in values]
+            stored = [mine[source] for mine in values]
             if number in vector:
-                self.w.store_vector(name, self.place(number, lanes[0]), given, type_)
+                self.w.store_vector(name, self.place(number, lanes[0]), stored, type_)
                 continue
-            for lane, value in zip(lanes, given, strict=True):
+            for lane, value in zip(lanes, stored, strict=True):
                 self.w.store(name, self.place(number, lane, further), value, type_)
         for scatter in nest_pass.scatters:
             for lane, mine in zip(lanes, values, strict=True):
@@ -236,7 +236,7 @@ class PassWriter:
                 self.w.line(f"{name} = {part}")
 
 
-def room(type_: Type) -> list[str]:
+def shared_dtypes(type_: Type) -> list[str]:
     """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
     name = element_types.numpy_type(element_types.register_type(type_)).name if type_ is not types.bool_ else "uint8"
     return [f"np.{name}"] * (2 if type_.is_complex else 1)
