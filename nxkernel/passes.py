@@ -19,7 +19,7 @@ from nxkernel.fork_safety import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """A step of a compiler.
+    """One pass of a compiler.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Pass:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """What does it."""
+        """The function that does the work."""
         return imported(self.runs)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Do it, and where forms are verified, verify what came of it."""
+        """Run the pass; where verification is on, verify what it leaves."""
         made = self.function(*arguments, **options)
         if _watching:
             for watch in _watching:
@@ -57,7 +57,7 @@ class Pass:
 
 
 def imported(path: str) -> Callable[..., Any]:
-    """A function by its path, ``"module:name"`` below ``nxkernel``."""
+    """The function at a path, ``"module:name"`` below ``nxkernel``."""
     module, _, names = path.partition(":")
     module = f"nxkernel.{module}"
     compile_thread.load(module)
@@ -192,7 +192,7 @@ def passes_of(compiler: str) -> tuple[Pass, ...]:
 
 
 def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *more: Any) -> tuple[Any, dict[Any, Any]]:
-    """A graph, or outputs, rewritten by passes, and for each new node the node of the first graph that it came from.
+    """The form after rewriting passes, and for each new node the node of the first form that it came from.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *more: A
 
 
 def listing(compiler: str) -> str:
-    """The passes of a compiler as text, a line each: its name, what it needs, and what it guarantees.
+    """The passes of a compiler as text: a line each with name, needs and guarantees.
 
     Examples
     --------
@@ -227,7 +227,7 @@ _watching: list[Callable[[Pass, Any], None]] = []
 
 @contextmanager
 def watched(watch: Callable[[Pass, Any], None]) -> Iterator[None]:
-    """Have a function called behind each pass for a while, with the pass and what it left."""
+    """A context in which a function is called after each pass, with the pass and what it left."""
     _watching.append(watch)
     try:
         yield
@@ -236,7 +236,7 @@ def watched(watch: Callable[[Pass, Any], None]) -> Iterator[None]:
 
 
 def verify(done: Pass, made: Any) -> None:
-    """Check what a pass left.
+    """Verify what a pass left.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def verify(done: Pass, made: Any) -> None:
 
 @contextmanager
 def verifying(on: bool = True) -> Iterator[None]:
-    """Check what each pass leaves, or do not, for a while."""
+    """A context in which what passes leave is verified, or not."""
     before = list(_watching)
     _watching[:] = [watch for watch in before if watch is not verify] + [verify] * on
     try:
@@ -261,7 +261,7 @@ def verifying(on: bool = True) -> Iterator[None]:
 
 
 def is_verifying() -> bool:
-    """Whether what passes leave is checked."""
+    """Whether verification is on."""
     return verify in _watching
 
 

@@ -1,4 +1,4 @@
-"""Fourier transforms and linear algebra on NumPy arrays, by SciPy's and NumPy's routines, whole batches at a time.
+"""Fourier transforms and linear algebra on batches of NumPy arrays, by SciPy and NumPy.
 
 None of them raises: where there is no result (a matrix that is singular, not positive definite, or on which an
 iteration does not converge), the elements are NaN.
@@ -26,7 +26,7 @@ def _fft(out: Spec, /, x: np.ndarray, *, axes: tuple[int, ...], inverse: bool) -
 
 
 def transform_into(result: np.ndarray, x: np.ndarray, *, axes: tuple[int, ...], inverse: bool) -> None:
-    """A Fourier transform that writes into given memory, which for large ones takes half the time of new memory."""
+    """A Fourier transform that writes into existing memory; for large arrays this halves the time."""
     if axes and x.size < _FEW and x.dtype == result.dtype:
         transform = np.fft.ifft if inverse else np.fft.fft
         for axis in axes:
@@ -51,14 +51,14 @@ _FEW = 1 << 14
 
 
 def _workers(x: np.ndarray) -> int:
-    """Threads for a transform."""
+    """The number of threads for a transform."""
     import os
 
     return 1 if x.size < _FEW else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
 
 
 def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """A routine that raises for one matrix of a batch, run so that only that matrix has NaN for its `count` results."""
+    """A routine made to fill the `count` results of a matrix with NaN where it would raise for that matrix."""
 
     def run(*arrays: np.ndarray) -> Any:
         try:
@@ -83,7 +83,7 @@ def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
 
 
 def _harmless(array: np.ndarray) -> np.ndarray:
-    """An array of the same shape and type for which every routine has a result."""
+    """An array of the same shape and type for which no routine fails."""
     return np.broadcast_to(np.eye(*array.shape[-2:], dtype=array.dtype), array.shape)
 
 
@@ -92,7 +92,7 @@ _LARGE = 48
 
 
 def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
-    """SciPy's wrapper of a LAPACK routine for the type of some arrays."""
+    """The SciPy wrapper of a LAPACK routine for the arrays' type."""
     compile_thread.load("scipy.linalg.lapack")
     import scipy.linalg.lapack
 
@@ -153,7 +153,7 @@ def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool
 
 
 def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> np.ndarray:
-    """Solve many small triangular systems, each step for all of them at once."""
+    """The solution of many small triangular systems, all at once step by step."""
     if transform != "none":
         a, lower = np.swapaxes(a, -1, -2), not lower
     if transform == "conjugate":
@@ -170,7 +170,9 @@ def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> n
 
 
 def _batch_last(matrices: np.ndarray) -> np.ndarray:
-    """A copy in which one element of all matrices lies together: [rows, columns, batch]."""
+    """A copy with the batch as last axis, so that the same element of all matrices is contiguous: [rows, columns,
+    batch].
+    """
     flat = matrices.reshape(math.prod(matrices.shape[:-2]), *matrices.shape[-2:])
     return np.array(flat.transpose(1, 2, 0), order="C")
 
@@ -195,7 +197,7 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def order_of_rows(pivots: np.ndarray) -> np.ndarray:
-    """Where rows are after each was exchanged for its pivot, for all matrices at once."""
+    """The permutation of rows that results from exchanging each with its pivot, for all matrices."""
     size = pivots.shape[-1]
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), size)
     order, each = np.tile(np.arange(size), (len(flat), 1)), np.arange(len(flat))
@@ -207,7 +209,7 @@ def order_of_rows(pivots: np.ndarray) -> np.ndarray:
 
 
 def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Factor many small matrices, each step for all of them at once, with the pivots that LAPACK chooses."""
+    """LU factors of many small matrices, all at once step by step, with LAPACK's choice of pivots."""
     packed = _batch_last(a)
     size, _, count = packed.shape
     order = np.repeat(np.arange(size)[:, None, None], count, axis=2)
@@ -242,7 +244,7 @@ def _svd(out: tuple[Spec, ...], /, a: np.ndarray, *, full_matrices: bool) -> tup
 
 
 def _svd_of_each(out: tuple[Spec, ...], a: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
-    """By LAPACK's gesdd of the transposed matrix, which lies in memory as LAPACK wants it; so do the factors then."""
+    """SVD by LAPACK's gesdd of the transposed matrices, which are in LAPACK's memory order already."""
     rows, columns = a.shape[-2:]
     gesdd = _driver("gesdd", a)
     work = int(_driver("gesdd_lwork", a)(columns, rows, full_matrices=full_matrices)[0].real)

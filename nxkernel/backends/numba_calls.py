@@ -1,4 +1,4 @@
-"""NumPy implementations of calls of Numba functions in graphs."""
+"""The reference implementation of calls of Numba functions."""
 
 from __future__ import annotations
 

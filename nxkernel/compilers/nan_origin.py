@@ -18,7 +18,7 @@ from nxkernel.graph.traverse import post_order
 
 @dataclass(frozen=True)
 class Origin:
-    """What made a NaN, or the parameter that it came in with.
+    """The operation that made a NaN, or the parameter that already had one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Origin:
 
 
 def origin(graph: Graph, arrays: Sequence[np.ndarray]) -> Origin | None:
-    """What made the first NaN among the outputs of a graph; None where it has none."""
+    """The origin of the first NaN among the outputs of a graph; None if they have none."""
     values = _values(graph, arrays)
     for output in graph.outputs:
         if has_nan(values[id(output)]):
@@ -45,7 +45,7 @@ def origin(graph: Graph, arrays: Sequence[np.ndarray]) -> Origin | None:
 
 
 def has_nan(value: Any) -> bool:
-    """Whether an array, or one of several, has a NaN."""
+    """Whether an array, or one of several, contains a NaN."""
     if isinstance(value, tuple | list):
         return any(has_nan(one) for one in value)
     value = np.asarray(value)
@@ -56,7 +56,7 @@ def has_nan(value: Any) -> bool:
 
 
 def _values(graph: Graph, arrays: Sequence[np.ndarray]) -> dict[int, Any]:
-    """What each node gives."""
+    """The value of each node, by the id of the node."""
     values: dict[int, Any] = {id(node): array for node, array in zip(graph.parameters, arrays, strict=True)}
     with np.errstate(all="ignore"):
         for node in post_order(graph.outputs):
@@ -69,7 +69,7 @@ def _values(graph: Graph, arrays: Sequence[np.ndarray]) -> dict[int, Any]:
 
 
 def _followed(node: Expr, values: dict[int, Any]) -> Origin:
-    """From a node with a NaN back to where it has none before."""
+    """The origin of the NaN in a node's value, found by following operands that have one."""
     while True:
         part = None
         if node.primitive is p.elem:
@@ -88,7 +88,7 @@ def _followed(node: Expr, values: dict[int, Any]) -> Origin:
 
 
 def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
-    """The operand that a NaN comes from; None for what made it."""
+    """The operand that a NaN comes from; None if the node made it."""
     if node.primitive is p.select:
         predicate, *sides = node.operands
         chosen = np.asarray(values[id(predicate)]) != 0
@@ -99,7 +99,7 @@ def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
 
 
 def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Expr | None:
-    """What made a NaN in a loop or a branch, or the operand of it that it came in with."""
+    """The origin of a NaN inside a loop or branch, or the operand that already had it."""
     arrays = [values[id(operand)] for operand in node.operands]
     results = values[id(node)]
     place = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
@@ -145,7 +145,7 @@ def _iteration(node: Expr, arrays: list[Any], place: int, limit: int | None) -> 
 
 
 def _within(graph: Graph, output: int, arrays: Sequence[Any]) -> Origin | int:
-    """What made the NaN of one output of a body, or the number of the parameter that it came in with."""
+    """The origin of the NaN in one output of a body, or the position of the parameter that already had it."""
     values = _values(graph, arrays)
     found = _followed(graph.outputs[output], values)
     if not found.around:

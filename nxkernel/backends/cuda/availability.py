@@ -27,7 +27,7 @@ _NO_DEVICE = "a device: the driver finds no NVIDIA GPU"
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What there is of what a GPU needs.
+    """The driver, libraries and GPUs that were found, and what is missing.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def simulating() -> bool:
 
 @functools.cache
 def state() -> Availability:
-    """What there is on this machine; looked at once.
+    """The availability on this machine, detected once.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def _missing_libraries() -> list[str]:
 
 
 def _of_driver() -> Availability:
-    """What CuPy and the driver say."""
+    """The availability that CuPy and the driver report."""
     try:
         from cupy.cuda import runtime
 
@@ -121,12 +121,12 @@ def _refusal(error: str, driver: str) -> str:
 
 
 def is_available() -> bool:
-    """Whether there is a GPU that can be used, simulated ones apart."""
+    """Whether there is a usable GPU; simulated ones do not count."""
     return not state().missing
 
 
 def require(what: str = 'compiler="numba_cuda"') -> Availability:
-    """Have a GPU that can be used.
+    """Raise an error that says what is missing, unless a GPU can be used.
 
     Parameters
     ----------

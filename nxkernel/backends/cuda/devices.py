@@ -1,4 +1,4 @@
-"""The table of devices by number."""
+"""The devices by number, GPUs or simulated ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _devices: dict[tuple[bool, int], Device] = {}
 
 
 class _Simulation:
-    """How many devices are simulated; None leaves it to the environment, 0 is none."""
+    """The setting for simulated devices: their number, 0 for none, None to follow the environment."""
 
     count: int | None = None
 
 
 def use_simulator(on: bool = True, devices: int = 2) -> None:
-    """Have simulated devices instead of GPUs, for tests and for looking at kernels; slow.
+    """Use simulated devices instead of GPUs, for tests and to inspect kernels; slow.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def use_simulator(on: bool = True, devices: int = 2) -> None:
 
 
 def simulating() -> bool:
-    """Whether devices are simulated: asked for here, or by ``NUMBA_ENABLE_CUDASIM=1`` in the environment."""
+    """Whether devices are simulated, by :func:`use_simulator` or by ``NUMBA_ENABLE_CUDASIM=1``."""
     return availability.simulating() if _Simulation.count is None else _Simulation.count > 0
 
 
 def count() -> int:
-    """How many devices there are; 0 where GPUs cannot be used.
+    """The number of devices; 0 where GPUs cannot be used.
 
     Returns
     -------
@@ -133,6 +133,6 @@ def _index(which: int | str) -> int:
 
 
 def reset() -> None:
-    """Look at the machine anew, and leave simulation to the environment."""
+    """Detect devices again, and leave simulation to the environment."""
     _Simulation.count = None
     availability.state.cache_clear()

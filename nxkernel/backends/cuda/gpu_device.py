@@ -1,4 +1,4 @@
-"""A GPU: memory, streams and launches by way of CuPy, of whose memory pool and current stream it is a user."""
+"""A GPU: memory, streams and launches through CuPy, whose memory pool and current stream it uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ERRORS = (runtime.CUDARuntimeError, driver.CUDADriverError)
 
 
 class PhysicalDevice(Device):
-    """A GPU, and this process's part of its memory.
+    """A GPU, with the memory that this process uses of it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class PhysicalDevice(Device):
         return runtime.deviceGetAttribute(which, self.index)
 
     def _peak(self) -> float | None:
-        """Two transfers for each tick of the memory's clock, which is told in kHz, on each line of the bus."""
+        """The peak memory bandwidth, in bytes a second: two transfers a memory clock tick (kHz) a line of the bus."""
         try:
             clock = self._attribute(runtime.cudaDevAttrMemoryClockRate)
             width = self._attribute(runtime.cudaDevAttrGlobalMemoryBusWidth)
@@ -76,7 +76,7 @@ class PhysicalDevice(Device):
 
     @contextlib.contextmanager
     def here(self) -> Iterator[PhysicalDevice]:
-        """See the base."""
+        """See :meth:`Device.here`."""
         if self._lost is not None:
             raise faults.again(self._lost)
         try:
@@ -89,13 +89,13 @@ class PhysicalDevice(Device):
             self._raise(error)
 
     def _begin(self) -> None:
-        """Make the device's context current in this thread: the driver's launches do not."""
+        """Make the device's context current in this thread, which the driver's launches do not."""
         runtime.setDevice(self.index)
         runtime.free(0)
         self._thread.ready = True
 
     def _raise(self, error: Exception) -> NoReturn:
-        """Raise what there is to say of one of CUDA's errors."""
+        """Raise the exception for an error of CUDA."""
         explained = faults.error_of(self, error, list(dict.fromkeys(self._recent)))
         if explained is error:
             raise error
@@ -104,7 +104,7 @@ class PhysicalDevice(Device):
         raise explained from error
 
     def synchronize(self) -> None:
-        """See the base."""
+        """See :meth:`Device.synchronize`."""
         with self.here():
             self._wait()
 
@@ -113,7 +113,7 @@ class PhysicalDevice(Device):
         self._recent.clear()
 
     def capture(self, work: Callable[[], Any]) -> PhysicalGraph:
-        """See the base."""
+        """See :meth:`Device.capture`."""
         with self.here(), cupy.cuda.Stream(non_blocking=True) as stream:
             self._thread.captured = launches = []
             # CuPy's graph is of a stream of its own: the one that legacy code shares cannot be captured.
@@ -129,7 +129,7 @@ class PhysicalDevice(Device):
             return PhysicalGraph(self, stream.end_capture(), launches)
 
     def time(self, work: Callable[[], Any]) -> float:
-        """See the base."""
+        """See :meth:`Device.time`."""
         with self.here():
             start, end = cupy.cuda.Event(), cupy.cuda.Event()
             start.record()
@@ -160,7 +160,7 @@ class PhysicalDevice(Device):
             return memory.ptr, memory
 
     def download(self, array: DeviceArray) -> np.ndarray:
-        """See the base."""
+        """See :meth:`Device.download`."""
         found = np.empty(array.shape, array.dtype)
         if array.nbytes:
             with self.here():
@@ -170,13 +170,13 @@ class PhysicalDevice(Device):
         return found
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.copy`."""
         if nbytes:
             with self.here():
                 runtime.memcpyAsync(target, source, nbytes, runtime.memcpyDeviceToDevice, _stream())
 
     def bring(self, array: DeviceArray) -> DeviceArray:
-        """See the base."""
+        """See :meth:`Device.bring`."""
         found = self.allocate(array.shape, array.dtype)
         if array.device is self:
             self.copy(found.pointer, array.pointer, array.nbytes)
@@ -199,13 +199,13 @@ class PhysicalDevice(Device):
         return found
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.fill`."""
         if nbytes:
             with self.here():
                 runtime.memsetAsync(pointer, byte, nbytes, _stream())
 
     def read(self, pointer: int, dtype: Any) -> Any:
-        """See the base."""
+        """See :meth:`Device.read`."""
         dtype = np.dtype(dtype)
         with self.here():
             # Memory that stays where it is: the copy needs no place of the driver's in between.
@@ -217,7 +217,7 @@ class PhysicalDevice(Device):
         return np.frombuffer(place, np.uint8, dtype.itemsize).copy().view(dtype)[0]
 
     def write(self, pointer: int, array: np.ndarray) -> None:
-        """See the base."""
+        """See :meth:`Device.write`."""
         if array.nbytes:
             with self.here():
                 address = array.ctypes.data
@@ -228,7 +228,7 @@ class PhysicalDevice(Device):
 
     @property
     def memory(self) -> DeviceMemory:
-        """See the base."""
+        """See :meth:`Device.memory`."""
         with self.here():
             free, total = runtime.memGetInfo()
             return DeviceMemory(
@@ -236,12 +236,12 @@ class PhysicalDevice(Device):
             )
 
     def limit_memory(self, nbytes: int | None) -> None:
-        """See the base."""
+        """See :meth:`Device.limit_memory`."""
         with self.here():
             self._pool.set_limit(size=nbytes or 0)
 
     def free_unused(self) -> None:
-        """See the base."""
+        """See :meth:`Device.free_unused`."""
         with self.here():
             self._pool.free_all_blocks()
 
@@ -250,7 +250,7 @@ class PhysicalDevice(Device):
     def load(
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
-        """See the base."""
+        """See :meth:`Device.load`."""
         if code is None:
             raise ValueError(f"a GPU needs the machine code of {source.name}")
         with self.here():
@@ -261,7 +261,7 @@ class PhysicalDevice(Device):
     def prepare(
         self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
     ) -> Prepared:
-        """See the base."""
+        """See :meth:`Device.prepare`."""
         if shared:
             which = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             with self.here():
@@ -271,7 +271,7 @@ class PhysicalDevice(Device):
         return super().prepare(kernel, grid, block, shared, scalars)
 
     def launch(self, prepared: Prepared) -> None:
-        """See the base."""
+        """See :meth:`Device.launch`."""
         if 0 in prepared.grid:
             return
         kernel, thread = prepared.kernel, self._thread
@@ -294,14 +294,14 @@ class PhysicalDevice(Device):
         )
 
     def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
-        """See the base."""
+        """See :meth:`Device.occupancy`."""
         threads = int(np.prod(block))
         with self.here():
             blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, threads, shared)
         return blocks * threads / self._resident
 
     def resources(self, kernel: DeviceKernel) -> Resources | None:
-        """See the base."""
+        """See :meth:`Device.resources`."""
         with self.here():
             return Resources(
                 *(
@@ -317,7 +317,9 @@ class PhysicalDevice(Device):
 
 
 class _Thread(threading.local):
-    """What a thread knows of a device: whether its context is current, a place for elements, what it captures."""
+    """A thread's state on a device: whether its context is current, a buffer for single elements, and the capture in
+    progress.
+    """
 
     ready = False
     place: Any = None
@@ -325,12 +327,12 @@ class _Thread(threading.local):
 
 
 def _stream() -> int:
-    """The current stream of this thread on the current device, as a number."""
+    """The handle of the thread's current stream on the current device."""
     return cupy.cuda.get_current_stream().ptr
 
 
 class PhysicalGraph:
-    """Launches that were captured.
+    """A captured CUDA graph.
 
     Parameters
     ----------
@@ -346,7 +348,7 @@ class PhysicalGraph:
         self._titles = [each.title for each in launches[-_REMEMBERED:]]
 
     def launch(self) -> None:
-        """Queue all of it on the current stream."""
+        """Queue the graph on the current stream."""
         self._device._recent.extend(self._titles)
         with self._device.here():
             self._graph.launch()

@@ -18,7 +18,7 @@ SCALAR_DTYPES = {
 
 
 class SourceLike(Protocol):
-    """What a device must know of a kernel.
+    """The protocol of a kernel's source, as far as devices use it.
 
     See :class:`nxkernel.compilers.numba_cuda.language.kernel_launches.KernelSource`.
     """
@@ -31,7 +31,7 @@ class SourceLike(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceKernel:
-    """A kernel that a device can launch.
+    """A kernel loaded on a device.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class DeviceKernel:
 
     @property
     def title(self) -> str:
-        """The kernel's name, as faults tell it."""
+        """The kernel's name in error messages."""
         return f"{self.source.name} ({self.source.symbol[:12]})"
 
 
 class Prepared:
-    """A launch whose arguments are laid out; its pointers may be changed from launch to launch.
+    """A launch with its arguments laid out in memory; pointers may be changed between launches.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Prepared:
         self.addresses = self._list.ctypes.data
 
     def point(self, pointers: Sequence[int]) -> None:
-        """Let the pointers be these."""
+        """Set the pointers for the next launch."""
         self.arguments[: self.kernel.pointers] = pointers
 
 
@@ -107,7 +107,7 @@ def _three(numbers: Sequence[int]) -> tuple[int, int, int]:
 
 
 def pointers(parameters: Sequence[str]) -> int:
-    """How many parameters, at the beginning, are pointers.
+    """The number of parameters, at the beginning, that are pointers.
 
     Examples
     --------

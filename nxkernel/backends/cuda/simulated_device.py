@@ -1,4 +1,4 @@
-"""A device on the host: memory of NumPy, and kernels in Numba's CUDA simulator."""
+"""A simulated device: memory is NumPy's, and kernels run in Numba's CUDA simulator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALIGNMENT = 256
 
 
 class SimulatedDevice(Device):
-    """What a GPU does, slowly, on the host. Whatever kernels read or write outside of memory is a fault.
+    """A device simulated on the host, slowly. Accesses of kernels outside of allocated memory are faults.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class SimulatedDevice(Device):
             self._starts.remove(pointer)
 
     def _rest(self, pointer: int) -> np.ndarray | None:
-        """The bytes from an address to the end of what was allocated there; None where nothing was."""
+        """The allocated bytes from an address on; None if the address is not allocated."""
         with self._lock:
             place = bisect.bisect_right(self._starts, pointer) - 1
             if place < 0:
@@ -86,17 +86,17 @@ class SimulatedDevice(Device):
         return found[:nbytes]
 
     def download(self, array: DeviceArray) -> np.ndarray:
-        """See the base."""
+        """See :meth:`Device.download`."""
         self._no_waiting()
         return self._bytes(array.pointer, array.nbytes, "reading").copy().view(array.dtype).reshape(array.shape)
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.copy`."""
         into, from_ = self._bytes(target, nbytes, "writing"), self._bytes(source, nbytes, "reading")
         self.do(lambda: np.copyto(into, from_))
 
     def bring(self, array: DeviceArray) -> DeviceArray:
-        """See the base."""
+        """See :meth:`Device.bring`."""
         found = self.allocate(array.shape, array.dtype)
         self._bytes(found.pointer, found.nbytes, "writing")[:] = array.device._bytes(
             array.pointer, array.nbytes, "reading"
@@ -104,44 +104,44 @@ class SimulatedDevice(Device):
         return found
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.fill`."""
         into = self._bytes(pointer, nbytes, "filling")
         self.do(lambda: into.fill(byte))
 
     def read(self, pointer: int, dtype: Any) -> Any:
-        """See the base."""
+        """See :meth:`Device.read`."""
         self._no_waiting()
         dtype = np.dtype(dtype)
         return self._bytes(pointer, dtype.itemsize, "reading").copy().view(dtype)[0]
 
     def write(self, pointer: int, array: np.ndarray) -> None:
-        """See the base."""
+        """See :meth:`Device.write`."""
         self._no_waiting()
         self._bytes(pointer, array.nbytes, "writing")[:] = np.frombuffer(array.tobytes(), np.uint8)
 
     @property
     def memory(self) -> DeviceMemory:
-        """See the base."""
+        """See :meth:`Device.memory`."""
         return DeviceMemory(self._used, self._used, TOTAL, TOTAL - self._used, self._limit)
 
     def limit_memory(self, nbytes: int | None) -> None:
-        """See the base."""
+        """See :meth:`Device.limit_memory`."""
         self._limit = nbytes
 
     def free_unused(self) -> None:
-        """Nothing is kept for later here."""
+        """Do nothing, as no memory is cached; see :meth:`Device.free_unused`."""
 
     # Kernels.
 
     def load(
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
-        """See the base."""
+        """See :meth:`Device.load`."""
         handle = SimulatedKernel(source.name, source.text, source.symbol, names or {})
         return DeviceKernel(source, handle, None, pointers(source.parameters))
 
     def launch(self, prepared: Prepared) -> None:
-        """See the base."""
+        """See :meth:`Device.launch`."""
         if 0 in prepared.grid:
             return
         arguments = prepared.arguments.copy()
@@ -177,7 +177,7 @@ class SimulatedDevice(Device):
     # Order.
 
     def do(self, work: Callable[[], Any]) -> None:
-        """Do it now, or when the graph is launched that is being captured."""
+        """Run work now, or append it to the graph that is being captured."""
         if self._captured.into is None:
             work()
         else:
@@ -188,11 +188,11 @@ class SimulatedDevice(Device):
             raise RuntimeError("the host can neither read nor write nor wait while a graph is captured")
 
     def synchronize(self) -> None:
-        """All is done when it was queued; see the base."""
+        """Do nothing, as work runs when it is queued; see :meth:`Device.synchronize`."""
         self._no_waiting()
 
     def capture(self, work: Callable[[], Any]) -> SimulatedGraph:
-        """See the base."""
+        """See :meth:`Device.capture`."""
         self._captured.into = []
         try:
             work()
@@ -201,26 +201,26 @@ class SimulatedDevice(Device):
             self._captured.into = None
 
     def time(self, work: Callable[[], Any]) -> float:
-        """The time on the clock; see the base."""
+        """The wall-clock time; see :meth:`Device.time`."""
         start = time.perf_counter()
         work()
         return time.perf_counter() - start
 
     def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
-        """One: a simulated multiprocessor holds one block; see the base."""
+        """Always 1, as a simulated multiprocessor holds one block; see :meth:`Device.occupancy`."""
         return 1.0
 
     def resources(self, kernel: DeviceKernel) -> Resources | None:
-        """Nobody knows, as there is no machine code; see the base."""
+        """None, as there is no machine code; see :meth:`Device.resources`."""
         return None
 
     def here(self) -> AbstractContextManager[Any]:
-        """See the base."""
+        """See :meth:`Device.here`."""
         return contextlib.nullcontext(self)
 
 
 class _Owner:
-    """Keeps a block of memory."""
+    """Keeps a block of memory allocated."""
 
     __slots__ = ("__weakref__",)
 
@@ -230,7 +230,7 @@ class _CapturedLaunches(threading.local):
 
 
 class SimulatedGraph:
-    """What was captured.
+    """A captured sequence of work.
 
     Parameters
     ----------
@@ -241,13 +241,13 @@ class SimulatedGraph:
         self._work = work
 
     def launch(self) -> None:
-        """Do all of it, in its order."""
+        """Run the work in order."""
         for each in self._work:
             each()
 
 
 class Pointer(np.ndarray):
-    """Memory of a device from an address on: what is before or behind it is no one's."""
+    """A pointer into device memory, as simulated kernels index it; accesses outside of the allocation are faults."""
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, slice) and key < 0:

@@ -59,7 +59,7 @@ class CacheFolder:
     key: bytes
 
     def opened(self, name: str, data: bytes) -> bytes | None:
-        """The object code in a file of that name; None where it is damaged.
+        """The object code in the data of a file of that name; None where the data is damaged.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class CacheFolder:
         return bytes(code) if hmac.compare_digest(self._digest(name, code), digest) else None
 
     def head(self, name: str, code: bytes) -> bytes:
-        """What stands before object code in the file of that name."""
+        """The header, in bytes, that comes before object code in the file of that name."""
         key, digest = self._name_of_key(), self._digest(name, code)
         return _HEAD.pack(_MAGIC, key, digest, _unkeyed(name, key, digest, code), len(code))
 
@@ -102,7 +102,7 @@ def _unkeyed(name: str, key: bytes, digest: bytes, code: bytes | memoryview) -> 
 
 
 def read(name: str) -> bytes | None:
-    """The object code of a name, or None; a damaged file is removed and counts as missing, as do files of others."""
+    """The object code stored under a name, or None; files that are damaged or another user's are removed."""
     place = _place()
     if place is None:
         return None
@@ -140,7 +140,7 @@ def _remove(place: CacheFolder, name: str, why: str) -> None:
 
 
 def has(name: str) -> bool:
-    """Whether there is a file of that name that would be read."""
+    """Whether a file of that name exists that :func:`read` would accept."""
     place = _place()
     if place is None:
         return False
@@ -151,7 +151,7 @@ def has(name: str) -> bool:
 
 
 def write(name: str, code: bytes) -> None:
-    """Keep object code under a name; a disk that is full or read-only costs a warning, nothing else."""
+    """Store object code under a name; a full or read-only disk gives a warning and no error."""
     place = _place()
     if place is None:
         return
@@ -195,7 +195,7 @@ class File:
 
 
 def files() -> Iterator[File]:
-    """The files of the cache: those of this version and processor, then all others."""
+    """All files of the cache: first those of this version and processor, then the others."""
     root, own = _root(), directory()
     with contextlib.suppress(OSError, UntrustedError):
         folder = file_trust.opened(root, make=False) if root is not None and own is not None else None
@@ -238,19 +238,19 @@ class CacheSummary:
 
 
 def is_kernel(name: str) -> bool:
-    """Whether code of that name is a kernel of somebody's program."""
+    """Whether a name is that of a kernel, and not of a program or of shared runtime code."""
     found = _OWN_CODE.fullmatch(name)
     return found is not None and found[1] == "k"
 
 
 def is_program(name: str) -> bool:
-    """Whether code of that name is a program, which calls kernels in turn or has loops of its own."""
+    """Whether a name is that of a program, which calls kernels or has loops of its own."""
     found = _OWN_CODE.fullmatch(name)
     return found is not None and found[1] == "p"
 
 
 def summary(seconds: float = 60.0) -> CacheSummary:
-    """What is on disk: how many files, how large, and how old; those of this version and processor are looked at first.
+    """Count the files on disk, with sizes and ages; those of this version and processor come first.
 
     Parameters
     ----------
@@ -278,7 +278,9 @@ def summary(seconds: float = 60.0) -> CacheSummary:
 
 
 def trim(limit: int | None = None, most: int | None = None) -> int:
-    """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
+    """Remove the least recently used files until the cache is within its limits, and leftover temporary files; how many
+    were removed.
+    """
     limit, most = LIMIT if limit is None else limit, MOST if most is None else most
     found = sorted(files(), key=lambda file: file.used)
     total, count, removed = sum(file.size for file in found), len(found), 0
@@ -299,7 +301,7 @@ def trim(limit: int | None = None, most: int | None = None) -> int:
 
 
 def clear() -> int:
-    """Remove every file; how many there were."""
+    """Remove every file of the cache; how many were removed."""
     removed = 0
     for file in list(files()):
         with contextlib.suppress(OSError):
@@ -322,7 +324,7 @@ def _root() -> Path | None:
 
 
 def directory() -> Path | None:
-    """The folder for this processor and these versions, made if need be; None when there is no cache."""
+    """The folder for this processor and these versions, created if missing; None when the cache is off."""
     place = _place()
     return None if place is None else Path(place.folder.path)
 
@@ -380,7 +382,7 @@ def _refuse(error: UntrustedError, root: str) -> None:
 
 @functools.cache
 def _fingerprint() -> str:
-    """The version, the sources of the cache, and what decides what object code of the compiler that is built in means.
+    """A string that changes with the version, with the sources of the cache, and with the built-in compiler's output.
 
     Between two releases sources change and the version does not: by the version alone old code would be loaded.
     """
@@ -397,7 +399,7 @@ _KEY_ELSEWHERE = "Set NXKERNEL_CACHE_KEY to a file elsewhere, which is made, or 
 
 
 def _warn(text: str, hint: str = _ELSEWHERE) -> None:
-    """Say that the cache cannot be used; once for each thing to do about it."""
+    """Warn that the cache cannot be used; once for each remedy."""
     with _lock:
         if hint in _warned:
             return
@@ -407,7 +409,7 @@ def _warn(text: str, hint: str = _ELSEWHERE) -> None:
 
 
 def reset() -> None:
-    """Look at the environment anew, and warn again."""
+    """Read the environment again, and allow warnings again."""
     for kept in (_prepared, user_key.key, user_key.absolute):
         kept.cache_clear()
     _warned.clear()

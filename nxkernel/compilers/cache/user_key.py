@@ -1,4 +1,4 @@
-"""The user's key, by which files of the disk cache are known as this user's: 32 random bytes in a file of their own.
+"""The user's key, which authenticates this user's files in the disk cache: 32 random bytes in a file of their own.
 
 It lies outside of the cache's folder, in ``~/.local/state/nxkernel`` (``XDG_STATE_HOME`` moves that; on Windows in
 ``LOCALAPPDATA``) or in the file that ``NXKERNEL_CACHE_KEY`` names, so that a copy of the folder comes without it. Who
@@ -22,7 +22,7 @@ _TEMPORARY = ".cache-key-"
 
 @functools.lru_cache(maxsize=8)
 def key(path: Path) -> bytes:
-    """The key in a file, which is made when it is missing.
+    """Read the key from a file, which is created when it is missing.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def key(path: Path) -> bytes:
 
 
 def place() -> Path:
-    """The file that has the key; what is relative stands in the folder that the process was in at first.
+    """The path of the key file; a relative one is resolved once, in the folder where the process is then.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def place() -> Path:
 
 @functools.lru_cache(maxsize=64)
 def absolute(path: str, *inside: str) -> Path:
-    """A path as it was meant when it was first asked for, whatever folder the process goes to later.
+    """A path made absolute, with ``~`` expanded; the same path gives the same result after a change of folder.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _STATEMENT = 88
 
 
 def render(nest: Nest) -> str:
-    """Python source for a nest.
+    """A nest as the source of an equivalent Numba function, for people.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def _buffer(number: int) -> str:
 
 
 def _row_dtype(type_: types.Type) -> str:
-    """The type of a row on the stack; half-width floats are held in single ones."""
+    """The NumPy type of a scratch row on the stack; half-width floats are held as f32."""
     return f"np.{types.compute_type(type_).dtype.name}"
 
 
 def _goes_back(nest: Nest, buffer: int) -> bool:
-    """Whether a nest comes to the same elements of a buffer more than once, apart from what is computed."""
+    """Whether a nest reads the same elements of a buffer more than once, apart from computed indices."""
     return Stride.NONE in nest.buffers[buffer].strides
 
 
@@ -130,7 +130,7 @@ class _Renderer:
         self.depth += 1
 
     def _vectors(self) -> str:
-        """What becomes of the lanes of vectors, in words."""
+        """A comment that says along which axis vectors run."""
         along = f"along {self._axis_name(self._lane_axis())}"
         if not self.nest.tile:
             return f"vectors run {along}"

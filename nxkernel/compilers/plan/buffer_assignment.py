@@ -24,7 +24,7 @@ _OUT_OF_STEP = frozenset([Stride.NONE, Stride.DYNAMIC, Stride.DOUBLE])
 def placed(
     steps: list[Step], results: list[Expr], root: Callable[[Expr], Expr], numbers: Collection[Expr]
 ) -> tuple[dict[Expr, Location], int]:
-    """Where values live, and the size of the workspace.
+    """Assign memory to every value: the location of each, and the size of the workspace in bytes.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def aligned(size: int) -> int:
 
 
 def bytes_of(node: Expr | Spec) -> int:
-    """Bytes of a value, or of one that a spec describes."""
+    """The size in bytes of a value, or of the value that a spec describes."""
     return shapes.size(node.shape) * node.type.size
 
 
 class _BufferAssigner:
-    """Finds a place for each value that is no input: outputs have their arrays, the rest shares a workspace."""
+    """Assigns a location to each value that is no input: outputs have arrays, others share a workspace by lifetime."""
 
     def __init__(
         self, steps: list[Step], results: list[Expr], root: Callable[[Expr], Expr], numbers: Collection[Expr]
@@ -67,7 +67,7 @@ class _BufferAssigner:
                 self.last[node] = time
 
     def placed(self) -> tuple[dict[Expr, Location], int]:
-        """Where values live, and the size of the workspace."""
+        """The location of each value, and the size of the workspace in bytes."""
         place: dict[Expr, Location] = {}
         outputs = set(self.results)
         arrays = [
@@ -103,7 +103,8 @@ class _BufferAssigner:
     def _in_output(
         self, node: Expr, size: int, arrays: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
     ) -> int | None:
-        """An output whose array is free while a value lives: written afterwards, or over it element by element.
+        """The index of an output array that is free during a value's lifetime, or None: written later, or over the
+        value element by element.
 
         Of each output that is given there are its number, the time when it is written, and its bytes.
         """
@@ -118,7 +119,7 @@ class _BufferAssigner:
 
     @staticmethod
     def _over(step: Step, old: Expr, new: Expr) -> bool:
-        """Whether a step reads each element of `old` only where it writes the element of `new` in its place."""
+        """Whether a step reads each element of `old` only where it writes the element of `new` at the same position."""
         from nxkernel.compilers.schedule.canonical_form import BoundNest
 
         bound = step.work

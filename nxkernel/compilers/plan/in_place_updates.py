@@ -24,7 +24,7 @@ def candidates(
     writable: set[Expr],
     shares: Shares,
 ) -> dict[Expr, Expr]:
-    """For each result that could be computed in place, the value whose memory it would take.
+    """Find the results that could be computed in place: for each, the value whose memory it would take over.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ _OWN_MEMORY = frozenset(["tuple", "reduction", "contraction", "cumulative", "sor
 
 
 def below(node: Expr) -> Expr:
-    """The value below reshapes."""
+    """The value that a chain of reshapes starts from."""
     while node.primitive is p.reshape:
         node = node.operands[0]
     return node
@@ -79,7 +79,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
 
 
 def computed_before(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
-    """The values that must be computed before an in-place update, since they read what it overwrites.
+    """The values that must be materialized before an in-place update, as they read what it overwrites.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def computed_before(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline:
 
 
 def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr], inline: bool) -> bool:
-    """Whether a value is computed from some memory, apart from reads that each element can do when it is written.
+    """Whether a value is computed from a buffer, other than element by element at the position being written.
 
     Those are `straight` below it: between the read and the update every element stays in its place.
     """
@@ -123,7 +123,7 @@ _LOOKED_THROUGH = frozenset([
 
 
 def _keeps_places(node: Expr) -> bool:
-    """Whether a node is a reshape that adds and drops axes of length 1."""
+    """Whether a reshape only adds or drops axes of length 1."""
     return node.primitive is p.reshape and _long(node.shape) == _long(node.operands[0].shape)
 
 
@@ -132,7 +132,7 @@ def _long(shape: Sequence[int]) -> list[int]:
 
 
 def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) -> bool:
-    """Whether a value reads just the elements that an update writes, each where it is written, or those of other rows.
+    """Whether a value reads exactly the elements that an update writes, each at its own position, or only other rows.
 
     Along an axis of which one place is read and one is written, no element is written before it is read for another.
     """
@@ -151,7 +151,7 @@ def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr])
 
 
 def _is_same(start: Expr | int, other: Expr) -> bool:
-    """Whether two parts begin at the same place of an axis."""
+    """Whether two slices begin at the same index of an axis."""
     if isinstance(start, Expr):
         return start is other
     return other.primitive is p.constant and other.params["value"] == start

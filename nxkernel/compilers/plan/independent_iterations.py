@@ -92,7 +92,9 @@ def independence(node: Expr, body: ProgramPlan) -> Independence | None:
 
 
 def _counted(node: Expr) -> tuple[int, int, Expr] | None:
-    """The place of the counter of a loop, its step, and what it is compared with."""
+    """The position of a loop's counter in its state, its step, and the bound that it is compared with; None if it has
+    none.
+    """
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
     (asked,) = condition.outputs
     if asked.primitive not in (p.less, p.greater):
@@ -114,7 +116,7 @@ class _DependentError(Exception):
 
 
 class _Touched:
-    """Collects where arrays are touched: for each the lanes that hold all reads and writes.
+    """Collects which elements of each array the iterations access, as index ranges relative to the counter.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ class _Touched:
     def _control(
         self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: ProgramPlan
     ) -> None:
-        """Go through a loop or branch inside, of which some operands are arrays of the loop."""
+        """Collect the accesses of an inner loop or branch that has arrays of the loop among its operands."""
         node = control.node
         if loop_buffers.copied(node, control.parts, control.shared) & set(arrays):
             raise _DependentError
@@ -215,13 +217,13 @@ class _Touched:
 def _handed(
     given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
 ) -> dict[Expr, Line]:
-    """The parameters of a part that come from the counter of the loop around it."""
+    """The parameters of a part that depend linearly on the counter of the loop around it."""
     lines = [(parameter, _line(operand, counters, known)) for parameter, operand in given]
     return {parameter: line for parameter, line in lines if line is not None}
 
 
 def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]) -> Line | None:
-    """How an index comes from the counter, where that is by a factor and a distance."""
+    """An index as ``factor * counter + distance``; None if it is not of that form."""
     if index in counters:
         return counters[index]
     if index.primitive is p.reshape:

@@ -89,7 +89,7 @@ def loop_buffers_of(
 
 
 def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None]) -> set[int]:
-    """The operands of a loop or branch that it copies, or whose buffers it may swap.
+    """The operands of a loop or branch that it copies first, or whose buffers it may swap.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None
 
 
 def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:
-    """The results of a branch that one side computes in another buffer, so that it copies them.
+    """The results of a branch that a side computes in another buffer and that are copied at its end.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:
 
 @dataclass(frozen=True)
 class BufferSwaps:
-    """The permutation and copies of a loop's buffers after an iteration.
+    """How a loop permutes and copies its buffers after an iteration.
 
     Parameters
     ----------

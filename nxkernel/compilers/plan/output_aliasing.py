@@ -10,7 +10,7 @@ from nxkernel.graph.expr import Expr
 
 
 def is_free(parameter: Expr, shared: Mapping[Expr, Expr]) -> bool:
-    """Whether no update in place takes over the memory of a parameter.
+    """Whether no in-place update has taken over the memory of a parameter.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def is_free(parameter: Expr, shared: Mapping[Expr, Expr]) -> bool:
 
 
 def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
-    """Whether a result can be written straight over a parameter.
+    """Whether a result can be written straight into the memory of a parameter.
 
     A nest must compute it, and read of the parameter nothing but the element that it is about to write.
 

@@ -1,4 +1,4 @@
-"""From the outputs of a graph to its plan: which values share memory, the order of steps, where each value lives."""
+"""Planning: from the outputs of a graph to its plan (shared memory, order of steps, location of each value)."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
 class _WaitingError(Exception):
-    """An in-place update made two steps, or two passes of a nest, depend on each other."""
+    """A cycle: an in-place update makes two steps, or two passes of a nest, wait for each other."""
 
     def __init__(self, update: Expr) -> None:
         self.update = update
 
 
 class Planner:
-    """Makes plans.
+    """Makes plans of graphs, for a compiler's routines and rewrites.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Planner:
         self.routines, self.prepare, self.keeping = routines, prepare, keeping
 
     def program(self, graph: Graph) -> ProgramPlan:
-        """The plan of a whole program; its inputs belong to the caller, who may want some of them to change."""
+        """The plan of a whole program, whose inputs belong to the caller; some of them may be updated."""
         prepared, origin = self.prepare(graph.outputs)
         writable = {graph.parameters[place] for place, _ in graph.updates}
         made = self._plan(None, prepared, origin, writable, {})
@@ -86,7 +86,7 @@ class Planner:
         return made
 
     def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
-        """The plan of a part of a loop or branch, which may write into some of its inputs."""
+        """The plan of a body of a loop or branch, which may overwrite some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
         parameters = {graph.parameters[place] for place in writable}
         return self._plan(graph, prepared, origin, parameters, known)
@@ -114,7 +114,7 @@ class Planner:
                 draft.give_up(waiting.update)
 
     def parts_of(self, node: Expr, ranges: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
-        """The plans of the condition and the body of a loop, or of the two sides of a branch.
+        """The plans of a loop's condition and body, or of a branch's two sides.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Planner:
 
 
 class PlanDraft:
-    """A plan in the making, which the passes of planning go through.
+    """A plan under construction; each planning pass changes it.
 
     Parameters
     ----------
@@ -196,11 +196,11 @@ class PlanDraft:
         self.aliases: dict[Expr, Expr] = {}
 
     def give_up(self, update: Expr) -> None:
-        """Have an update not be in place, since steps would wait for each other."""
+        """Drop an in-place update, since it makes steps wait for each other."""
         del (self.possible if update in self.possible else self._wanted)[update]
 
     def root(self, node: Expr) -> Expr:
-        """The value whose memory another one is in."""
+        """The value that owns the memory of a value, followed through in-place updates."""
         while node in self.shared:
             node = self.shared[node]
         return node
@@ -208,23 +208,23 @@ class PlanDraft:
     # Passes ----------------------------------------------------------------------------------------------------
 
     def find_ranges(self) -> None:
-        """Find out between which bounds single integers are."""
+        """Compute the bounds of single integers."""
         if self.inline:
             self.ranges = integer_ranges.intervals(self.order, self.known)
 
     def plan_bodies(self) -> None:
-        """Make the plans of the bodies of loops and branches."""
+        """Plan the bodies of loops and branches."""
         for node in self.controls:
             self.parts[node] = self.planner.parts_of(node, self.ranges)
 
     def find_updates(self) -> None:
-        """Find the results that could be in the memory of what they are made from."""
+        """Find the results that could be computed in place."""
         self.possible = in_place_updates.candidates(
             self.order, self.outputs, users(self.order), self.writable, self._shares
         )
 
     def fuse(self) -> None:
-        """Decide which values are in memory, and which nest computes each."""
+        """Decide which values are materialized, and which nest computes each."""
         self.shared = dict(self.possible)
         kept = set()
         for node, old in self.possible.items():
@@ -241,18 +241,18 @@ class PlanDraft:
                 self.shared[result] = self.aliases[result] = parameter
 
     def build_steps(self) -> None:
-        """Make the steps: nests, library calls, loops, and what the program does by itself."""
+        """Build the steps: nests, library calls, loops, and scalars of the program."""
         owners = [self.fusion.buffer_of(output) for output in self.outputs]
         self._roots = [self.root(owner) for owner in owners]
         self._own = list(dict.fromkeys(root for root in self._roots if root.primitive is not p.parameter))
         self.steps = self._steps(list(dict.fromkeys(owners)))
 
     def order_steps(self) -> None:
-        """Put the steps into an order in which each follows those that write what it reads."""
+        """Sort the steps so that each follows those whose values it reads."""
         self.steps = self._ordered(self.steps)
 
     def assign_buffers(self) -> None:
-        """Find memory for every value."""
+        """Assign memory to every value."""
         fusion = self.fusion
         chosen = [result for step in self.steps if isinstance(step.work, Control) for result in step.work.results]
         numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
@@ -269,7 +269,7 @@ class PlanDraft:
         self.place = place
 
     def finished(self) -> ProgramPlan:
-        """The plan."""
+        """The finished plan."""
         shown = dict(zip(reversed(self._roots), reversed(self.outputs), strict=True))
         return ProgramPlan(
             self.graph,
@@ -286,7 +286,7 @@ class PlanDraft:
         )
 
     def _shares(self, node: Expr) -> dict[int, int]:
-        """Which results of a loop or branch could be in the memory of which operands."""
+        """For a loop or branch, by result, the operand whose memory the result could take over."""
         parts = self.parts[node]
         if node.primitive is p.while_:
             return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
@@ -331,7 +331,7 @@ class PlanDraft:
         return made
 
     def _step(self, node: Expr) -> Step | None:
-        """The step of a node that is no part of a nest."""
+        """The step of a node that no nest computes."""
         fusion = self.fusion
         if node.primitive is p.dot:
             axes = matrix_products.axes_of(node)
@@ -379,7 +379,7 @@ class PlanDraft:
         return Step(Control(node, results, parts, tuple(shared), scratch, independent), reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:
-        """What reads a value runs before an update in place writes over it."""
+        """Have all readers of a value run before the in-place update that overwrites it."""
         readers: dict[Expr, list[Step]] = {}
         writers: dict[Expr, list[Step]] = {}
         for step in steps:
@@ -396,7 +396,7 @@ class PlanDraft:
 
     @staticmethod
     def _ordered(steps: list[Step]) -> list[Step]:
-        """Steps so that each follows those that write what it reads."""
+        """The steps sorted so that each follows those whose values it reads."""
         writers: dict[Expr, list[Step]] = {}
         for step in steps:
             for node in step.writes:
@@ -435,7 +435,7 @@ def _resolve(stack: list[Step], missing: list[Step]) -> None:
 
 
 def _buffer_of_size(size: int) -> Expr | None:
-    """A placeholder value for a buffer of this many bytes."""
+    """A placeholder value for a buffer of so many bytes; None for no bytes."""
     return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 
 

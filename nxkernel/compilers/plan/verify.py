@@ -1,4 +1,4 @@
-"""Whether a plan is well-formed: what a step reads was written and is still there, and memory has one owner at a time.
+"""Plan verification: values are written before they are read and not overwritten too early; memory has one owner.
 
 The steps are gone through in order, with a table of what each piece of memory holds. Two values share memory only where
 the plan has decided on an update in place, or where a loop nest writes each element over the one that it has read.
@@ -63,14 +63,14 @@ def verify_steps(draft: PlanDraft, after: str) -> None:
 
 
 def verify_launches(plan: ProgramPlan, after: str) -> None:
-    """Check a plan for a GPU as :func:`verify` does, and what runs its loops and branches."""
+    """Check a plan for a GPU as :func:`verify` does, and the launch modes of its loops and branches."""
     verify(plan, after)
     for subject, expected, found in _launches(plan):
         raise VerificationError(after, subject, expected, found)
 
 
 def problems(plan: ProgramPlan) -> Iterator[Problem]:
-    """What is wrong with a plan: what it is about, what was expected, what is there."""
+    """The faults of a plan: for each its subject, what was expected, and what was found."""
     malformed = [*_places(plan), *_order(plan)]
     yield from malformed
     for step in plan.steps:
@@ -85,7 +85,7 @@ def problems(plan: ProgramPlan) -> Iterator[Problem]:
 
 
 def step_name(plan: ProgramPlan, step: Step) -> str:
-    """A step as errors name it: its number, and what it computes."""
+    """A step's name in errors: its number, and what it computes."""
     work = step.work
     if isinstance(work, BoundNest):
         what = f"{work.nest.kind} nest" + "".join(f" of {named(node)}" for node in step.writes[-1:])
@@ -97,7 +97,7 @@ def step_name(plan: ProgramPlan, step: Step) -> str:
 
 
 def _places(plan: ProgramPlan) -> Iterator[Problem]:
-    """Every value that a step writes or reads has a place that there is."""
+    """Every value that a step reads or writes has a valid location."""
     for step in plan.steps:
         for node in (*step.reads, *step.writes):
             if node not in plan.place:
@@ -130,7 +130,7 @@ def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
 
 
 def _order(plan: ProgramPlan) -> Iterator[Problem]:
-    """Steps come after those that they are to follow, and each but once."""
+    """Each step comes once, after the steps that it depends on."""
     position: dict[Step, int] = {}
     for place, step in enumerate(plan.steps):
         if step in position:
@@ -143,7 +143,7 @@ def _order(plan: ProgramPlan) -> Iterator[Problem]:
 
 
 def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
-    """The plans of a loop or branch, and which memory its results take over."""
+    """The bodies of a loop or branch have plans, and results take over memory of matching operands."""
     node = control.node
     for part in control.parts:
         yield from problems(part)
@@ -178,7 +178,7 @@ _STEPS = {
 
 
 def _launches(plan: ProgramPlan) -> Iterator[Problem]:
-    """Every loop and branch says what runs it, and that can."""
+    """Every loop and branch has a launch mode that is possible for it."""
     for control in plan.controls.values():
         launch, subject = control.launch, named(control.node)
         if launch is None:
@@ -207,14 +207,14 @@ def _launches(plan: ProgramPlan) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A piece of memory: which one, and from which byte to which."""
+    """A range of bytes in one memory."""
 
     memory: Location
     begin: int
     end: int
 
     def meets(self, other: _Piece) -> bool:
-        """Whether two pieces have a byte in common."""
+        """Whether two ranges overlap."""
         return self.memory == other.memory and self.begin < other.end and other.begin < self.end
 
     def __str__(self) -> str:
@@ -224,7 +224,7 @@ class _Piece:
 
 
 class _MemoryContents:
-    """What memory holds while the steps of a plan run."""
+    """The contents of memory while the steps of a plan run, one after the other."""
 
     def __init__(self, plan: ProgramPlan) -> None:
         self.plan = plan
@@ -245,7 +245,7 @@ class _MemoryContents:
         return _Piece(where, 0, bytes_of(node))
 
     def problems(self) -> Iterator[Problem]:
-        """Go through the steps."""
+        """The faults found by running through the steps."""
         for place, step in enumerate(self.plan.steps):
             own = set(step.writes)
             for node in step.reads:
@@ -267,7 +267,7 @@ class _MemoryContents:
             yield what, "all of it written before", "a part that a later step writes"
 
     def _same_time(self, step: Step) -> Iterator[Problem]:
-        """What a step writes is nowhere where it reads another value, unless element by element."""
+        """A step writes nothing into memory that holds a value it reads, unless element by element."""
         for new in step.writes:
             for old in step.reads:
                 if old is new or self._is_version(new, old) or not self.piece(new).meets(self.piece(old)):
@@ -281,7 +281,7 @@ class _MemoryContents:
                     yield f"{named(new)}, written by {step_name(self.plan, step)}", "memory of its own", found
 
     def _is_version(self, new: Expr, old: Expr) -> bool:
-        """Whether one value is made of the other by updates in place."""
+        """Whether a value results from another one by in-place updates."""
         while new in self.plan.in_place:
             new = self.plan.in_place[new]
             if _below(new) is _below(old):

@@ -1,4 +1,4 @@
-"""Whether a plan in the making is well-formed behind each of its passes, from integer ranges to buffer assignment.
+"""Verification of plans under construction, after each planning pass.
 
 Each check asks for what its pass guarantees in another way than the pass went about it: ranges by computing with their
 ends, buffers by when values live. Of a finished plan :mod:`nxkernel.compilers.plan.verify` runs the steps in its mind.
@@ -40,7 +40,7 @@ def _raise_first(problems: Iterable[Problem], after: str) -> None:
 
 
 def verify_ranges(draft: PlanDraft, after: str) -> None:
-    """Check the bounds of single integers: within their types, and around what nodes give for the ends of operands.
+    """Check the bounds of single integers: within their types, and consistent with the nodes' values at the ends.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _ranges(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def _ends(node: Expr, interval: Interval, operands: list[Interval]) -> Iterator[Problem]:
-    """What a node gives for the least and greatest operands is in its range."""
+    """A node's value for the smallest and largest operands lies in its range."""
     for numbers in product(*({low, high} for low, high in operands)):
         arrays = [np.full(o.shape, n, o.type.dtype) for o, n in zip(node.operands, numbers, strict=True)]
         value = int(np.reshape(MEANING[node.primitive](node.spec, *arrays, **node.params), ()))
@@ -84,7 +84,7 @@ def _ends(node: Expr, interval: Interval, operands: list[Interval]) -> Iterator[
 
 
 def verify_bodies(draft: PlanDraft, after: str) -> None:
-    """Check that each loop or branch has the plans of its own bodies, which write into what they may alone."""
+    """Check that each loop or branch has plans of its own bodies, which write only where they may."""
     _raise_first(_bodies(draft), after)
 
 
@@ -120,7 +120,7 @@ def _body(node: Expr, name: str, plan: ProgramPlan, arrays: set[int]) -> Iterato
 
 
 def verify_updates(draft: PlanDraft, after: str) -> None:
-    """Check the updates that could be in place: like takes the memory of like, of nobody else's and only once."""
+    """Check the in-place candidates: equal types and shapes, memory that is writable, and taken once."""
     _raise_first(_updates(draft), after)
 
 
@@ -189,7 +189,7 @@ def _fusion(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def _value_in_group(value: Expr, group: KernelGroup) -> Iterator[Problem]:
-    """A value fits the space of its group: all of it, or a row of it where that is reduced."""
+    """A value matches its group's space: all of it, or one element a row where the group reduces."""
     space, reduce, block = space_of(value)
     if reduce is not None:
         if (space, reduce, block) != (group.space, group.reduce, group.block):
@@ -202,7 +202,7 @@ def _value_in_group(value: Expr, group: KernelGroup) -> Iterator[Problem]:
 
 
 def _waiting(groups: Iterable[KernelGroup]) -> list[KernelGroup]:
-    """The groups that never could run, since they wait for each other."""
+    """The groups that can never run, since they wait for each other."""
     left, done = list(groups), set()
     while left:
         still = [group for group in left if not group.needs <= done]
@@ -214,7 +214,7 @@ def _waiting(groups: Iterable[KernelGroup]) -> list[KernelGroup]:
 
 
 def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
-    """What a group reads of memory is there: a parameter's, or that of a value which it need not wait for itself."""
+    """Everything that a group reads is in memory, and its computation does not wait for the group itself."""
     fusion = draft.fusion
     reads = [
         (value, node)
@@ -240,7 +240,7 @@ def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
 
 
 def verify_order(draft: PlanDraft, after: str) -> None:
-    """Check the order of steps: nothing is read before it is written, nor after an update in place wrote over it."""
+    """Check the order of steps: values are written before they are read, and not overwritten before that."""
     _raise_first(_order(draft), after)
 
 
@@ -272,7 +272,7 @@ def _order(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def verify_buffers(draft: PlanDraft, after: str) -> None:
-    """Check the assignment of buffers: no byte is two values' at one time, and all lie in the memory that there is."""
+    """Check the buffer assignment: no byte holds two values at a time, and all bytes exist."""
     _raise_first(_buffers(draft), after)
 
 
@@ -293,7 +293,7 @@ _Life = tuple[int, int]
 
 
 def _lives(draft: PlanDraft) -> dict[Expr, _Life]:
-    """When the memory of each value that has memory of its own is taken; that of outputs is so to the end."""
+    """The steps from which and to which each value's memory is in use; outputs live to the end."""
     lives: dict[Expr, _Life] = {}
     for number, step in enumerate(draft.steps):
         for node in {draft.root(node) for node in (*step.reads, *step.writes)}:
@@ -328,7 +328,7 @@ def _overlaps(draft: PlanDraft, lives: dict[Expr, _Life]) -> Iterator[Problem]:
 
 
 def _together(draft: PlanDraft, lives: dict[Expr, _Life], first: Expr, second: Expr) -> Iterator[Problem]:
-    """Two values in the same bytes live one after the other, or one is written over the other element by element."""
+    """Two values in the same bytes have disjoint lifetimes, or one overwrites the other element by element."""
     begin, last = lives[second][0], lives[first][1]
     if last < begin or (last == begin and element_by_element(draft.steps[begin], first, second)):
         return

@@ -26,7 +26,7 @@ SOME = 16
 
 
 def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
-    """The graph with arrays transposed where that pays, and for each new node the old node it came from."""
+    """The graph with loop arrays transposed where that pays, and for each new node the old node it came from."""
     if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
         return graph, {}
     writer = _LayoutRewriter()
@@ -39,7 +39,7 @@ def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
 
 @dataclass(eq=False)
 class LoopArrayVersions:
-    """All versions of an array that a loop carries, through the loops and branches inside of it.
+    """All versions of one array that a loop carries, including those in loops and branches inside it.
 
     Attributes
     ----------
@@ -62,13 +62,13 @@ class LoopArrayVersions:
 
 
 class LoopArrayCollector:
-    """Collects the arrays that a loop carries."""
+    """Groups the values of a loop by the array that they are versions of."""
 
     def __init__(self) -> None:
         self._versions_of: dict[Expr, LoopArrayVersions] = {}
 
     def of(self, node: Expr) -> LoopArrayVersions:
-        """The array that a value is a version of."""
+        """The group of versions that a value belongs to."""
         return self._versions_of.setdefault(node, LoopArrayVersions()).root()
 
     def _same(self, *nodes: Expr) -> None:
@@ -81,7 +81,7 @@ class LoopArrayCollector:
                 first.can_transpose &= other.can_transpose
 
     def chosen(self, node: Expr, ranges: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
-        """All versions of the arrays of a loop that are to be transposed."""
+        """All values that are versions of those arrays of a loop that are worth transposing."""
         self.loop(node, ranges, 1)
         costs: dict[LoopArrayVersions, int] = {}
         parameters, count = node.params["body"].parameters, node.params["state"]
@@ -98,7 +98,7 @@ class LoopArrayCollector:
         return {node for node, versions in self._versions_of.items() if versions.root() in wanted}
 
     def loop(self, node: Expr, ranges: Mapping[Expr, Interval], iterations: int) -> None:
-        """Go through the parts of a loop, all of which is done so many times."""
+        """Count the accesses in the parts of a loop, each weighted by the number of iterations."""
         condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
         inner_ranges = integer_ranges.of_parts(node, ranges)
         iterations *= _estimated_iterations(condition, body, inner_ranges[1])
@@ -190,7 +190,7 @@ _PARTS = {p.slice_: _read, p.dynamic_slice: _read, p.put_slice: _put}
 
 
 def _first(entries: Sequence) -> tuple:
-    """Move the entry of the last axis to the front."""
+    """A tuple with its last entry moved to the front."""
     return (*entries[-1:], *entries[:-1])
 
 
@@ -199,7 +199,7 @@ def _turned_spec(spec: Spec) -> Spec:
 
 
 class _LayoutRewriter:
-    """Rewrites graphs with the chosen arrays transposed.
+    """Rewrites graphs so that the chosen arrays are stored transposed.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class _LayoutRewriter:
         self.origin: dict[Expr, Expr] = {}
 
     def outputs(self, outputs: Sequence[Expr], inputs: Mapping[Expr, Expr], ranges: Mapping[Expr, Interval]) -> list:
-        """The outputs of a graph, for what stands for its parameters where that is something else."""
+        """The rewritten outputs of a graph, given replacements for some parameters."""
         order = post_order(outputs)
         intervals = integer_ranges.intervals(order, ranges)
         new: dict[Expr, Expr] = dict(inputs)
@@ -272,7 +272,7 @@ class _LayoutRewriter:
         return Graph(graph.name, [inputs.get(node, node) for node in graph.parameters], outputs, list)
 
     def _result(self, node: Expr, control: Expr) -> Expr:
-        """A result of a loop or branch; it is transposed back where only the inside of the loop has it transposed."""
+        """A result of a loop or branch; transposed back if only the loop's inside stores it transposed."""
         old = node.operands[0]
         if control is old:
             return node
@@ -283,7 +283,7 @@ class _LayoutRewriter:
         return self._derived(node, p.transpose, result, axes=(*range(1, len(result.shape)), 0))
 
     def _transposed(self, at: Expr, new: Expr, old: Expr | None = None) -> Expr:
-        """A whole array transposed, if it is not yet."""
+        """The transposed form of an array, computed if it does not exist yet."""
         if new.primitive is p.constant:
             spec = _turned_spec(new.spec)
             return constant(new.params["value"], spec.type, spec.shape, spec.names)
@@ -295,7 +295,7 @@ class _LayoutRewriter:
         return self._derived(at, p.reshape, node, shape=shape, names=names)
 
     def _with_operands(self, node: Expr, operands: Sequence[Expr], params: Mapping[str, object]) -> Expr:
-        """A node of other operands."""
+        """The node with other operands; the same node if they are unchanged."""
         pairs = [*zip(operands, node.operands, strict=True), *((params[key], old) for key, old in node.params.items())]
         if all(new is old for new, old in pairs):
             return node

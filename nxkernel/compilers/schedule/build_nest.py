@@ -48,7 +48,7 @@ SCRATCH_BYTES = 64 << 10
 
 
 class OpenPass:
-    """A pass that instructions are added to."""
+    """A pass of a nest under construction, to which instructions are added."""
 
     def __init__(self, level: PassLevel) -> None:
         self.level = level
@@ -60,12 +60,12 @@ class OpenPass:
         self.scratches: list[tuple[int, int]] = []
 
     def emit(self, op: Op) -> int:
-        """Add an instruction; its number."""
+        """Append an instruction; its number in the pass."""
         self.code.append(op)
         return len(self.code) - 1
 
     def frozen(self) -> NestPass:
-        """The pass as it is now."""
+        """The pass as an immutable :class:`NestPass`."""
         return NestPass(
             self.level,
             tuple(self.code),
@@ -78,7 +78,7 @@ class OpenPass:
 
 
 class NestBuilder:
-    """Builds one nest."""
+    """Builds the nest of a kernel group."""
 
     def __init__(self, fusion: Fusion, kernel: KernelGroup, kept: Callable[[Expr], bool]) -> None:
         self.fusion, self.kernel, self.kept = fusion, kernel, kept
@@ -129,7 +129,7 @@ class NestBuilder:
         return self._depths[root]
 
     def _loaded(self, node: Expr) -> bool:
-        """Whether a value is read from memory here, instead of being computed."""
+        """Whether the nest reads a value from memory instead of computing it."""
         if node.primitive is p.parameter:
             return True
         owner = self.fusion.buffer_of(node)
@@ -140,7 +140,7 @@ class NestBuilder:
     # Evaluation ------------------------------------------------------------------------------------------------
 
     def build(self) -> BoundNest:
-        """The nest and what fills it in."""
+        """The canonical nest, bound to the sizes, strides and buffers of this graph."""
         kernel = self.kernel
         self._find_limits()
         for store in kernel.stores:
@@ -155,7 +155,7 @@ class NestBuilder:
         return self._freeze()
 
     def _find_limits(self) -> None:
-        """Sums over a part of the last axis run over that part alone, where all of the nest does."""
+        """Narrow the loop over the last axis to a range outside of which all terms of the sums are zero."""
         kernel = self.kernel
         plain = (
             self.lanes is LaneAxis.INNER and kernel.reduce is not None and kernel.block is None and not kernel.stores
@@ -185,7 +185,9 @@ class NestBuilder:
         self._limit_slots = tuple(slots)
 
     def _knows(self, found: reduction_bounds.ReductionBounds) -> bool:
-        """Whether the nest has the numbers before its loops: a mask in memory says nothing of what it was made of."""
+        """Whether the limits can be computed before the loops: neither is inside a mask read from memory, nor needs a
+        reduction of this nest.
+        """
         mask = found.mask
         parts = mask.operands if mask.primitive is p.logical_and else (mask,)
         between = [mask, *parts, *(part.operands[1] for part in parts)]
@@ -199,7 +201,7 @@ class NestBuilder:
         return table[depth]
 
     def along_lanes(self, map_: Map) -> bool:
-        """Whether a map may differ from one lane of a vector to the next."""
+        """Whether an index map moves along the axis of the lanes, so that lanes may differ."""
         if self.lanes is not LaneAxis.INNER:
             return self.outer[-1] in index_maps.axes_of(map_)
         return bool(index_maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
@@ -255,7 +257,7 @@ class NestBuilder:
             row.stores.append((self.raw(node, result, BufferRole.WRITE, 0, steps), value))
 
     def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
-        """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
+        """Write one step of a fold; the numbers of the instructions of its next value and of its initial one."""
         operand, start, *captured = node.operands
         body, nest_pass = node.params["body"], self._pass(_FULL, depth)
         arguments = [self._value(operand, map_, _FULL, depth)]
@@ -280,7 +282,7 @@ class NestBuilder:
         return node.shape[1:] if node.primitive is partial else node.shape
 
     def _flat_index(self) -> int:
-        """The running index that argmax reports: over the one axis that it reduces."""
+        """The number of the running index that argmax reports, along the one axis that it reduces."""
         axis = self.kernel.reduce[0]
         return self.raw(None, types.s64, BufferRole.INDEX, 0, {axis: 1})
 
@@ -289,7 +291,7 @@ class NestBuilder:
         return len(self.slots) - 1
 
     def raw(self, owner: Expr | None, type_: Type, role: BufferRole, offset: int, steps: dict[int, int]) -> int:
-        """The number of a buffer, or of a running index, that moves so with the axes."""
+        """The number of a buffer or running index with this owner, offset and steps an axis; added if it is new."""
         steps = {axis: step for axis, step in steps.items() if step}
         key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
         if key not in self._raw_index:
@@ -298,7 +300,9 @@ class NestBuilder:
         return self._raw_index[key]
 
     def _value(self, node: Expr, map_: Map, level: PassLevel, depth: int) -> int:
-        """The number of a value's instruction in the pass of that level and depth; emits what is missing."""
+        """The number of the instruction that gives a value in the pass of that level and depth; missing ones are
+        emitted.
+        """
         memo = self._memo
         root = (node, map_, level, depth)
         todo, waiting = [root], {}
@@ -319,7 +323,7 @@ class NestBuilder:
         return memo[root]
 
     def _elsewhere(self, key: _Wanted) -> tuple[PassLevel, int] | None:
-        """The row pass in which a value is computed once, when the pass at hand should read it from a slot."""
+        """The row pass that computes a value once, if the current pass should read it from a slot; else None."""
         node, map_, level, depth = key
         if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
             return None
@@ -329,7 +333,7 @@ class NestBuilder:
         return (_ROW, own) if level is _ROW and own < depth else None
 
     def _is_inside(self, node: Expr) -> bool:
-        """Whether a branch is always for its first value, since the loop runs over no other places."""
+        """Whether a select always takes its first value, since the loop is limited to where its mask is true."""
         return self._limits is not None and node.primitive is p.select and node.operands[0] is self._limits.mask
 
     def _needs(self, key: _Wanted) -> list[_Wanted]:
@@ -397,7 +401,7 @@ class NestBuilder:
 
     @staticmethod
     def _index_of(iota: Expr, map_: Map) -> tuple[int, dict[int, int]]:
-        """Where an iota starts, and how it moves with each axis of the nest."""
+        """The first value of an iota, and its step along each axis of the nest."""
         axis = iota.params["axis"]
         if axis is None:
             return index_maps.linear(map_, index_maps.row_strides(iota.shape))
@@ -419,7 +423,7 @@ class NestBuilder:
         self._where.setdefault((node, map_), []).append(depth)
 
     def _scratch(self, key: _Wanted) -> int | None:
-        """The row that keeps a costly value of an earlier pass; None where it is computed here."""
+        """The scratch row that holds a costly value from an earlier pass; None to compute it again."""
         node, map_, level, depth = key
         earlier = self._where.get((node, map_))
         if (
@@ -466,7 +470,7 @@ class NestBuilder:
 
 
 def _settled(store: Store) -> tuple[int, tuple[DynamicOffset, ...]]:
-    """Where a store begins as far as that is known, and the parts of its address that are computed."""
+    """The constant part of a store's offset, and the dynamic ones."""
     if store.mode is not StoreMode.PUT or not all(_is_number(at.index) for at in store.places):
         return store.offset, store.places
     return store.offset + sum(min(max(at.index.params["value"], 0), at.most) * at.stride for at in store.places), ()
@@ -482,7 +486,7 @@ class _Shaped:
 
 
 def attribute_of(node: Expr) -> Type | int | bool | ScalarFunction | None:
-    """What decides the code of an element-wise primitive besides the types of its results."""
+    """The attribute of an element-wise instruction: what decides its code besides its type."""
     if node.primitive in BY_OPERAND:
         return node.operands[0].type
     return node.params.get(_DECISIVE.get(node.primitive))

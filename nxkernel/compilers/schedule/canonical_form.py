@@ -1,4 +1,4 @@
-"""The canonical form of a nest: axes that are walked as one are merged, and sizes, strides and constants set apart."""
+"""The canonical form of a nest: axes walked as one are merged; sizes, strides and constants become parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nxkernel.types import Type
 
 @dataclass
 class BoundNest:
-    """A nest with what one graph fills in.
+    """A nest with the sizes, strides, constants and buffers of one graph.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class BoundNest:
 
 @dataclass
 class Raw:
-    """A buffer or index before axes are merged."""
+    """A buffer or running index, with its steps in elements along the axes before they are merged."""
 
     owner: Expr | None
     type: Type
@@ -108,7 +108,7 @@ class Draft:
     limits: tuple[int, ...]
 
     def bound(self) -> BoundNest:
-        """The nest in canonical form, with what fills it in."""
+        """The nest in canonical form, bound to this graph's parameters."""
         kernel = self.kernel
         self._merge_axes()
         if self.lanes is LaneAxis.INNER:
@@ -160,7 +160,7 @@ class Draft:
         return (*outer, _stride(steps[-2], False), Stride.UNIT if steps[-1] == 1 else _stride(steps[-1], False))
 
     def _alike(self) -> list[int]:
-        """For each buffer the first one in the same memory that moves as it does; -1 where that is itself."""
+        """For each buffer the first one in the same memory with the same steps; -1 where that is itself."""
         first: dict[object, int] = {}
         found = []
         for number, raw in enumerate(self.raws):
@@ -213,7 +213,7 @@ class Draft:
         return BoundNest(nest, buffers, scalars, count, work, self.nodes, elements, self.in_order)
 
     def _merge_axes(self) -> None:
-        """Merge neighbouring axes that every buffer walks as if they were one."""
+        """Merge adjacent axes that every buffer walks as if they were one."""
         self._merge(self.outer, None)
         self._merge(self.inner, self.kernel.block[0] if self.kernel.block else None)
         if self.kernel.reduce is None and self.inner:
@@ -240,7 +240,7 @@ class Draft:
 
 
 def _part(constant: NestConstant, which: int) -> NestConstant:
-    """A constant as it is, and of a complex one the real or the imaginary part."""
+    """A real constant, or one part of a complex constant: 0 for the real part, 1 for the imaginary one."""
     if not constant.type.is_complex:
         return constant
     number = complex(constant.value)
@@ -248,12 +248,12 @@ def _part(constant: NestConstant, which: int) -> NestConstant:
 
 
 def _doubled(raw: Raw, step: int, lane: bool) -> bool:
-    """Whether vectors read every second element, which two loads and a shuffle do better than a gather."""
+    """Whether vectors take every second element: two loads and a shuffle are faster than a gather."""
     return lane and step == 2 and raw.role is BufferRole.READ
 
 
 def _stride(step: int, lane: bool) -> Stride:
-    """The stride of so many elements; only along the lanes are single steps worth code of their own."""
+    """The kind of stride for a step in elements; unit strides are told apart only along the lanes."""
     return _ALONG_LANES.get(step, _DYNAMIC) if lane or not step else _DYNAMIC
 
 

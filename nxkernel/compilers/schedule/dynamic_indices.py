@@ -20,7 +20,9 @@ READS = frozenset([p.dynamic_slice, p.gather])
 
 
 def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
-    """Offset and stride of each nest axis, in elements, of such a read, apart from what is computed."""
+    """The constant offset and the step along each axis of the nest, in elements, of a slice or gather, without its
+    computed indices.
+    """
     strides = index_maps.row_strides(node.operands[0].shape)
     if node.primitive is p.gather:
         rest = [stride for axis, stride in enumerate(strides) if axis not in node.params["axes"]]
@@ -30,7 +32,7 @@ def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
 
 
 def sliced(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, starts: list[int]) -> int:
-    """A load whose offset is computed: each start is clamped so that the slice fits."""
+    """Emit a load at a computed offset: each start is clamped so that the slice stays inside."""
     operand = node.operands[0]
     strides = index_maps.row_strides(operand.shape)
     most = [n - length for n, length in zip(operand.shape, node.params["lengths"], strict=True)]
@@ -41,7 +43,7 @@ def sliced(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, sta
 
 
 def gathered(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, indices: list[int]) -> int:
-    """A load at computed indices of some axes; one load for all lanes where they agree on them."""
+    """Emit a load at computed indices of some axes: one load if all lanes agree on them, else a gather."""
     operand, axes = node.operands[0], node.params["axes"]
     strides = index_maps.row_strides(operand.shape)
     places = [(index, number) for index, number in zip(node.operands[1:], indices, strict=True)]
@@ -54,7 +56,7 @@ def gathered(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, i
 
 
 def offset_of(builder: NestBuilder, nest_pass: OpenPass, parts: list[tuple[Expr, int, int, int]]) -> int | None:
-    """The sum of clamped indices, each times a stride: (index, its instruction, the most it may be, the stride)."""
+    """Emit the sum of clamped indices times strides; parts are (index, its instruction, maximum, stride)."""
     total = None
     for index, number, most, stride in parts:
         if index.type is types.u64:

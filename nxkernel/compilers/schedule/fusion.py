@@ -1,4 +1,4 @@
-"""Fusion: which values are kept in memory, and which loop nest computes each of them.
+"""Fusion: which values are materialized in memory, and which loop nest computes each of them.
 
 A value that must exist in memory (an output, a reduction, an operand of a library) is *materialized*. Everything in
 between is computed inside the nests that need it. A materialized value joins an existing nest when it runs over the
@@ -37,7 +37,7 @@ MOST_STORES = 64
 
 
 def weight(node: Expr) -> int:
-    """About how many simple instructions a node costs for one element."""
+    """The cost of a node for one element, in simple instructions."""
     if node.primitive.family != "elementwise":
         return GATHER if node.primitive is p.gather else 0
     return cost(node.primitive.name)
@@ -100,7 +100,7 @@ class Fusion:
     # Materialized values ----------------------------------------------------------------------------------------
 
     def is_buffer(self, node: Expr) -> bool:
-        """Whether a value is in memory by the time that others read it."""
+        """Whether a value is in memory by the time that others read it, as a parameter or materialized value."""
         if node.primitive is p.parameter or node in self.materialized:
             return True
         return node.primitive is p.reshape and self.is_buffer(node.operands[0])
@@ -113,14 +113,14 @@ class Fusion:
 
     @staticmethod
     def _below(output: Expr) -> Expr:
-        """What an output is a reshape of."""
+        """The value that a chain of reshapes starts from."""
         while output.primitive is p.reshape:
             output = output.operands[0]
         return output
 
     @staticmethod
     def memory_of(operand: Expr, axes: tuple[list[int], list[int], list[int]]) -> Expr:
-        """The value that must be in memory for a library to read an operand of a dot."""
+        """The value that must be materialized for BLAS to read an operand of a dot."""
         found = matrix_products.readable(operand, axes)
         return operand if found is None else found.base
 
@@ -164,11 +164,11 @@ class Fusion:
         return {value for value in materialized if value.primitive is not p.parameter}
 
     def _is_literal(self, operand: Expr, user: Expr) -> bool:
-        """Whether an operand of a loop or branch is a number that the program has by itself."""
+        """Whether an operand of a loop or branch is a constant scalar in the program's code."""
         return operand.primitive is p.constant and user.primitive.family == "control" and scalars.is_single(operand)
 
     def stores_element(self, node: Expr) -> bool:
-        """Whether an update in place is a store of one element by the program itself."""
+        """Whether an in-place update writes one element, which the program does without a kernel."""
         return (
             self.inline
             and node in self.in_place
@@ -177,7 +177,7 @@ class Fusion:
         )
 
     def _costs(self) -> dict[Expr, int]:
-        """What computing each value from memory costs for one element, counting at most a thousand."""
+        """The cost of computing each value from materialized ones, for one element, up to 1000."""
         cost: dict[Expr, int] = {}
         for node in self.order:
             inner = sum(0 if o in self.materialized else cost[o] for o in node.operands)
@@ -185,7 +185,7 @@ class Fusion:
         return cost
 
     def _worth_keeping(self) -> set[Expr]:
-        """Values that several kernels compute, or one kernel at several places, and that cost enough to keep."""
+        """The values worth materializing: costly, and needed by several kernels or at several indices of one."""
         cost, more = self._costs(), set()
         wanted: dict[Expr, set[object]] = {}
         for node in reversed(self.order):
@@ -204,7 +204,7 @@ class Fusion:
         return more
 
     def _places(self, node: Expr) -> int:
-        """At how many different places, at most, one kernel computes a value."""
+        """The most index maps at which one kernel computes a value."""
         return max((len(maps_) for maps_ in self._computed.get(node, {}).values()), default=0)
 
     # Grouping --------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Fusion:
         return kernel.reduce is not None and shapes.size(value.shape) < shapes.size(kernel.space)
 
     def _slow_by_rows(self, value: Expr, kernel: KernelGroup) -> bool:
-        """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
+        """Whether computing a value once a row, in scalar code, would take longer than the row's vectors."""
         cost = self._cost[value]
         if cost < self.keeping.value or len(kernel.space) - 1 not in kernel.reduce:
             return False
@@ -238,7 +238,8 @@ class Fusion:
         return each * length < LANES * cost
 
     def reach(self, value: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
-        """The values in memory that computing a materialized value from a map reads; `found` collects what it computes.
+        """The materialized values that computing a value reads, with their index maps; `found` collects what is
+        computed.
 
         What is read at a place that is known when the program runs has no map.
         """
@@ -296,7 +297,7 @@ class Fusion:
                 self._place(node)
 
     def _kernels_of(self, reads: Sequence[tuple[Expr, Map | None]]) -> set[KernelGroup]:
-        """The kernels that must have run before values can be read."""
+        """The kernels that must run before values can be read."""
         waits: set[KernelGroup] = set()
         for node, _ in reads:
             owner = self.buffer_of(node)
@@ -339,7 +340,7 @@ class Fusion:
         reads: Iterable[tuple[Expr, Map | None]],
         inside: Iterable[tuple[Expr, Map]],
     ) -> None:
-        """Note where a materialized value is computed, with what on the way, and what its kernel goes over for it."""
+        """Record that a kernel computes a materialized value, with the values in between, and the buffers it reads."""
         self.group_of[value] = kernel
         for node, map_ in inside:
             if node is not value:
@@ -351,7 +352,7 @@ class Fusion:
                 self._readers.setdefault(owner, {})[kernel] = None
 
     def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[KernelGroup]:
-        """The kernels that compute something that is read, or go over the same memory; the latest first."""
+        """The kernels that a value could join, latest first: they compute what it reads, or read the same memory."""
         found: dict[KernelGroup, None] = {}
         for node, _ in reads:
             owner = self.buffer_of(node)
@@ -361,7 +362,7 @@ class Fusion:
         return sorted(found, key=lambda kernel: kernel.number, reverse=True)
 
     def _can_join(self, value, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
-        """What the value would read in a kernel, or None where it cannot be part of it."""
+        """The reads of a value if it is computed in a kernel; None if it cannot be."""
         if sum(known.primitive.family == "reduction" for known in kernel.materialized) >= MOST_REDUCTIONS:
             return None
         if reduce is not None:
@@ -392,7 +393,7 @@ class Fusion:
         return reads
 
     def _in_place(self, node: Expr, map_: Map, owner: Expr, kernel: KernelGroup, reduce) -> bool:
-        """Whether a value of the same kernel is read at the very element that the kernel is at."""
+        """Whether a value of the same kernel is read at the very element that the kernel is computing."""
         here = KernelGroup(kernel.space, kernel.reduce if kernel.reduce is not None else reduce)
         if owner.primitive.family == "reduction":
             own = self._own_map(owner, here)
@@ -405,12 +406,12 @@ class Fusion:
 
     @staticmethod
     def _own_map(reduction: Expr, kernel: KernelGroup) -> Map:
-        """The map of a reduction's result inside the kernel that computes it."""
+        """The index map of a reduction's result in the kernel that computes it."""
         outer = iter([a for a in kernel.outer if kernel.space[a] != 1])
         return index_maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
 
     def _pieces(self, node: Expr) -> None:
-        """A buffer that is written in pieces: one kernel for each, after the one before.
+        """Group a buffer that is written in pieces: one kernel a piece, each after the previous one.
 
         Those of a concatenation that have values to compute in common are written by one kernel.
         """
@@ -438,7 +439,7 @@ class Fusion:
         self._waits[node] = waits
 
     def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
-        """What computing what is stored, and where, reads; `found` collects what it computes."""
+        """The materialized values that a store reads, with index maps; `found` collects what it computes."""
         map_ = index_maps.identity(store.value.shape)
         wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
         reads: list[tuple[Expr, Map | None]] = []

@@ -16,7 +16,8 @@ _FREE = frozenset(["const", "slot"])
 def hoisted(
     passes: Sequence[NestPass], slots: Sequence[Type], limits: Sequence[int]
 ) -> tuple[list[NestPass], list[Type], tuple[int, ...]]:
-    """Passes whose full ones have nothing left that is the same in every iteration, with their slots and limits.
+    """The passes after loop-invariant instructions of full passes have moved to row passes, with the new slots and
+    limits.
 
     Such are the clamped starts of slices. Where no row pass comes before a full one there is a new one.
 
@@ -47,7 +48,7 @@ def hoisted(
 def _in_use(
     passes: list[NestPass], types: list[Type], limits: Sequence[int]
 ) -> tuple[list[NestPass], list[Type], tuple[int, ...]]:
-    """The same without slots that nobody reads."""
+    """The passes without slots that nobody reads, and the remaining slots, renumbered."""
     read = {op.entry for nest_pass in passes for op in nest_pass.code if op.name == "slot"}.union(limits)
     read.update(reduce.slot for nest_pass in passes for reduce in nest_pass.reduces)
     used = [slot for slot in range(len(types)) if slot in read]
@@ -64,7 +65,7 @@ def _in_use(
 
 
 def _same(nest_pass: NestPass) -> dict[int, None]:
-    """The instructions that give the same in every iteration."""
+    """The instructions of a pass that give the same value in every iteration."""
     same: dict[int, None] = {}
     for number, op in enumerate(nest_pass.code):
         if op.name not in _PER_ITERATION and all(arg in same for arg in op.args):
@@ -73,13 +74,13 @@ def _same(nest_pass: NestPass) -> dict[int, None]:
 
 
 def _is_used(nest_pass: NestPass, number: int, same: dict[int, None]) -> bool:
-    """Whether anything but instructions of that kind needs one of them."""
+    """Whether an invariant instruction is used by anything that is not invariant."""
     users = (other for other, op in enumerate(nest_pass.code) if number in op.args)
     return number in _results(nest_pass) or any(user not in same for user in users)
 
 
 def _results(nest_pass: NestPass) -> set[int]:
-    """The instructions whose values leave a pass."""
+    """The instructions whose values leave a pass: stored, reduced or kept."""
     found = {number for _, number in (*nest_pass.stores, *nest_pass.scratches)}
     found.update(arg for reduce in nest_pass.reduces for arg in reduce.args)
     found.update(number for scatter in nest_pass.scatters for number in (scatter.value, scatter.offset))
@@ -87,7 +88,7 @@ def _results(nest_pass: NestPass) -> set[int]:
 
 
 def _needed(nest_pass: NestPass, roots: set[int]) -> list[int]:
-    """The instructions that some need, themselves among them, in order."""
+    """The instructions that some depend on, and these themselves, in order."""
     needed = set(roots)
     for number in range(len(nest_pass.code) - 1, -1, -1):
         if number in needed:
@@ -96,7 +97,7 @@ def _needed(nest_pass: NestPass, roots: set[int]) -> list[int]:
 
 
 def _with_keeps(row: NestPass, nest_pass: NestPass, slot_of: dict[int, int]) -> NestPass:
-    """A row pass that computes values of the pass after it, and keeps them in slots."""
+    """The row pass extended by instructions of the next pass, whose values it keeps in slots."""
     code, keeps, moved = list(row.code), list(row.keeps), {}
     own = dict(row.keeps)
     for number in _needed(nest_pass, set(slot_of)):
@@ -112,7 +113,7 @@ def _with_keeps(row: NestPass, nest_pass: NestPass, slot_of: dict[int, int]) -> 
 
 
 def _without(nest_pass: NestPass, slot_of: dict[int, int]) -> NestPass:
-    """A full pass that reads values from slots instead of computing them."""
+    """The full pass with the moved values read from slots."""
     code = [
         Op("slot", op.type, (), slot_of[number]) if number in slot_of else op
         for number, op in enumerate(nest_pass.code)

@@ -18,7 +18,7 @@ _LEAST, _MOST = types.limits(types.s64)
 
 @dataclass
 class Facts:
-    """What is known of the scalar parameters of a nest.
+    """Parameters of a bound nest of which more is known than their kind, so that an inlined kernel can do less.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Facts:
 
 
 def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
-    """What is known of the scalar parameters of a nest.
+    """The facts that range analysis proves for the scalar parameters of a nest.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class _NestReader:
         self.found = Facts()
 
     def read(self) -> Facts:
-        """Read all passes."""
+        """Collect the facts from all passes."""
         for nest_pass in self.nest.passes:
             intervals = self._intervals(nest_pass)
             for slot, number in nest_pass.keeps:
@@ -118,7 +118,7 @@ class _NestReader:
             self.found.numbers[bound.entry] = 0
 
     def _strides(self, nest_pass: NestPass, number: int, buffer: int) -> None:
-        """Find what indices are multiplied by in the offset of a buffer."""
+        """Record the constants that indices are multiplied by in a buffer's offset."""
         op = nest_pass.code[number]
         if op.name == "slot" and op.entry in self.kept:
             self._strides(*self.kept[op.entry], buffer)
@@ -130,7 +130,7 @@ class _NestReader:
 
 
 def _constants(nest_pass: NestPass) -> list[int]:
-    """The arguments of a pass's instructions that are constants, one for each use."""
+    """The constants that a pass's instructions take as arguments, once for each use."""
     args = [arg for op in nest_pass.code for arg in op.args]
     args += [arg for reduce in nest_pass.reduces for arg in reduce.args]
     args += [number for _, number in (*nest_pass.stores, *nest_pass.keeps, *nest_pass.scratches)]

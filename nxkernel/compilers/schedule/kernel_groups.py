@@ -12,7 +12,7 @@ from nxkernel.graph.expr import Expr
 
 @dataclass(eq=False)
 class KernelGroup:
-    """A loop nest in the making.
+    """The values that one kernel will compute, and the space of its nest.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class KernelGroup:
         return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
 
     def wait_for(self, others: Iterable[KernelGroup]) -> None:
-        """Have others run before this one, and so before all that wait for it."""
+        """Record that other groups must run before this one, and before all that wait for it."""
         more = 0
         for other in others:
             if other not in self.needs:
@@ -65,12 +65,12 @@ class KernelGroup:
                 todo += kernel._after
 
     def is_awaited_by(self, others: Iterable[KernelGroup]) -> bool:
-        """Whether any of the kernels is this one, or waits for it, directly or not."""
+        """Whether any of the groups is this one or waits for it, directly or not."""
         return any(other is self or other._before >> self.number & 1 for other in others)
 
 
 def space_of(value: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
-    """The full space of a materialized value, its reduced axes and its blocks."""
+    """The iteration space of a materialized value, its reduced axes or None, and its blocks or None."""
     if value.primitive.family != "reduction":
         return value.shape, None, None
     operand, params = value.operands[0], value.params

@@ -36,7 +36,7 @@ class _NamedMember(StrEnum):
 
 
 class PassLevel(_NamedMember):
-    """How often a pass runs: for each outer index, or for each inner index too."""
+    """How often a pass runs: once for each outer index, or for each inner index too."""
 
     ROW = "row"
     FULL = "full"
@@ -55,7 +55,7 @@ class LaneAxis(_NamedMember):
 
 
 class BufferRole(_NamedMember):
-    """What a nest does with a buffer; ``INDEX`` is a running index, which is no memory."""
+    """What a nest does with a buffer; ``INDEX`` is a running index, which has no memory."""
 
     READ = "read"
     WRITE = "write"
@@ -63,7 +63,7 @@ class BufferRole(_NamedMember):
 
 
 class Stride(_NamedMember):
-    """How a buffer moves from one index of an axis to the next.
+    """The kind of stride of a buffer along an axis, where it decides the code.
 
     ``NONE`` is not at all, ``UNIT`` by one element, ``REVERSED`` by one element backwards, ``DOUBLE`` by two,
     ``DYNAMIC`` by a stride that a call gives, ``MERGED`` as if the axis and the next were one.
@@ -78,7 +78,7 @@ class Stride(_NamedMember):
 
     @property
     def elements(self) -> int:
-        """By how many elements; of those strides alone that say it."""
+        """The stride in elements; only for kinds that imply it."""
         return _ELEMENTS[self]
 
 
@@ -93,7 +93,7 @@ class StoreMode(_NamedMember):
 
 
 class TieBreak(_NamedMember):
-    """Which of equal elements ``argmax`` and ``argmin`` report: that of the lower or of the higher index."""
+    """Which of equal elements ``argmax`` and ``argmin`` report: the one with the lower or the higher index."""
 
     LOW = "low"
     HIGH = "high"
@@ -140,17 +140,17 @@ class Reduce(NamedTuple):
 
     @property
     def is_fold(self) -> bool:
-        """Whether it joins by a function of the user's; one that is none has a row in the table of reductions."""
+        """Whether it joins by a function of the user's instead of one in the table of reductions."""
         return self.name not in REDUCTIONS
 
     @property
     def is_argument(self) -> bool:
-        """Whether it carries an index beside an element."""
+        """Whether it carries an index with the element, as argmax does."""
         return self.name in ARGUMENTS
 
     @property
     def is_logic(self) -> bool:
-        """Whether it is about truth values."""
+        """Whether it reduces truth values."""
         return self.name in LOGIC
 
     @property
@@ -160,22 +160,22 @@ class Reduce(NamedTuple):
 
     @property
     def identity(self) -> float | int:
-        """What is held before the first element."""
+        """The value before the first element."""
         return REDUCTIONS[self.name].identity(self.type)
 
     @property
     def join(self) -> str:
-        """The primitive that joins two partial results."""
+        """The name of the primitive that joins two partial results."""
         return REDUCTIONS[self.name].join
 
     @property
     def sign(self) -> str:
-        """How an element of ``argmax`` and ``argmin`` compares with those that it is better than."""
+        """The comparison by which an element is better than another one, for ``argmax`` and ``argmin``."""
         return REDUCTIONS[self.name].sign
 
 
 class Scatter(NamedTuple):
-    """A store at a computed place: buffer, instruction of the value, instruction of how many elements further.
+    """A store at a computed offset: the buffer, and the instructions of the value and of the offset in elements.
 
     ``lanes`` says whether each lane may have a place of its own.
     """
@@ -188,7 +188,7 @@ class Scatter(NamedTuple):
 
 
 class NestPass(NamedTuple):
-    """A straight piece of a nest.
+    """One pass of a nest: straight-line code that runs at one level.
 
     ``stores`` are (buffer, instruction), ``keeps`` (slot, instruction) at the row level, ``scratches``
     (scratch row, instruction) at the full level.
@@ -302,27 +302,27 @@ class Nest:
 
     @cached_property
     def key(self) -> str:
-        """The nest's name: a hash of everything that decides its code."""
+        """The kernel's name: a hash of everything that decides its code."""
         text = repr((COLUMNS, TILE, *(getattr(self, name) for name in self.__dataclass_fields__)))
         return "nxk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
     @property
     def memory(self) -> list[int]:
-        """The buffers that are memory, by number; the others are running indices."""
+        """The numbers of the buffers that are memory; the others are running indices."""
         return [number for number, access in enumerate(self.buffers) if access.role is not BufferRole.INDEX]
 
     def ops(self) -> Iterator[Op]:
-        """Every instruction."""
+        """All instructions of all passes."""
         return (op for nest_pass in self.passes for op in nest_pass.code)
 
     def mover(self, number: int) -> int:
-        """The buffer whose strides a buffer moves by: an earlier one in the same memory, or itself."""
+        """The number of the buffer whose strides apply to a buffer: an earlier one in the same memory, or itself."""
         like = self.buffers[number].like
         return number if like < 0 else like
 
     @property
     def may_fail(self) -> bool:
-        """Whether it calls functions of the user's, which may raise an error: a scalar parameter is for that."""
+        """Whether it calls functions of the user's, which may raise; a scalar parameter then takes the error."""
         return any(op.name == "njit" for op in self.ops())
 
     def scalars(self) -> Iterator[ScalarParameter]:
@@ -351,7 +351,7 @@ class Nest:
 
     @property
     def kind(self) -> str:
-        """What sort of nest it is, in one word for people."""
+        """The sort of nest, as people read it: map, rows, columns or tiles."""
         if not any(nest_pass.reduces for nest_pass in self.passes):
             return "map"
         return "rows" if self.lanes is LaneAxis.INNER else "tiles" if self.tile and self.tile[0] > 1 else "columns"

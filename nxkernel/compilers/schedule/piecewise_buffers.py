@@ -20,7 +20,7 @@ LONG = 128
 
 @dataclass(frozen=True)
 class DynamicOffset:
-    """A computed part of an address.
+    """A part of an offset that is computed at run time: a clamped index times a stride.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def stores(node: Expr, in_place: bool = False) -> list[Store]:
 
 
 def target(node: Expr) -> Expr | None:
-    """What an update updates."""
+    """The array that an update changes; None for a node that is no update."""
     return node.operands[0] if node.primitive in (p.put_slice, p.put_strided, p.scatter) else None
 
 
@@ -118,7 +118,7 @@ def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
 
 
 def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
-    """The padding, and the elements of the operand that are kept: beside it, or where that costs more, over it."""
+    """The stores of a pad: the margins and the operand, or all of the buffer filled and the operand written over it."""
     operand = node.operands[0]
     starts, lengths, offset, steps = [], [], 0, []
     for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
@@ -140,7 +140,7 @@ def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
 
 
 def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]] | None:
-    """Where padding lies around what is kept, by first elements and shapes; None where all is better filled at once.
+    """The parts of a padded buffer around the operand, as (start, shape); None if filling all of it is better.
 
     That is where little is kept, and where rows are so short that their ends take as long as all of them. Where
     nothing is kept there is nothing that padding could lie around.
@@ -161,7 +161,7 @@ def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
 
 
 def _filled(node: Expr, starts: tuple[int, ...], shape: tuple[int, ...]) -> Store:
-    """The number that pads, over a part of a buffer."""
+    """The store of the padding value into a part of a buffer."""
     value, strides = node.operands[1], index_maps.row_strides(node.shape)
     spec = node.spec._replace(shape=shape)
     filled = Expr(p.broadcast, (value,), {"shape": shape, "axes": (), "names": node.names}, spec, node.source)

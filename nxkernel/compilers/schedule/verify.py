@@ -59,7 +59,7 @@ def verify(bound: BoundNest, after: str) -> None:
 
 
 def problems(bound: BoundNest) -> Iterator[Problem]:
-    """What is wrong with a nest: what it is about, what was expected, what is there."""
+    """The faults of a nest: for each its subject, what was expected, and what was found."""
     nest = bound.nest
     malformed = [*_form(nest), *_passes(nest)]
     yield from malformed
@@ -107,7 +107,7 @@ def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterat
 
 
 class _WrittenSoFar:
-    """The slots and scratch rows that passes have written so far."""
+    """The slots and scratch rows that earlier passes have written."""
 
     def __init__(self) -> None:
         self.slots: set[int] = set()
@@ -167,7 +167,7 @@ def _read(nest: Nest, nest_pass: NestPass, op: Op, what: str, written: _WrittenS
 
 
 def _results(nest: Nest, nest_pass: NestPass, where: str) -> Iterator[Problem]:
-    """What a pass leaves behind: stores, what it keeps, reductions, scratch rows."""
+    """The stores, slots, reductions and scratch rows of a pass exist and have matching types."""
     code = nest_pass.code
 
     def written(kinds: Sequence[Type], place: int, number: int, what: str) -> Iterator[Problem]:
@@ -235,7 +235,7 @@ def _scalars(bound: BoundNest) -> Iterator[Problem]:
 
 
 def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int], int]) -> Iterator[Problem]:
-    """Whether what is read and written lies in the buffers; indices that are known later only add to the offsets."""
+    """All reads and writes lie in the buffers, apart from indices that are computed later and clamped."""
     nest = bound.nest
     for number, (owner, offset) in zip(nest.memory, bound.buffers, strict=True):
         access = nest.buffers[number]

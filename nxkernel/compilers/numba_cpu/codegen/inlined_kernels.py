@@ -14,12 +14,12 @@ OFTEN = 24
 
 
 def lower(nest: Nest) -> IRModule:
-    """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
+    """The LLVM module with a nest's kernel, named by the nest's key, in the form that suits inlining into a loop."""
     return large.lower(nest) if nest.lanes is not LaneAxis.INNER or suits(nest) else _Small(nest).run()
 
 
 class _Small(large.Lowering):
-    """Runs over a range by vectors, by parts of a vector, and by single elements, without a mask.
+    """Lowers a nest as loops over vectors, then parts of vectors, then single elements, without masks.
 
     What the iteration before has just written is forwarded to a load of the same bytes, while a load that takes others
     too, and one near a vector that was written with a mask, waits until all is in the cache.
@@ -61,7 +61,7 @@ class _Small(large.Lowering):
         edge: IRValue,
         held: list[list[IRValue]],
     ) -> list[list[IRValue]]:
-        """Run over whole vectors of so many lanes; what is held then."""
+        """Emit the loop over full vectors of so many lanes; the carried values after it."""
         loop = RangeLoop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
         position = CodePosition(lanes, None, loop.index, {})
         values = self._code(nest_pass, position)

@@ -1,4 +1,4 @@
-"""Lowering a loop nest to the LLVM IR of its kernel.
+"""Lowering: a loop nest to the LLVM IR of its kernel.
 
 A kernel is ``void kernel(ptr args, ptr dims, ptr steps, ptr table)``, the form that Numba's thread pool calls: it runs
 the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers
@@ -48,7 +48,7 @@ ALIGNED_FROM = 8
 
 
 def lower(nest: Nest) -> IRModule:
-    """The module that defines the kernel of a nest, under the nest's key."""
+    """The LLVM module with a nest's kernel, named by the nest's key."""
     if nest.lanes is LaneAxis.TILE:
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.register_tiles")
         from nxkernel.compilers.numba_cpu.codegen.register_tiles import TiledLowering
@@ -62,7 +62,7 @@ def lower(nest: Nest) -> IRModule:
 
 
 class Lowering:
-    """Writes the kernel of a nest whose vectors run along its last inner or its last outer axis."""
+    """Lowers a nest whose vectors run along its last inner or last outer axis."""
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -76,13 +76,13 @@ class Lowering:
         self.held: dict[tuple[int, int], Register] = {}
 
     def integer(self, number: int) -> IRValue:
-        """A constant of 64 bits."""
+        """A constant i64."""
         return self.b.constant("i64", number)
 
     # Frame -----------------------------------------------------------------------------------------------------
 
     def run(self) -> IRModule:
-        """The module."""
+        """Lower the nest; its module."""
         b = self.b
         begin = b.load("i64", IRValue("ptr", 1, "%args"))
         count = b.load("i64", IRValue("ptr", 1, "%dims"))
@@ -109,7 +109,7 @@ class Lowering:
         return self.module
 
     def _make_rows(self) -> None:
-        """Room on the stack: scratch rows, and for lanes along an outer axis one row for each slot."""
+        """Allocate scratch rows on the stack, and, with lanes along an outer axis, a row for each slot."""
         nest, b = self.nest, self.b
         self.scratches = [_rows(b, type_, self.m.sizes[-1]) for type_ in nest.scratches]
         self.slot_rows, self.carry_rows = [], {}
@@ -123,7 +123,7 @@ class Lowering:
     # Passes --------------------------------------------------------------------------------------------------
 
     def _lanes(self, nest_pass: NestPass, *, wide: bool) -> int:
-        """How many lanes a pass takes: one vector of 512 bits of its widest type, more when it is short."""
+        """The lanes of a pass's vectors: 512 bits of its widest type, or a multiple if it is short."""
         if any(scatter.lanes and scatter.mode is StoreMode.ADD for scatter in nest_pass.scatters):
             # Two lanes may add to one place.
             return 1
@@ -136,7 +136,7 @@ class Lowering:
         return min(lanes, loop_nest.COLUMNS) if self.nest.lanes is LaneAxis.OUTER else lanes
 
     def _is_short(self, nest_pass: NestPass) -> bool:
-        """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
+        """Whether a loop is emitted twice: unmasked for full vectors, and masked for the last one."""
         axis = self.m.lane_axis()
         is_strided = any(
             access.strides[axis] is Stride.DYNAMIC
@@ -146,7 +146,7 @@ class Lowering:
         return len(nest_pass.code) <= (TWICE_APART if is_strided else TWICE)
 
     def _mask(self, lane: IRValue, stop: IRValue, lanes: int) -> IRValue:
-        """The lanes of a vector that begins at `lane` and that lie before `stop`."""
+        """The mask of a vector's lanes, from index `lane` on, that are before `stop`."""
         b = self.b
         left = b.convert("trunc", b.intrinsic("smin", b.integer("sub", stop, lane), self.integer(lanes)), "i32")
         mask = b.icmp("slt", b.steps("i32", lanes), b.splat(left, lanes))
@@ -176,7 +176,7 @@ class Lowering:
     def _over_columns(
         self, lanes: int, serial: dict[int, IRValue], body: Callable[[CodePosition], None], *, with_full_vectors: bool
     ) -> None:
-        """Run code for every vector of this step's columns; with `with_full_vectors`, only the last one has a mask."""
+        """Emit code for every vector of this step's columns; with `with_full_vectors` only the last is masked."""
         b = self.b
         first = b.integer("mul", self.m.tile, self.integer(loop_nest.COLUMNS))
         end = b.integer("add", first, self.integer(loop_nest.COLUMNS))
@@ -198,7 +198,7 @@ class Lowering:
             self.b.store(part, address)
 
     def _bounds(self, axis: int) -> tuple[IRValue, IRValue]:
-        """First and last-but-one index of an inner axis for this step."""
+        """The first index and the end of an inner axis in this step."""
         b, nest, size = self.b, self.nest, self.m.sizes[self.nest.outer + axis]
         if nest.flat:
             size = b.integer("mul", self.m.sizes[-2], self.m.sizes[-1])
@@ -216,7 +216,7 @@ class Lowering:
         return first, b.intrinsic("smin", b.integer("add", first, length), size)
 
     def _full_inner(self, nest_pass: NestPass) -> None:
-        """Vectors along the last inner axis; reductions are carried in registers."""
+        """Emit a full pass with vectors along the last inner axis, and reductions carried in registers."""
         nest, b = self.nest, self.b
         lanes = self._lanes(nest_pass, wide=bool(nest_pass.reduces))
         accumulators = [
@@ -258,7 +258,7 @@ class Lowering:
             self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
 
     def _is_aligned(self, nest_pass: NestPass, lanes: int) -> bool:
-        """Whether vectors are to begin where those that a pass stores are aligned in memory.
+        """Whether vectors start where those that the pass stores are aligned in memory.
 
         An access that crosses from one line of the cache to the next takes twice as long.
         """
@@ -269,7 +269,7 @@ class Lowering:
         return access.strides[-1] is Stride.UNIT and not access.type.is_complex
 
     def _to_aligned(self, nest_pass: NestPass, first: IRValue, lanes: int, iteration) -> IRValue:
-        """Run `iteration` for what lies before the first aligned vector of a row; where that vector begins.
+        """Emit `iteration` for the part of a row before the first aligned vector; the index where that starts.
 
         Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
         """
@@ -297,7 +297,7 @@ class Lowering:
     def _vectors(
         self, first: IRValue, stop: IRValue, lanes: int, carried: list[IRValue], iteration, *, with_full_vectors: bool
     ) -> list[IRValue]:
-        """Run `iteration` for each vector from `first` to `stop`; `with_full_vectors`: only the last has a mask."""
+        """Emit `iteration` for each vector from `first` to `stop`; with `with_full_vectors` only the last is masked."""
         b = self.b
         if with_full_vectors:
             count = b.integer("sdiv", b.integer("sub", stop, first), self.integer(lanes))
@@ -310,7 +310,7 @@ class Lowering:
         return loop.end(*iteration(loop.index, self._mask(loop.index, stop, lanes), loop.values))
 
     def _full_outer(self, nest_pass: NestPass) -> None:
-        """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
+        """Emit a full pass with vectors along the last outer axis; reductions are carried in rows on the stack."""
         nest, b = self.nest, self.b
         lanes = self._lanes(nest_pass, wide=bool(nest_pass.reduces))
         accumulators = [
@@ -372,7 +372,7 @@ class Lowering:
         return self.e.splat(from_parts(scalars), lanes)
 
     def _hold_constants(self, nest_pass: NestPass, lanes: int) -> None:
-        """Read the constants of a pass before its loops, where it has few of them and many loads."""
+        """Load a pass's constants before its loops, if they are few and its loads are many."""
         constants = [op for op in nest_pass.code if op.name == "const"]
         if len(constants) <= HELD and sum(op.name == "load" for op in nest_pass.code) >= CROWDED:
             self.held |= {(op.entry, lanes): self._constant(op, lanes) for op in constants}
@@ -400,12 +400,12 @@ class Lowering:
 
 
 def _rows(b: FunctionBuilder, type_: Type, count: IRValue | int) -> list[IRValue]:
-    """Rows on the stack for values of a type: one for each part."""
+    """Allocate rows on the stack for values of a type: one a part."""
     return [b.alloca(element, count) for element in elements(type_)]
 
 
 def index_type(nest_pass: NestPass, reduce: Reduce) -> str:
-    """The element that holds the index of an argmax."""
+    """The LLVM element type of an argmax's index."""
     return REGISTER[nest_pass.code[reduce.args[1]].type] if reduce.is_argument else ""
 
 

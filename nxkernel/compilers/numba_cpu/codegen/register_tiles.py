@@ -1,4 +1,4 @@
-"""Register tiling: a nest keeps a tile of results in registers while it loops over the reduced axes.
+"""Register tiling on processors: a tile of results stays in registers while the reduced axes are looped over.
 
 What a row of a tile does not depend on is computed once for all of them, as is what a vector does not depend on: a
 product of matrices multiplies each vector that it loads by one number for each row.
@@ -20,14 +20,14 @@ from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, NestPass, Op
 
 
 class TileMemory(BufferAccess):
-    """Reads and writes at the rows of a tile; addresses advance loop by loop, not from the start for each access."""
+    """Loads and stores at the rows of a tile; addresses are advanced loop by loop."""
 
     def __init__(self, nest: Nest, emitter: Emitter) -> None:
         super().__init__(nest, emitter)
         self._levels: list[dict[tuple[int, int], IRValue]] = []
 
     def locate(self, position: IRValue) -> None:
-        """From a step of the parallel range to the outer indices, and to the first row and lane of its tile."""
+        """Compute the base addresses of the tile for a step of the parallel range."""
         b, nest = self.b, self.nest
         rows, vectors, lanes = nest.tile
         serial = list(range(nest.outer - (2 if rows > 1 else 1)))
@@ -54,7 +54,7 @@ class TileMemory(BufferAccess):
         return self.b.integer("sdiv", self.b.integer("add", size, self.integer(by - 1)), self.integer(by))
 
     def enter(self, axis: int, index: IRValue) -> None:
-        """Advance everything to an index of an inner axis."""
+        """Advance the addresses to an index of an inner axis."""
         level = dict(self._levels[-1])
         for buffer, access in enumerate(self.nest.buffers):
             if access.strides[axis] is Stride.NONE:
@@ -71,7 +71,7 @@ class TileMemory(BufferAccess):
         return self.b.offset(base, MEMORY[access.type], far)
 
     def leave(self) -> None:
-        """Go back to before the innermost axis that was entered."""
+        """Restore the addresses from before the innermost axis that was entered."""
         self._levels.pop()
 
     def _at(self, number: int, position: CodePosition) -> IRValue:
@@ -79,10 +79,10 @@ class TileMemory(BufferAccess):
 
 
 class TiledLowering(Lowering):
-    """Writes the kernel of such a nest."""
+    """Lowers a nest with a register tile."""
 
     def run(self) -> IRModule:
-        """The module."""
+        """Lower the nest; its module."""
         b, nest = self.b, self.nest
         begin = b.load("i64", IRValue("ptr", 1, "%args"))
         count = b.load("i64", IRValue("ptr", 1, "%dims"))
@@ -118,7 +118,7 @@ class TiledLowering(Lowering):
                 self._full(nest_pass)
 
     def _finish(self, nest_pass: NestPass, values: Callable[[int, int], list[Register]]) -> None:
-        """Keep and store what a pass gives, for every row and vector."""
+        """Emit the slots and stores of a pass, for every row and vector of the tile."""
         for row in range(self._rows):
             for vector, position in enumerate(self._positions):
                 results = values(row, vector)
@@ -173,7 +173,7 @@ class TiledLowering(Lowering):
     def _by_cell(
         cells: list[tuple[int, int]], accumulators: list[RegisterAccumulator], values: list[IRValue]
     ) -> dict[tuple[int, int], list[list[IRValue]]]:
-        """Carried values for each cell and accumulator."""
+        """The carried values by cell and accumulator, from a flat list."""
         rest, by_cell = iter(values), {}
         for cell in cells:
             by_cell[cell] = [[next(rest) for _ in range(accumulator.width)] for accumulator in accumulators]
@@ -182,7 +182,9 @@ class TiledLowering(Lowering):
     def _evaluate(
         self, nest_pass: NestPass, held: dict[tuple[int, int], list[list[IRValue]]]
     ) -> Callable[[int, int], list[Register]]:
-        """A function that gives the values of a pass's instructions at a row and vector, computing each once."""
+        """A function that gives the values of a pass's instructions at a row and vector of the tile, each computed
+        once.
+        """
         computed: dict[tuple[int, int, int], Register] = {}
         depends = self._depends(nest_pass)
 
@@ -200,7 +202,7 @@ class TiledLowering(Lowering):
         return at
 
     def _depends(self, nest_pass: NestPass) -> list[tuple[bool, bool]]:
-        """Whether each instruction differs between the rows, and between the vectors, of a tile."""
+        """For each instruction whether it differs between the rows, and between the vectors, of a tile."""
         nest, depends = self.nest, []
         for op in nest_pass.code:
             by_row = by_vector = op.name in ("slot", "carry")

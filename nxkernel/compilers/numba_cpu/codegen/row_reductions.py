@@ -1,4 +1,4 @@
-"""Row reductions: several rows at a time, so that their sums do not wait for each other.
+"""Row reductions: several rows are reduced at a time, to hide the latency of sums.
 
 What rows share, as the vector in a product with a matrix, is read once for all of them. Each row is reduced in the
 order that it has by itself, so it does not matter which rows come together.
@@ -17,7 +17,7 @@ ROWS = 4
 
 
 def suits(nest: Nest) -> bool:
-    """Whether a nest does nothing with its elements but reduce them, in a few instructions."""
+    """Whether a nest only reduces its rows, in a few instructions an element."""
     plain = nest.lanes is LaneAxis.INNER and nest.outer > 0 and nest.inner == 1
     if not plain or nest.tiled or nest.flat or nest.split >= 0 or nest.limits or nest.scratches:
         return False
@@ -31,10 +31,10 @@ def suits(nest: Nest) -> bool:
 
 
 class RowsLowering(Lowering):
-    """Writes the kernel of such a nest."""
+    """Lowers a nest of row reductions, several rows at a time."""
 
     def run(self) -> IRModule:
-        """The module."""
+        """Lower the nest; its module."""
         b = self.b
         begin = b.load("i64", IRValue("ptr", 1, "%args"))
         count = b.load("i64", IRValue("ptr", 1, "%dims"))
@@ -65,7 +65,7 @@ class RowsLowering(Lowering):
                 self._row_pass(nest_pass)
 
     def _reduce(self, nest_pass: NestPass, locations: list, kept: list[dict]) -> None:
-        """One pass of several rows, each with accumulators of its own."""
+        """Emit one pass over several rows, each with its own accumulators."""
         lanes = self._lanes(nest_pass, wide=True)
         accumulators = [
             RegisterAccumulator(self.e, reduce, lanes, index_type(nest_pass, reduce)) for reduce in nest_pass.reduces

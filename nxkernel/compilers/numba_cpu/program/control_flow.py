@@ -1,4 +1,4 @@
-"""Code of loops and branches of a program: loop-carried buffers are swapped instead of copied."""
+"""LLVM IR of loops and branches in a program; loop-carried buffers are swapped instead of copied."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _ControlParts:
 
     @property
     def b(self) -> FunctionBuilder:
-        """What the function is written with."""
+        """The builder of the function that is being written."""
         return self.w.b
 
     def scratch(self, offset: int) -> IRValue:
@@ -35,7 +35,7 @@ class _ControlParts:
         return self.scratch(self.loop_buffers.work)
 
     def operand_address(self, operand: Expr) -> Address:
-        """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
+        """The address of an operand for all bodies: of an array its own, of a scalar a stack slot."""
         if scalars.is_single(operand):
             slot = self.b.stack_slot("i8", 16)
             inline = Inline(self.scope)
@@ -45,11 +45,11 @@ class _ControlParts:
         return lambda: address
 
     def tag(self, operand: Expr) -> object:
-        """Whose memory an operand is in, for all parts."""
+        """The alias tag of an operand's memory, for all bodies; None for scalars."""
         return None if scalars.is_single(operand) else self.scope.tag(operand)
 
     def result_tag(self, index: int, operand: Expr | None) -> object:
-        """Whose memory a result is in."""
+        """The alias tag of the memory that a result is computed in."""
         if self.shared[index] is not None:
             return self.scope.tag(operand)
         if self.results[index] is not None:
@@ -57,7 +57,7 @@ class _ControlParts:
         return (id(self), index)
 
     def result_address(self, index: int, operand: Expr | None) -> IRValue:
-        """Where a result that is an array comes to be."""
+        """The address of the memory that an array result is computed in."""
         if self.shared[index] is not None:
             return self.scope.address(operand)
         if self.results[index] is not None:
@@ -70,15 +70,15 @@ class _ControlParts:
 
 
 class LoopParts(_ControlParts):
-    """What all ways to write a loop have in common."""
+    """The common part of sequential and parallel loops."""
 
     @property
     def count(self) -> int:
-        """How many parts its state has."""
+        """The number of values in the loop's state."""
         return self.node.params["state"]
 
     def state_address(self, index: int) -> Address:
-        """Where a part of the state comes to be, with what it is at first."""
+        """The address of a state value, initialized."""
         operand = self.node.operands[index]
         if scalars.is_single(operand):
             return self.operand_address(operand)
@@ -88,7 +88,7 @@ class LoopParts(_ControlParts):
         return lambda: target
 
     def tags(self) -> list[object]:
-        """Whose memory state and captured values are in."""
+        """The alias tags of the state and of captured values."""
         operands = self.node.operands
         state = [
             None if scalars.is_single(operand) else self.result_tag(index, operand)
@@ -98,10 +98,10 @@ class LoopParts(_ControlParts):
 
 
 class NativeLoop(LoopParts):
-    """A loop, one iteration after the other."""
+    """Writes a sequential loop."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the loop."""
         b, w = self.b, self.w
         condition, body = self.control.parts
         w.loops = True
@@ -157,13 +157,13 @@ class NativeLoop(LoopParts):
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
     def _variable(self, pointers: dict[Location, IRValue], buffer: Location, address: IRValue) -> Address:
-        """A place that may be another one after each iteration."""
+        """An address that is kept in a stack slot, as it may change after each iteration."""
         slot = pointers[buffer] = self.b.stack_slot("ptr", 1)
         self.b.store(address, slot)
         return lambda: self.b.load("ptr", slot)
 
     def _next(self, iteration: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
-        """Make what an iteration gave the state of the next one."""
+        """Make the results of an iteration the state of the next one."""
         b = self.b
         for source, target in changes.copies:
             self.w.copy(iteration.at(target), iteration.at(source), self._size(body, target))
@@ -184,7 +184,7 @@ class NativeLoop(LoopParts):
         return bytes_of(body.graph.parameters[number] if kind is MemoryKind.INPUT else body.arrays[number])
 
     def _copy_back(self, address: IRValue, target: IRValue, size: int) -> None:
-        """Copy an array that the last iteration left in another buffer."""
+        """Copy an array that the last iteration left in another buffer to where it belongs."""
         b = self.b
         moved, done = b.label("moved"), b.label("in_place")
         b.branch_if(b.icmp("ne", address, target), moved, done)
@@ -195,10 +195,10 @@ class NativeLoop(LoopParts):
 
 
 class NativeBranch(_ControlParts):
-    """A branch, of which one side runs."""
+    """Writes a branch, of which one side runs."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the branch."""
         b = self.b
         self.w.loops = True
         predicate, *operands = self.node.operands
@@ -243,5 +243,5 @@ class NativeBranch(_ControlParts):
 
 
 def _bits(like: Expr | Spec) -> str:
-    """The integer that has as many bits as an element."""
+    """The LLVM integer type as wide as an element."""
     return f"i{8 * like.type.size}"

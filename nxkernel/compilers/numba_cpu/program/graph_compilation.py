@@ -1,4 +1,4 @@
-"""From a graph to its plan, from a plan to its program and its kernels, with the native code of those."""
+"""From a graph to its plan, and from a plan to its kernels and program with their native code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BLAS: frozenset[Type] = frozenset(library_routines.GEMM)
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:
-    """What compiling a graph would need: its kernels, and at the end its loops and branches, where it has some.
+    """The kernels that compiling a graph would need, followed by the program's own loops and branches, if any.
 
     Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
     """
@@ -65,13 +65,13 @@ def foresee(graph: Graph) -> list[KernelRecord]:
 
 
 def plan_of(graph: Graph) -> ProgramPlan:
-    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    """The plan of a graph; nodes are traced back to the ones of that graph."""
     graph, origin = passes.rewritten(passes.ON_GRAPHS["numba_cpu"], graph, {})
     return planner(origin).program(graph)
 
 
 def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
-    """What makes plans for this compiler; nodes come from where `origin` says."""
+    """A planner for this compiler; `origin` gives where rewritten nodes came from."""
 
     def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
         return passes.rewritten(passes.ON_OUTPUTS["numba_cpu"], outputs, origin, own)
@@ -80,7 +80,7 @@ def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
 
 
 def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs as loop nests and BLAS have them, and for each new node the node that it came from.
+    """Outputs rewritten for loop nests and BLAS, and for each new node the node it came from.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def _routine(node: Expr) -> NativeRoutine:
 
 
 def legal(graph: Graph) -> None:
-    """Go through the passes that refuse what has no lowering."""
+    """Run the passes that reject a graph without lowering."""
     for each in passes.LEGALITY["numba_cpu"]:
         each(graph)
 
 
 def check(graph: Graph) -> None:
-    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    """Raise an error for an operation without lowering, naming it and the user's line; there is no slow fallback."""
     for node in post_order(graph.outputs):
         if node.primitive.family == "control":
             for part in node.params.values():
@@ -124,7 +124,7 @@ def check(graph: Graph) -> None:
 
 
 def _check_arithmetic(nodes: Sequence[Expr]) -> None:
-    """As `_check`, for the arithmetic of a nest that is about to be lowered."""
+    """The same check for the instructions of a nest that is about to be lowered."""
     for node in nodes:
         if node.primitive.family in ARITHMETIC:
             of_complex = any(value.type.is_complex for value in (node, *node.operands[:1]))
@@ -149,7 +149,7 @@ _Get = Callable[[str, Callable[[], str]], str]
 
 
 def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
-    """Get the native code of a step, and say what it is."""
+    """Get the native code of a step's kernels; their records."""
     if isinstance(step.work, Product):
         return [_library_record(step.work, plan.origin)]
     if isinstance(step.work, ScalarStep | ElementStore | Control):
@@ -161,7 +161,7 @@ def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
 
 @contextmanager
 def _named(nodes: Sequence[Expr]) -> Iterator[None]:
-    """Have an error for machine code that cannot be loaded say what the code is for."""
+    """Add the user's operations to errors about machine code that cannot be loaded."""
     try:
         yield
     except MissingFunctionsError as error:
@@ -262,7 +262,7 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
 
 
 def records(laid: ProgramPlan, symbol: str) -> tuple[list[KernelRecord], dict[str, LoadedCode]]:
-    """The kernels of a plan, and by name their native code."""
+    """The records of a plan's kernels, and their native code by name."""
     codes: dict[str, LoadedCode] = {}
 
     def get(name: str, text: Callable[[], str]) -> str:

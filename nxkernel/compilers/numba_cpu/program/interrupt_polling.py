@@ -1,4 +1,4 @@
-"""Keyboard interrupts: native loops poll Python from time to time whether to stop."""
+"""Keyboard interrupts: native loops check from time to time whether Python wants to stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HAS_COUNTER = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Poll:
-    """What one loop does after each iteration: all loops of a function count down together, and look at the clock at
+    """Emits the check after each iteration of a loop: all loops of a function share a countdown, and read the clock at
     zero.
 
     Parameters
@@ -37,7 +37,7 @@ class Poll:
         self.w, self.b, self.cost = writer, writer.b, cost(body)
 
     def write(self) -> None:
-        """Look, and leave the program when it is to stop."""
+        """Emit the check, which leaves the program if it is to stop."""
         b, go_on, cost = self.b, self.b.label("later"), self.cost
         if cost < ITERATIONS:
             look, counter = b.label("look"), self.w.function.left
@@ -56,7 +56,7 @@ class Poll:
 
 
 def cost(body: ProgramPlan) -> int:
-    """What an iteration counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
+    """What an iteration subtracts from the countdown: 1 for scalars only, all of it for kernels."""
     return min(1 + sum(_cost_of(body, step.work) for step in body.steps), ITERATIONS)
 
 
@@ -72,17 +72,17 @@ def _cost_of(plan: ProgramPlan, work: object) -> int:
 
 
 def is_short(loop: Control) -> bool:
-    """Whether a loop is known to end before anybody could want to interrupt it."""
+    """Whether a loop is known to end before anybody would interrupt it."""
     return loop.max_iterations is not None and loop.max_iterations * cost(loop.parts[1]) < SHORT
 
 
 def begin(writer) -> None:
-    """Have the function that is being written ask Python only when it has run for a while."""
+    """Initialize the countdown of the function that is being written, so that Python is asked after a while only."""
     writer.b.store(clock(writer.module, writer.b), writer.function.seen)
 
 
 def _define(module: IRModule) -> str:
-    """The function that looks at the clock, and asks Python when enough time has gone by."""
+    """Define the function that reads the clock, and asks Python if enough time has passed."""
     name = "nxk_poll"
     if name in module.defined:
         return name
@@ -104,7 +104,7 @@ def _define(module: IRModule) -> str:
 
 
 def clock(module: IRModule, b: FunctionBuilder) -> IRValue:
-    """Write a look at the clock: cycles where the processor counts them, nanoseconds elsewhere."""
+    """Emit a reading of the clock: cycles if the processor counts them, nanoseconds elsewhere."""
     if _HAS_COUNTER:
         module.declare("llvm.readcyclecounter", "i64", [])
         return b.call("llvm.readcyclecounter", "i64", 1)

@@ -1,4 +1,4 @@
-"""A program with a clock around each kernel, for measuring.
+"""A program with a clock around each kernel, for profiling.
 
 It is written from the same plan as the program itself, and runs the same kernels on the same threads. Before and after
 each of them it reads the processor's counter and adds the difference to a counter.
@@ -24,7 +24,7 @@ from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueSt
 
 
 class NativeClock(Clock):
-    """A program that measures itself.
+    """A clock that measures each kernel of a native program.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ class NativeClock(Clock):
         self._workspace = plan.workspace
 
     def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Arrays that native code can read."""
+        """The inputs as native code can read them."""
         return contiguous(arrays)
 
     def machine(self) -> tuple[float, float]:
-        """What this machine reaches."""
+        """The peak of this machine."""
         return host_machine()
 
     def run(self, arrays: Sequence[np.ndarray]) -> Timed:
-        """Run the program once.
+        """Run the program once and read its counters.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class NativeClock(Clock):
 
 
 def _kernels(plan: ProgramPlan) -> list[object]:
-    """What each kernel of a program is in its plan, in the order of the program's records."""
+    """For each of the program's records the step or loop of its plan."""
     kernels: list[object] = []
     for step in [step for part in all_plans(plan) for step in part.steps]:
         if isinstance(step.work, OpaqueStep):

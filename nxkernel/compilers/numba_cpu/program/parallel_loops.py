@@ -1,4 +1,4 @@
-"""Parallel loops: the body of a loop with independent iterations becomes a function that runs a range of them."""
+"""Parallel loops: a loop with independent iterations becomes a function that threads run on ranges of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ASSUMED_ITERATIONS, STEP = 64, 4
 
 
 def spreads(control: Control) -> bool:
-    """Whether a loop can be given to several threads, and is worth them."""
+    """Whether a loop's iterations can be shared among threads, and are worth it."""
     if not may_spread(control):
         return False
     iterations = control.max_iterations
@@ -37,7 +37,7 @@ def spreads(control: Control) -> bool:
 
 
 def written(scope: NativeScope, control: Control) -> None:
-    """Write a loop, on all threads where that is possible and worth it, or a branch."""
+    """Write a loop (on all threads where that is possible and worth it) or a branch."""
     if control.node.primitive is not while_:
         NativeBranch(scope, control).write()
     elif scope.w.function.stop is None and spreads(control):
@@ -47,7 +47,7 @@ def written(scope: NativeScope, control: Control) -> None:
 
 
 def may_spread(control: Control) -> bool:
-    """Whether a loop can be given to several threads, however little it does.
+    """Whether a loop's iterations can be shared among threads, however little they do.
 
     Kernels that share their own work among the threads are better at it than the loop around them.
     """
@@ -66,7 +66,9 @@ def may_spread(control: Control) -> bool:
 
 
 def _work(plan: ProgramPlan) -> int | None:
-    """Simple instructions of one run of a plan, about; None for what has to be on one thread, or has its own."""
+    """The approximate number of simple instructions of one run of a plan; None if it must run on one thread or shares
+    work itself.
+    """
     total = 0
     for step in plan.steps:
         instructions = _work_of(plan, step.work)
@@ -93,10 +95,10 @@ def _work_of(plan: ProgramPlan, work: object) -> int | None:
 
 
 class ParallelLoop(LoopParts):
-    """Writes a loop that `spreads`."""
+    """Writes a loop that is shared among threads."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the loop."""
         w, b, independence = self.w, self.b, self.control.independence
         w.loops = True
         count = self.count
@@ -140,7 +142,7 @@ class ParallelLoop(LoopParts):
         return b.intrinsic("smax", distance, w.integer(0))
 
     def _function(self) -> str:
-        """Write the function that does a range of iterations; gives its name."""
+        """Write the function that runs a range of iterations; its name."""
         w, body, independence = self.w, self.control.parts[1], self.control.independence
         with w.another() as name:
             b, table = w.b, _TABLE

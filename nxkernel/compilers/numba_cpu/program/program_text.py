@@ -37,7 +37,7 @@ Address = Callable[[], IRValue]
 
 @dataclass
 class ProgramFunction:
-    """A function of the program that is being written.
+    """One function of the program under construction.
 
     Parameters
     ----------
@@ -54,28 +54,28 @@ class ProgramFunction:
 
     @cached_property
     def e(self) -> Emitter:
-        """Writes its arithmetic."""
+        """The emitter of the function's arithmetic."""
         return Emitter(self.b, inline=True)
 
     @cached_property
     def seen(self) -> IRValue:
-        """Where it keeps when it last looked at the clock for an interrupt."""
+        """The stack slot of when the function last read the clock for an interrupt."""
         return self.b.stack_slot("i64", 1, zero=True)
 
     @cached_property
     def left(self) -> IRValue:
-        """Where it keeps how many iterations are left before it looks at the clock."""
+        """The stack slot of the countdown to the next reading of the clock."""
         return self.b.stack_slot("i64", 1, zero=True)
 
     def end(self) -> None:
-        """End it here."""
+        """End the function here."""
         if self.at_end:
             self.b.do(self.at_end)
         self.b.do("ret void")
 
 
 class ProgramWriter:
-    """What all parts of a program have in common: its text, its scalar parameters, and the symbols that it refers to.
+    """The state shared by all writers of a program: text, scalar parameters, and the symbols it refers to.
 
     Attributes
     ----------
@@ -119,17 +119,17 @@ class ProgramWriter:
 
     @property
     def b(self) -> FunctionBuilder:
-        """What the function is written with."""
+        """The builder of the current function."""
         return self.function.b
 
     @property
     def e(self) -> Emitter:
-        """What its arithmetic is written with."""
+        """The emitter of the current function."""
         return self.function.e
 
     @contextmanager
     def another(self) -> Iterator[str]:
-        """Write another function of the program, which threads run as they do kernels; gives its name.
+        """A context in which another function of the program is written, to run on threads as kernels do; its name.
 
         Its table begins with what the program itself is given.
         """
@@ -148,7 +148,7 @@ class ProgramWriter:
         self.function = around
 
     def around(self, what: object) -> AbstractContextManager:
-        """Entered while a plan, a step of it or one kernel of a step is written."""
+        """A context entered while a plan, a step or a kernel is written; clocks override it."""
         return _NOTHING
 
     def scalar(self, value: int, kind: str = "i64", key: object = None) -> IRValue:
@@ -162,20 +162,20 @@ class ProgramWriter:
         return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(index)), invariant=True)
 
     def kernel(self, name: str) -> IRValue:
-        """The address of a kernel, which is known where the program is made."""
+        """The address of a kernel, a parameter that is set when the program is linked."""
         address = self.scalar(0, "ptr", key=("kernel", name))
         self.kernels[self._keyed["kernel", name]] = name
         return address
 
     def alias_metadata(self, tag: object) -> str:
-        """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
+        """LLVM alias metadata for a memory access with a tag: accesses with other tags do not alias it."""
         if tag is None:
             return ""
         number = self._tags.setdefault(tag, len(self._tags))
         return f", !alias.scope !own{number}, !noalias !others{number}"
 
     def _metadata(self, text: str) -> str:
-        """The text with the lists of whose memory is whose, as metadata."""
+        """The text with its alias scopes added as metadata."""
         count = len(self._tags)
         if not count:
             return text
@@ -191,23 +191,23 @@ class ProgramWriter:
         return "\n".join([text, *lines])
 
     def constant(self, number: complex, type_: Type) -> IRValue:
-        """A number as memory holds it, out of the table."""
+        """Load a constant, in the form that memory holds, from the scalar parameters."""
         return self.scalar(bits(number, type_))
 
     def integer(self, number: int) -> IRValue:
-        """A constant of 64 bits."""
+        """A constant i64."""
         return self.b.constant("i64", number)
 
     def further(self, base: IRValue, offset: IRValue) -> IRValue:
-        """An address so many bytes on."""
+        """An address plus an offset in bytes."""
         return self.b.offset(base, "i8", offset)
 
     def pointer(self, index: int) -> IRValue:
-        """One of the addresses that the program is given."""
+        """One of the array addresses that the program is called with."""
         return self.b.load("ptr", self.b.offset(POINTERS, "ptr", self.integer(index)), invariant=True)
 
     def leave_if(self, condition: IRValue) -> None:
-        """End the program on a condition: something is to be raised."""
+        """Return from the program if a condition holds, since an error is to be raised."""
         stop, go_on = self.b.label("stop"), self.b.label("on")
         self.b.branch_if(condition, stop, go_on)
         self.b.start(stop)
@@ -217,19 +217,19 @@ class ProgramWriter:
         self.b.start(go_on)
 
     def raise_if(self, failure: IRValue, names: Sequence[str]) -> None:
-        """End the program where a function of the user's, one of these names, has left an error at an address."""
+        """Return from the program if one of the named user functions has left an error at an address."""
         call = user_functions.Failure(names)
         self.calls.append(call)
         check = user_functions.define_check(self.module)
         self.leave_if(self.b.call(check, "i1", 1, self.scalar(call.number), failure))
 
     def share(self, kernel: IRValue, count: IRValue, least: IRValue, table: IRValue) -> None:
-        """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
+        """Run a kernel on the threads, each of which takes at least `least` steps at a time."""
         self.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_run({kernel}, {count}, {least}, {table}, {self.state})")
 
     def copy(self, target: IRValue, source: IRValue, size: int) -> None:
-        """Copy bytes."""
+        """Emit a memcpy."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
         self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.scalar(size)}, i1 false)")
 
@@ -240,7 +240,7 @@ class ProgramWriter:
         return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
 
     def finish(self) -> NativeProgram:
-        """The program."""
+        """The finished program."""
         self.function.end()
         self.b.finish()
         helpers = [*self.helpers, *(library_routines.matmul_text(type_) for type_ in sorted(self.libraries))]

@@ -1,4 +1,4 @@
-"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops."""
+"""Writing the program of a graph: one native function that runs kernels, library calls and loops in order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TOGETHER = 8
 
 @dataclass(frozen=True)
 class KernelCall:
-    """A run of a kernel, whose steps the threads share.
+    """One run of a kernel, whose steps are shared among threads.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class KernelCall:
 
     @property
     def grain(self) -> int:
-        """How many steps a thread takes at the least."""
+        """The least number of steps that a thread takes at a time."""
         return max(1, native_call.WORTH_SHARING // self.work if self.work else self.count)
 
 
 class NativeScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
+    """Writes the steps of one plan: the program's, or that of a body of a loop or branch.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class NativeScope:
             self._control(work)
 
     def _control(self, control: Control) -> None:
-        """Write a loop or a branch."""
+        """Write a loop or branch."""
         from nxkernel.compilers.numba_cpu.program.parallel_loops import written
 
         written(self, control)
@@ -136,7 +136,7 @@ class NativeScope:
     # Addresses -------------------------------------------------------------------------------------------------
 
     def address(self, node: Expr) -> IRValue:
-        """Where a value is."""
+        """The address of a value's memory."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.SCALAR:
             if where not in self.numbers:
@@ -147,14 +147,14 @@ class NativeScope:
         return self.at((kind, where))
 
     def tag(self, node: Expr) -> object:
-        """Whose memory a value is in; None where several may be in it by turns."""
+        """The alias tag of a value's memory; None if it may alternate between buffers."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.INPUT:
             return self.tags[where]
         return (self._own, kind, where) if self.plan.graph is None else None
 
     def at(self, location: Location) -> IRValue:
-        """The address of an input or output."""
+        """The address of a location."""
         kind, where = location
         return self.inputs[where]() if kind is MemoryKind.INPUT else self.outputs[where]()
 
@@ -174,7 +174,7 @@ class NativeScope:
             self.w.raise_if(self.b.offset(table, "i64", self.w.integer(index)), names)
 
     def _inlined(self, bound: BoundNest, scalars: list[int]) -> IRValue:
-        """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
+        """Write a kernel as a function that LLVM inlines, and call it."""
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.inlined_kernels")
         from nxkernel.compilers.numba_cpu.codegen.inlined_kernels import lower
 
@@ -208,11 +208,11 @@ class NativeScope:
                 yield w.scalar(scalar)
 
     def buffer(self, node: Expr) -> object:
-        """A name for where a value is, the same for all versions of what is in a buffer."""
+        """A key for the buffer that a value is in, the same for all of its versions."""
         return (id(self), *self.plan.place[node])
 
     def _run(self, run: KernelCall) -> IRValue | None:
-        """Fill a table with the addresses of buffers and with scalar parameters, and run a kernel on it.
+        """Fill a table with buffer addresses and scalar parameters, and run a kernel on it.
 
         Gives the table, where there is one.
         """
@@ -228,7 +228,7 @@ class NativeScope:
         return table
 
     def _filled(self, buffers: Sequence[tuple[Expr, int]], scalars: list[int]) -> IRValue:
-        """A table with the addresses of buffers, and scalar parameters out of the program's.
+        """A kernel's table on the stack, filled with buffer addresses and with scalars copied from the program's.
 
         Their number is rounded up: programs with somewhat more or fewer parameters are the same then, as a rule.
         """
@@ -244,7 +244,7 @@ class NativeScope:
         return table
 
     def _table(self, buffers: Sequence[tuple[Expr, int]], scalars: int) -> IRValue:
-        """A table on the stack with the addresses of buffers, and room for scalar parameters behind them."""
+        """A kernel's table on the stack, with buffer addresses filled in and space for scalar parameters."""
         w, b = self.w, self.b
         table = b.stack_slot("i64", len(buffers) + scalars)
         for index, (owner, offset) in enumerate(buffers):
@@ -297,7 +297,7 @@ class NativeScope:
 
 
 def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
-    """Whether a kernel becomes part of the loop or branch that it is in: where a call would cost as much as it does.
+    """Whether a kernel is inlined into the loop or branch around it, as a call would cost as much as it does.
 
     LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
     """
@@ -306,7 +306,7 @@ def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
 
 
 def _divisors(plan: ProgramPlan) -> set[tuple[int, Type]]:
-    """The integers by which single numbers are divided."""
+    """The integers that scalars of a plan are divided by."""
     nodes = [step.work.node for step in plan.steps if isinstance(step.work, ScalarStep)]
     divisors = [node.operands[1] for node in nodes if node.primitive in (p.quotient, p.remainder)]
     return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
@@ -315,7 +315,7 @@ def _divisors(plan: ProgramPlan) -> set[tuple[int, Type]]:
 def write(
     plan: ProgramPlan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: ProgramWriter | None = None
 ) -> NativeProgram:
-    """The program of a plan.
+    """Write the program of a plan.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Long programs as a list of steps in data, which one native loop interprets, instead of as code.
+"""Long programs as a list of steps that one native loop interprets, instead of as code.
 
 Written out one after the other, the steps of a deep network are a function that takes LLVM longer than all kernels do.
 As a list they are scalar parameters: the text of the program is the loop and the names of its kernels, the same for
@@ -26,7 +26,7 @@ _SLOT_WORDS = 2
 
 
 def can_be_listed(plan: ProgramPlan) -> bool:
-    """Whether a plan is many steps, all of them kernels that cannot fail."""
+    """Whether a plan has many steps, all of them kernels that cannot fail."""
     return plan.graph is None and len(plan.steps) >= MANY and all(map(_is_kernel, plan.steps))
 
 
@@ -40,10 +40,10 @@ def _is_kernel(step: Step) -> bool:
 
 
 class StepList(NativeScope):
-    """Writes the steps of a plan as a list; made as a :class:`NativeScope` is."""
+    """Writes a plan's steps as a list; used like :class:`NativeScope`."""
 
     def run(self) -> None:
-        """Write all steps, and the loop that goes through them."""
+        """Write all steps, and the loop that interprets them."""
         self._kernels: dict[str, int] = {}
         self._scalar_slots: dict[int, int] = {}
         self._list: list[int] = []
@@ -64,7 +64,7 @@ class StepList(NativeScope):
         w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
 
     def _run(self, run: KernelCall) -> None:
-        """Add a run of a kernel to the list: what :func:`_text` reads."""
+        """Append a run of a kernel to the list, in the layout that :func:`_text` reads."""
         if not run.blas:
             self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
@@ -76,7 +76,7 @@ class StepList(NativeScope):
         self._most = max(self._most, len(run.buffers) + len(run.scalars))
 
     def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
-        """Which of the addresses that the program is given a value is at, -1 for its own slot, and the bytes behind."""
+        """The index of a value's base address among the program's arrays, -1 for the stack, and the byte offset."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.SCALAR:
             return -1, 8 * _SLOT_WORDS * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
@@ -86,7 +86,7 @@ class StepList(NativeScope):
 
 
 def _text(kernels: Sequence[str], blas: bool) -> str:
-    """LLVM IR of ``nxk_steps``, which runs the kernels of a list, and of the table of these kernels."""
+    """LLVM IR of ``nxk_steps``, the interpreter, and of its table of kernels."""
     table = ", ".join(f"ptr @{kernel}" for kernel in kernels)
     run = "call void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state)"
     single_threaded = f"""

@@ -1,4 +1,4 @@
-"""Whether a program in the making is well-formed: LLVM takes its text, and what it calls is there, with addresses."""
+"""Verification of compilations: LLVM accepts the text, and everything it calls is loaded."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _text(compilation: Compilation) -> Iterator[Problem]:
 
 
 def _is_called(plan: ProgramPlan, step: Step) -> bool:
-    """Whether a step is a nest that has a kernel of its own."""
+    """Whether a step is a nest with a kernel that is called, not inlined."""
     return isinstance(step.work, BoundNest) and step.work.count > 0 and not is_inlined(plan, step.work)
 
 

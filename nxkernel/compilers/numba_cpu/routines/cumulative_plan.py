@@ -1,4 +1,4 @@
-"""Cumulative sums, products and extremes: which kernels run, on which blocks of which lines."""
+"""Cumulative sums, products and extremes: which scan kernels run, on which blocks of which lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _VECTORS = 4
 
 @dataclass(frozen=True)
 class CumulativeForm:
-    """What decides the code of the kernels.
+    """Everything that decides the code of scan kernels.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _cumulative(node: Expr) -> NativeRoutine:
 
 
 def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> NativeRoutine:
-    """Rows whose elements follow one another in memory."""
+    """The launches for lines whose elements are contiguous."""
     blocks = ceil_div(length, block)
     lanes = _ROWS
     is_unsplit = blocks == 1 or rows >= _LINES
@@ -109,7 +109,7 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
 
 
 def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> NativeRoutine:
-    """Columns beside one another."""
+    """The launches for lines that run across adjacent columns."""
     outer, length, columns = sizes
     blocks = ceil_div(length, block)
     lanes = 512 // WIDTH[REGISTER[type_]]
@@ -125,18 +125,18 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
 
 @dataclass(frozen=True)
 class _Kernels:
-    """The launches of a scan."""
+    """Makes the launches of a scan."""
 
     what: str
     scan: CumulativeForm
     scalars: tuple[int, ...]
 
     def one_thread_per_line(self, steps: int, work: int) -> NativeRoutine:
-        """Each line is walked by one thread."""
+        """One launch, in which each line is scanned by one thread."""
         return NativeRoutine((self._launch("whole", (SOURCE, TARGET), steps, work, "line by line"),))
 
     def shared(self, steps: int, work: int, lines: int, totals: int) -> NativeRoutine:
-        """The blocks of a line are shared among threads; there are so many totals."""
+        """Three launches in which the blocks of a line are shared among threads, with `totals` sums in between."""
         kept = LaunchArgument(ArgumentKind.SCRATCH, 0)
         blocks = self.scalars[-1]
         return NativeRoutine(

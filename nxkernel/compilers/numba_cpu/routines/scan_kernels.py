@@ -1,4 +1,4 @@
-"""Kernels that accumulate along an axis.
+"""Scan kernels: cumulative operations along an axis.
 
 Long axes are cut into blocks. Inside a block each element is accumulated onto those before it, one by one; to that
 comes what all blocks before give. So a result is the same number whether one thread walks along all blocks (the kernel
@@ -31,7 +31,7 @@ def lower(scan: CumulativeForm, kernel: str) -> str:
 
 
 def _identity(name: str, type_: Type) -> list[float | int]:
-    """What leaves every element as it is, -0.0 too; of complex numbers one value a part."""
+    """The neutral element of a scan, which keeps even -0.0; one number a part for complex types."""
     if name == "complex_multiply":
         return [1, 0]
     if name in ("add", "multiply"):
@@ -40,7 +40,7 @@ def _identity(name: str, type_: Type) -> list[float | int]:
 
 
 class _ScanWriter:
-    """What the writers of kernels of rows and of columns share: arithmetic, and vectors from and to memory."""
+    """The common part of scan kernels over rows and over columns."""
 
     source: IRValue
     target: IRValue
@@ -58,7 +58,7 @@ class _ScanWriter:
         self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
 
     def combine(self, earlier: IRValue, later: IRValue) -> IRValue:
-        """Two accumulated values as one."""
+        """Two accumulated values joined."""
         if self.scan.name == "complex_multiply":
             return self._complex(earlier, later)
         return self.e.apply(self.scan.name, self.wide, [earlier, later], None)
@@ -71,14 +71,14 @@ class _ScanWriter:
         return b.fadd(b.fmul(real, right, ""), b.fmul(imaginary, crossed, ""), "")
 
     def identity(self, lanes: int) -> IRValue:
-        """What leaves elements as they are, in every lane."""
+        """The neutral element in every lane."""
         numbers = _identity(self.scan.name, self.scan.type)
         parts = [self.b.constant(self.register, numbers[k % len(numbers)]) for k in range(lanes)]
         text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
         return IRValue(self.register, lanes, text)
 
     def get(self, index: IRValue, mask: IRValue | None, lanes: int = 0) -> IRValue:
-        """A vector of the source, in registers' form."""
+        """Load a vector of the source, converted to registers' form."""
         address = self.b.offset(self.source, self.memory, index)
         if mask is None:
             value = self.b.load(self.memory, address, lanes=lanes or self.lanes)
@@ -87,21 +87,21 @@ class _ScanWriter:
         return self.e.from_memory(value, self.scan.type)
 
     def put(self, value: IRValue, index: IRValue, mask: IRValue | None) -> None:
-        """A vector to the target."""
+        """Store a vector to the target."""
         address = self.b.offset(self.target, self.memory, index)
         self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
 
     def held(self, index: IRValue, lanes: int) -> IRValue:
-        """Accumulated values among the totals."""
+        """Load accumulated values from the totals."""
         return self.b.load(self.register, self.b.offset(self.kept, self.register, index), lanes=lanes)
 
     def hold(self, index: IRValue, value: IRValue) -> None:
-        """Write accumulated values to the totals."""
+        """Store accumulated values to the totals."""
         self.b.store(value, self.b.offset(self.kept, self.register, index))
 
 
 class _Columns(_ScanWriter):
-    """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
+    """Scans whose lanes are columns; a line is a tile of some vectors. Backwards, the step is negative."""
 
     scalars = 7
 
@@ -139,7 +139,7 @@ class _Columns(_ScanWriter):
         return [self.identity(self.lanes)] * self.scan.vectors
 
     def _addresses(self, index: IRValue) -> list[IRValue]:
-        """Where the totals have the vectors of a block of a line."""
+        """The addresses in the totals of a block's vectors."""
         first = self.f.times(index, self.scan.vectors * self.lanes)
         return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
 
@@ -155,7 +155,7 @@ class _Columns(_ScanWriter):
         self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
 
     def _block(self, block: IRValue, before: list[IRValue] | None) -> list[IRValue]:
-        """Accumulate a block; without what comes before nothing is written."""
+        """Scan a block; without initial values it only computes the total."""
         f = self.f
         begin = f.times(block, self.size)
         rows = f.loop(begin, f.least(f.plus(begin, self.size), self.length), 1, self._nothing())
@@ -174,7 +174,7 @@ class _Columns(_ScanWriter):
 
 
 class _RowScan(_ScanWriter):
-    """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
+    """Scans whose lanes are rows or blocks of rows: squares of elements are transposed, scanned and transposed back."""
 
     scalars = 5
 
@@ -192,7 +192,7 @@ class _RowScan(_ScanWriter):
         self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
 
     def _totals_in_any_order(self, group: IRValue, *scalars: IRValue) -> None:
-        """The same where the order makes no difference: each block by whole vectors."""
+        """The totals of blocks where the order makes no difference: by full vectors."""
         f, (length, lines, cut, size, _) = self.f, scalars
         first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
         each = f.loop(first, f.least(f.plus(first, self.lanes), lines))
@@ -229,7 +229,7 @@ class _RowScan(_ScanWriter):
         loop.end(self.combine(loop.values[0], total))
 
     def _locate(self, group: IRValue, *scalars: IRValue) -> None:
-        """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
+        """Compute the start of each lane's row and what is left of it; surplus lanes repeat the last row."""
         f = self.f
         self.length, lines, cut, self.size, _ = scalars
         self.lines, self.bases, self.left = [], [], []
@@ -245,7 +245,7 @@ class _RowScan(_ScanWriter):
             self.lines.append(line)
 
     def _block(self, block: IRValue, before: IRValue | None) -> IRValue:
-        """Accumulate a block of each lane; without what comes before nothing is written."""
+        """Scan one block in each lane; without initial values it only computes the totals."""
         f = self.f
         begin = f.times(block, self.size)
         ends = [f.least(f.plus(begin, self.size), left) for left in self.left]
@@ -263,7 +263,7 @@ class _RowScan(_ScanWriter):
         return carried
 
     def _square(self, index: IRValue, carried: IRValue, before: IRValue | None, masks: list[IRValue] | None) -> IRValue:
-        """Accumulate as many elements of each lane as there are lanes; what they give."""
+        """Scan a square: as many elements of each lane as there are lanes; the carried values after it."""
         addresses, masks = self._addresses(index), [None] * self.lanes if masks is None else masks
         masks = [mask and self._forwards(mask) for mask in masks]
         rows = [self._forwards(self.get(address, mask)) for address, mask in zip(addresses, masks, strict=True)]
@@ -277,7 +277,7 @@ class _RowScan(_ScanWriter):
         return carried
 
     def _addresses(self, index: IRValue) -> list[IRValue]:
-        """Where the lanes' vectors are in memory."""
+        """The addresses of the rows of a square."""
         f = self.f
         if self.scan.backwards:
             far = f.plus(index, self.lanes)
@@ -285,7 +285,7 @@ class _RowScan(_ScanWriter):
         return [f.plus(base, index) for base in self.bases]
 
     def _forwards(self, value: IRValue) -> IRValue:
-        """The lanes in the order in which they are accumulated, or from that to the order of memory."""
+        """The lanes reversed if the scan runs backwards."""
         if not self.scan.backwards or self.lanes == 1:
             return value
         return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))

@@ -1,4 +1,4 @@
-"""Kernels that sort many short rows at once: each lane of a vector is a row, and a network compares whole vectors.
+"""Sorting networks for many short rows: each lane of a vector is a row, and whole vectors are compared.
 
 The network is Batcher's merge exchange (Knuth, The Art of Computer Programming, volume 3, algorithm 5.2.2M), which
 sorts any number of elements by comparisons that depend on that number alone.
@@ -18,7 +18,7 @@ _SQUARE = 8
 
 
 def lower(network: Network) -> str:
-    """The LLVM IR of the kernel of a network."""
+    """The LLVM IR of a network's kernel."""
     return (RowsInterleaved if network.beside else RowsContiguous)(network).text()
 
 
@@ -49,12 +49,12 @@ class _NetworkWriter:
     # The tile ---------------------------------------------------------------------------------------------------
 
     def put(self, parts: list[IRValue], index: IRValue) -> None:
-        """Items to the tile."""
+        """Store items to the tile."""
         for plane, part in zip(self.planes, parts, strict=True):
             self.b.store(part, self.b.offset(plane, part.element, index))
 
     def take(self, bits: IRValue, element_index: IRValue, index: IRValue, altered: IRValue) -> IRValue:
-        """Put the items of elements into the tile; whether any so far is not what its key tells."""
+        """Store the items of elements to the tile; whether any so far cannot be recovered from its key."""
         b = self.b
         key = self.keys.of(b, bits)
         self.put(self.items.of(key, element_index), index)
@@ -63,7 +63,7 @@ class _NetworkWriter:
         return b.integer("or", altered, self.keys.altered(b, bits, key))
 
     def get(self, index: IRValue, lanes: int) -> list[IRValue]:
-        """Items from the tile."""
+        """Load items from the tile."""
         return [
             self.b.load(part, self.b.offset(plane, part, index), lanes=lanes)
             for plane, part in zip(self.planes, self.items.parts, strict=True)
@@ -72,7 +72,7 @@ class _NetworkWriter:
     # The network -----------------------------------------------------------------------------------------------
 
     def _sort(self) -> None:
-        """Merge exchange: ``p`` halves from the top to 1; for each ``p`` the distance goes from it to the top's."""
+        """Batcher's merge exchange: ``p`` halves down to 1; for each ``p`` the distance ``d`` varies."""
         f, b = self.f, self.b
         entry, outer, inner, passed, done = b.block, *(b.label(name) for name in ("outer", "inner", "passed", "done"))
         halve, more = b.label("halve"), b.label("more")
@@ -100,7 +100,7 @@ class _NetworkWriter:
         b.start(done)
 
     def _pass(self, p: IRValue, r: IRValue, d: IRValue) -> None:
-        """Compare ``i`` with ``i + d`` for every ``i`` that has the bit ``p`` as ``r`` has it."""
+        """Compare-exchange ``i`` and ``i + d`` for every ``i`` whose bits ``p`` equal ``r``."""
         f, b = self.f, self.b
         entry, head, body, done = b.block, b.label("head"), b.label("body"), b.label("done")
         stop, low = f.minus(self.length, d), f.minus(p, 1)
@@ -122,7 +122,7 @@ class _NetworkWriter:
         b.start(done)
 
     def _ordered(self, left: list[IRValue], right: list[IRValue]) -> tuple[list[IRValue], list[IRValue]]:
-        """Two items in order."""
+        """Two vectors of items, ordered lane by lane."""
         b = self.b
         if len(left) == 1:
             return [b.intrinsic("umin", left[0], right[0])], [b.intrinsic("umax", left[0], right[0])]
@@ -133,7 +133,7 @@ class _NetworkWriter:
         return [b.select(swap, y, x) for x, y in pairs], [b.select(swap, x, y) for x, y in pairs]
 
     def _restore(self, altered: IRValue) -> None:
-        """Put zeros and NaN of the rows of the step in place as they are."""
+        """Write zeros and NaN of the step's rows as they were."""
         f, b = self.f, self.b
         with f.when(altered):
             rows = f.loop(0, self.rows)
@@ -144,7 +144,7 @@ class _NetworkWriter:
 
 
 class RowsInterleaved(_NetworkWriter):
-    """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
+    """A network for rows whose elements are interleaved in memory: a vector of the tile is contiguous."""
 
     def read(self, step: IRValue) -> IRValue:
         """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
@@ -171,12 +171,12 @@ class RowsInterleaved(_NetworkWriter):
         loop.end()
 
     def row(self, lane: IRValue) -> IRValue:
-        """Where a row of the step begins."""
+        """The offset of a row of the step."""
         return self.f.plus(self.base, lane)
 
 
 class RowsContiguous(_NetworkWriter):
-    """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
+    """A network for contiguous rows: squares are transposed on the way to the tile and back."""
 
     def read(self, step: IRValue) -> IRValue:
         """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
@@ -214,10 +214,10 @@ class RowsContiguous(_NetworkWriter):
         groups.end()
 
     def _rows(self, group: IRValue) -> list[IRValue]:
-        """Where the rows of a square begin; beyond the last row it is that one again."""
+        """The offsets of the rows of a square; beyond the last row it is repeated."""
         last = self.f.minus(self.rows, 1)
         return [self.row(self.f.least(self.f.plus(group, k), last)) for k in range(_SQUARE)]
 
     def row(self, lane: IRValue) -> IRValue:
-        """Where a row of the step begins."""
+        """The offset of a row of the step."""
         return self.f.times(self.f.plus(self.first, lane), self.length)

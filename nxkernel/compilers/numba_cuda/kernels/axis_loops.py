@@ -1,4 +1,4 @@
-"""Loops of a kernel over axes: elements one by one, several at once to keep memory busy, or vectors of 16 bytes."""
+"""Loops over axes in kernel source: element by element, several elements in flight, or vectors of 16 bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VECTOR = 16
 
 
 class Span(NamedTuple):
-    """An axis, the text of its first index, None for 0, and that of how many there are."""
+    """An axis to loop over: its number, the text of its first index (None for 0), and that of its length."""
 
     axis: int
     first: str | None
@@ -32,12 +32,12 @@ Body = Callable[[Sequence[Lane], frozenset[int]], None]
 
 
 def product(writer: SourceWriter, counts: Sequence[str], prefix: str) -> str:
-    """The name of a product; "1" of nothing."""
+    """The name of the product of counts; "1" for none."""
     return writer.let(" * ".join(counts), prefix) if len(counts) > 1 else counts[0] if counts else "1"
 
 
 def axis_indices(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
-    """The index of each axis out of one number over all of them, the last of which runs fastest."""
+    """The index of each axis from a linear index over all; the last axis is the fastest."""
     found: dict[int, str] = {}
     for place, span in reversed(list(enumerate(spans))):
         index = number
@@ -52,7 +52,7 @@ def axis_indices(writer: SourceWriter, number: str, spans: Sequence[Span]) -> di
 def one_by_one(
     writer: SourceWriter, spans: Sequence[Span], first: str, step: str, body: Body, *, abreast: int = 1, count: str = ""
 ) -> None:
-    """Write a loop over all indices of some axes from the number `first` on, `step` further each iteration."""
+    """Write a grid-stride loop over all indices of some axes, from the linear index `first` in steps of `step`."""
     count = count or product(writer, [span.count for span in spans], "count")
     item = writer.name("item")
     writer.line(f"{item} = {first}")
@@ -76,7 +76,7 @@ def nested(
     abreast: int = 1,
     count: str = "",
 ) -> None:
-    """Write a loop for each of some axes, in each other: a thread goes over all indices in their order.
+    """Write nested loops over axes in which one thread visits all indices in order.
 
     Of the first axis it takes those from the number `first` on, `step` further each iteration.
     """
@@ -96,7 +96,7 @@ def nested(
 
 
 def by_rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, body: Body, abreast: int) -> None:
-    """Write a loop over all indices of some axes in which a thread takes several elements of a row at once.
+    """Write a loop over all indices of some axes in which a thread processes several elements of a row at once.
 
     They are as far from each other as there are threads for the row, and what the others give is found once for all.
     """
@@ -106,7 +106,7 @@ def by_rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, body
 
 @contextlib.contextmanager
 def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken: int) -> Iterator[tuple[str, str]]:
-    """A loop over the rows of some axes and their places, which take so many elements each: a place, and how many."""
+    """Write a loop over rows and slots of `taken` elements in each; yields the text of the slot and of their number."""
     w, (*leading, last) = code.w, spans
     slots = w.let(f"div({last.count} + {taken - 1}, {taken})", "slots")
     count = product(w, [*(span.count for span in leading), slots], "count")
@@ -123,7 +123,7 @@ def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken:
 
 
 def suits_vectors(arguments: KernelArguments, passes: Sequence[NestPass]) -> tuple[int, frozenset[int]]:
-    """How many elements a vector has, 1 for none, and which buffers are read or written so.
+    """The number of elements of a vector access (1 for none), and the buffers accessed so.
 
     Those are the ones that move by one element along the last axis, if they can all be aligned at the same places.
     """
@@ -152,7 +152,7 @@ def by_vectors(
     *,
     abreast: int = 1,
 ) -> None:
-    """Write a loop over all indices of some axes in vectors along the last one, the others before and after them.
+    """Write a loop over axes in vectors along the last one, with single elements before and after them.
 
     Each row has a few elements before the first aligned vector, and a few after the last one; where the buffers are
     not aligned at the same elements, or rows are short, it has no vectors.
@@ -197,7 +197,7 @@ def by_vectors(
 def _vector_and_rest(
     writer: SourceWriter, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
 ) -> tuple[Callable[[str], None], Body]:
-    """What writes the vector of a number, and the elements that are in none."""
+    """Two writers: of the vector with a number, and of a single element outside of all vectors."""
 
     def vector(number: str) -> None:
         index = writer.let(total([last.first, head, f"{number} * {lanes}"]), "i")
@@ -213,7 +213,7 @@ def _vector_and_rest(
 
 
 def _aligned(code: PassWriter, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:
-    """The names of how many elements come before the first vector, and of how many are in vectors."""
+    """The names of two counts: elements before the first aligned vector, and elements in vectors."""
     w, nest = code.w, code.nest
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in vectors}
     begins = {}

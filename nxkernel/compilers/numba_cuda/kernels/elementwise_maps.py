@@ -1,4 +1,4 @@
-"""Element-wise kernels: nests without reductions, one thread for each element."""
+"""Element-wise kernels: nests without reductions, in which threads take elements one by one or in vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nxkernel.compilers.schedule.loop_nest import NestPass, PassLevel
 
 
 class Mapping:
-    """Writes the kernel of such a nest.
+    """Writes the kernel of a nest without reductions.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Mapping:
         self.code = code(self.arguments, self.w)
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything; none where there are no elements."""
+        """The launch; an empty list if there are no elements."""
         if not shapes.size(self.arguments.sizes):
             return []
         items = self._write()
@@ -48,7 +48,7 @@ class Mapping:
         return [KernelLaunch(source, memory, scalars, grid, block, scratch=arguments.scratch, title=self.title)]
 
     def _write(self) -> int:
-        """Write the body; how many items the launch has."""
+        """Write the kernel's body; the number of items of the launch."""
         nest, arguments, w = self.nest, self.arguments, self.w
         w.line("first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
         w.line("step = cuda.gridDim.x * cuda.blockDim.x")
@@ -83,7 +83,7 @@ class Mapping:
             self.code.store(nest_pass, values, lanes, vectors)
 
     def _row(self, nest_pass: NestPass, lane: Lane) -> None:
-        """What is the same all along a row, which each thread computes for itself."""
+        """Write a row pass, which each thread computes for itself."""
         values = self.code.values(nest_pass, [lane])
         self.code.keep(nest_pass, values[0])
         if nest_pass.stores or nest_pass.scatters:

@@ -1,4 +1,4 @@
-"""Nests with reductions: a group of threads reduces each row, or each column, and all passes run in one kernel."""
+"""Kernels of nests with reductions: a group of threads reduces each row or column, and all passes run in one kernel."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ STATIC = 32 << 10
 
 
 def writer_for(bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> GroupKernel:
-    """What writes the kernel of a nest that reduces."""
+    """The kernel writer for a nest with reductions."""
     return (Rows if bound.nest.lanes is LaneAxis.INNER else ColumnGroups)(bound, device, code)
 
 
 class GroupKernel:
-    """Writes the kernel of such a nest; what is common to rows and columns.
+    """Writes the kernel of a nest with reductions; the common part of rows and columns.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class GroupKernel:
 
     @property
     def lengths(self) -> list[int]:
-        """Of each inner axis as much of it as a group reduces."""
+        """The length of each inner axis that one group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
             sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.scalar_value(ScalarKind.BLOCK))
@@ -76,26 +76,26 @@ class GroupKernel:
 
     @property
     def length(self) -> int:
-        """Elements that a group reduces."""
+        """The number of elements that one group reduces."""
         return shapes.size(self.lengths)
 
     @property
     def instructions(self) -> int:
-        """Those of the longest pass."""
+        """The number of instructions of the longest pass."""
         return max(len(nest_pass.code) for nest_pass in self.nest.passes)
 
     @property
     def joining(self) -> list[TextAccumulator]:
-        """The reductions in which several threads take part."""
+        """The reductions that several threads share."""
         return [one for found in self.accumulators.values() for one in found if not one.is_fold]
 
     @property
     def max_threads(self) -> int:
-        """Elements of each array through which threads become one."""
+        """The elements of each shared array through which threads join."""
         raise NotImplementedError
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """The block, and how many groups it has."""
+        """The block's shape, and the number of groups in it."""
         raise NotImplementedError
 
     def outer_spans(self) -> list[Span]:
@@ -105,7 +105,7 @@ class GroupKernel:
     # Text ------------------------------------------------------------------------------------------------------
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything; none where there are no results."""
+        """The launch; an empty list if there are no results."""
         return [self._launch()] if self.arguments.rows else []
 
     def _launch(self) -> KernelLaunch:
@@ -120,7 +120,7 @@ class GroupKernel:
         return KernelLaunch(source, memory, scalars, grid, block, shared, arguments.scratch, title=self.title)
 
     def _make_rows(self, groups: int, blocks: int) -> int:
-        """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
+        """Write where scratch rows begin; the bytes of shared memory for them, 0 if they are in device memory."""
         nest, arguments, w = self.nest, self.arguments, self.w
         rows = [row for nest_pass in self.nest.passes for row, _ in nest_pass.scratches]
         if not rows:
@@ -182,7 +182,7 @@ class GroupKernel:
             w.line(f"first += cuda.gridDim.x * {self._groups()}")
 
     def _row(self, nest_pass: NestPass) -> None:
-        """What is computed once for each group, by each of its threads; the first one writes it to memory."""
+        """Write a row pass: each thread of the group computes it, and the first one stores its results."""
         values = self.code.values(nest_pass, [{}])
         self.code.keep(nest_pass, values[0])
         if nest_pass.stores or nest_pass.scatters:
@@ -191,7 +191,7 @@ class GroupKernel:
                 self.code.store(nest_pass, values, [{}], further=further)
 
     def _spans(self) -> list[Span]:
-        """The inner axes, over as much of them as this group reduces."""
+        """The inner axes, each over the part that this group reduces."""
         nest, arguments, w = self.nest, self.arguments, self.w
         spans = []
         for axis in range(nest.outer, nest.outer + nest.inner):
@@ -240,7 +240,7 @@ class GroupKernel:
             accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
 
     def _walk(self, nest_pass: NestPass, spans: Sequence[Span], iteration: axis_loops.Body) -> None:
-        """Write the loop of a pass."""
+        """Write the loop of a full pass."""
         ordered = any(reduce.is_fold for reduce in nest_pass.reduces)
         abreast = 1 if ordered or len(nest_pass.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
@@ -251,30 +251,30 @@ class GroupKernel:
         axis_loops.one_by_one(self.w, spans, "member", "members", iteration, abreast=abreast, count=count)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
-        """Write how the threads of a group join what they carry."""
+        """Write how the threads of a group join their partial results."""
         raise NotImplementedError
 
 
 class Rows(GroupKernel):
-    """Threads along x reduce a row together; rows of a block follow each other along y."""
+    """Groups of threads along x that reduce a row; several rows of a block are along y."""
 
     name, title = "rows", "row by row"
     group, member = "cuda.threadIdx.y", "cuda.threadIdx.x"
 
     @property
     def max_threads(self) -> int:
-        """See the base."""
+        """See :attr:`GroupKernel.max_threads`."""
         return WARPS
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """See the base."""
+        """See :attr:`GroupKernel.shape`."""
         if self.one_thread:
             return (1, min(launch_geometry.BLOCK, self.device.threads)), min(launch_geometry.BLOCK, self.device.threads)
         members, groups = launch_geometry.rows(self.device, self.arguments.rows, self.length, self.instructions)
         return (members, groups), groups
 
     def outer_spans(self) -> list[Span]:
-        """See the base."""
+        """See :attr:`GroupKernel.outer_spans`."""
         spans = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
         return [*spans, *self._block_span()]
 
@@ -315,14 +315,14 @@ class Rows(GroupKernel):
 
 
 class ColumnGroups(GroupKernel):
-    """Threads along x have neighbouring columns; those along y share a column, each every so many elements."""
+    """Threads along x have adjacent columns; those along y share a column, in strides."""
 
     name, title = "columns", "column by column"
     group, member = "cuda.threadIdx.x", "cuda.threadIdx.y"
 
     @cached_property
     def max_threads(self) -> int:
-        """See the base."""
+        """See :attr:`GroupKernel.max_threads`."""
         bytes_ = sum(
             element_types.numpy_type(_kind(text)).itemsize
             for one in self.joining
@@ -333,7 +333,7 @@ class ColumnGroups(GroupKernel):
         return min(most, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """See the base."""
+        """See :attr:`GroupKernel.shape`."""
         length = 1 if self.one_thread else self.length
         wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.max_threads)
         self.one_thread |= members == 1
@@ -341,7 +341,7 @@ class ColumnGroups(GroupKernel):
         return (wide, members), wide
 
     def outer_spans(self) -> list[Span]:
-        """See the base."""
+        """See :attr:`GroupKernel.outer_spans`."""
         *leading, last = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
         blocks = [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
         return [*leading, *blocks, last]
@@ -351,11 +351,11 @@ class ColumnGroups(GroupKernel):
 
 
 def _kind(text: str) -> str:
-    """The parameter type of a NumPy type's name."""
+    """The kernel parameter type for the name of a NumPy type."""
     name = text.removeprefix("np.")
     return name.replace("uint", "u").replace("int", "s").replace("float", "f")
 
 
 def _rounded(nbytes: int) -> int:
-    """Bytes up to where another array may begin."""
+    """Bytes rounded up to the alignment of arrays."""
     return shapes.ceil_div(nbytes, ALIGNMENT) * ALIGNMENT

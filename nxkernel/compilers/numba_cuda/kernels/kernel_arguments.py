@@ -20,7 +20,7 @@ _MOVED = {Stride.UNIT: "{}", Stride.DOUBLE: "2 * {}", Stride.REVERSED: "-{}"}
 
 
 class KernelArguments:
-    """The parameters of a nest's kernel, and what one launch gives for them.
+    """The parameters of a nest's kernel, and their values in one launch.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ class KernelArguments:
 
     @property
     def sizes(self) -> list[int]:
-        """Of each axis in this launch."""
+        """The size of each axis in this launch."""
         return [self._scalar_values[ScalarKind.SIZE, 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
 
     def step(self, number: int, axis: int) -> int:
-        """How many elements a buffer moves along an axis in this launch."""
+        """The stride of a buffer along an axis in this launch, in elements."""
         stride = self.nest.buffers[number].strides[axis]
         if stride is Stride.DYNAMIC:
             return self._scalar_values[ScalarKind.STRIDE, self.nest.mover(number), axis]
@@ -97,7 +97,7 @@ class KernelArguments:
         return stride.elements
 
     def offset(self, number: int) -> int:
-        """How many elements of its memory are before the first one of a buffer, in this launch."""
+        """The offset of a buffer's first element in its memory in this launch, in elements."""
         _, offset = self.bound.buffers[self.nest.memory.index(number)]
         return offset // self.nest.buffers[number].type.size
 
@@ -107,7 +107,7 @@ class KernelArguments:
 
     @property
     def rows(self) -> int:
-        """How many outer indices there are, times the blocks of what is cut into blocks."""
+        """The number of outer indices, times the number of blocks of a split axis."""
         blocks = self.scalar_value(ScalarKind.BLOCKS) if self.nest.split >= 0 else 1
         return shapes.size(self.sizes[: self.nest.outer]) * blocks
 
@@ -121,25 +121,25 @@ class KernelArguments:
         return name
 
     def reserve(self, name: str, type_: str, count: int) -> str:
-        """One more pointer, to so many elements of memory that only this step uses; its name."""
+        """Add a pointer to temporary memory for so many elements; its name."""
         self._more.append((name, type_, (None, self.scratch)))
         self.scratch += shapes.ceil_div(count * element_types.numpy_type(type_).itemsize, ALIGNMENT) * ALIGNMENT
         return name
 
     @property
     def names(self) -> list[str]:
-        """What all parameters are called."""
+        """The names of all parameters."""
         return [*(name for name, _ in self._pointers), *(name for name, _, _ in self._more), *self._names]
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Their types."""
+        """The types of all parameters."""
         pointers = [element_types.memory_type(access.type) for _, access in self._pointers]
         return (*pointers, *(type_ for _, type_, _ in self._more), *self._types)
 
     @property
     def memory(self) -> list[Place]:
-        """What the pointers point to."""
+        """The memory that each pointer gets."""
         return [*self._places, *(place for _, _, place in self._more)]
 
     @property
@@ -154,13 +154,13 @@ class KernelArguments:
         return self.scalars[ScalarKind.SIZE, 0, axis]
 
     def start(self, number: int) -> str | None:
-        """Where a buffer or a running index starts; None for where its pointer is."""
+        """The text of a running index's or buffer's first index; None if the pointer is there."""
         if self.nest.buffers[number].role is BufferRole.INDEX:
             return self.scalars[ScalarKind.START, number, 0]
         return self.starts.get(number)
 
     def terms(self, number: int, indices: Mapping[int, str]) -> list[str]:
-        """How far a buffer moves to the indices of some axes, as the terms of a sum."""
+        """The terms of a buffer's offset at the indices of some axes, as texts."""
         found = []
         for axis, index in indices.items():
             stride = self.nest.buffers[number].strides[axis]
@@ -176,5 +176,5 @@ class KernelArguments:
 
 
 def total(terms: Sequence[str | None]) -> str:
-    """A sum, without the terms that are none."""
+    """The sum of the terms that are not None or "0", as text."""
     return " + ".join(term for term in terms if term) or "0"

@@ -1,4 +1,4 @@
-"""From a loop nest to CUDA kernel source that is independent of sizes, and its launches."""
+"""From a loop nest to the launches of its CUDA kernels, whose source does not depend on sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 
 def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
-    """The launches that compute a nest, in their order.
+    """The launches that compute a nest, in order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scatters to computed indices in which the last of several writes wins, whatever order threads run in.
+"""Scatters in which the last of several writes to one position wins, whatever order threads run in.
 
 A first kernel finds for each place the last element that goes there: elements have numbers in the order of the nest,
 and the greatest is kept. A second one writes those that are the last ones of their places.
@@ -25,12 +25,12 @@ NOBODY = 0xFF
 
 
 def is_contested(bound: BoundNest) -> bool:
-    """Whether several elements of a nest may be put at one place."""
+    """Whether several elements of a nest may be written to the same position."""
     return bound.in_order and any(scatter.mode is StoreMode.PUT for scatter in _scatters(bound))
 
 
 def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
-    """The two launches of such a nest."""
+    """The two launches of such a scatter: one that finds the last writer of each position, and one that writes."""
     reduces = any(nest_pass.reduces for nest_pass in bound.nest.passes)
     found = []
     for code in (_Claims, _Winners):
@@ -48,7 +48,7 @@ def _scatters(bound: BoundNest) -> list[Scatter]:
 
 
 class LastWriterPass(PassWriter):
-    """Writes passes whose scatters go by the numbers of the last elements of each place."""
+    """Writes passes that compare each element with the last writer of its target position."""
 
     title = ""
     vectors = False
@@ -66,27 +66,27 @@ class LastWriterPass(PassWriter):
 
 
 class _Claims(LastWriterPass):
-    """Each element claims its place."""
+    """The first launch: each element claims its target position."""
 
     title = "the last of each place"
 
     def store(self, nest_pass: NestPass, *arguments, **options) -> None:
-        """See the base: nothing else is written yet."""
+        """Write the scatters only: other stores are left to the second launch."""
         super().store(nest_pass._replace(stores=()), *arguments, **options)
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
-        """See the base."""
+        """Write an atomic maximum of the element's number at the position."""
         if scatter.mode is StoreMode.PUT:
             self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {place}, {self.type}({self.order(lane)}))")
 
 
 class _Winners(LastWriterPass):
-    """Elements that keep their place write it."""
+    """The second launch: elements that are the last writers of their positions write."""
 
     title = "written"
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
-        """See the base."""
+        """Write the value if the element is the position's last writer."""
         if scatter.mode is not StoreMode.PUT:
             super().scatter(scatter, lane, place, value)
             return

@@ -1,4 +1,4 @@
-"""The passes of a nest as source text: loads, operations and stores at the indices of one or several lanes."""
+"""The passes of a nest as kernel source: loads, operations and stores for one or several lanes at a time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Lane = Mapping[int, str]
 
 
 def variable(name: str, type_: Type) -> Value:
-    """A variable of a type: two for the parts of a complex one."""
+    """The variable name for a value; a pair of names if complex."""
     return ComplexText(f"{name}_re", f"{name}_im") if type_.is_complex else name
 
 
 def parts(value: Value) -> list[str]:
-    """The texts that a value is made of."""
+    """The texts of a value's parts: one, or two if complex."""
     return list(value) if isinstance(value, ComplexText) else [value]
 
 
 class PassWriter:
-    """Writes passes.
+    """Writes the instructions of passes as kernel source.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class PassWriter:
     # Places ----------------------------------------------------------------------------------------------------
 
     def locate(self, indices: Lane) -> None:
-        """Write where buffers are at the indices of some axes; lanes then move by the others alone."""
+        """Write the offsets of buffers at the indices of some axes; lanes then add only those of the other axes."""
         located = self._located | set(indices)
         bases: dict[int, str] = {}
         made: dict[str, str] = {}
@@ -84,7 +84,7 @@ class PassWriter:
 
     @property
     def located(self) -> tuple[frozenset[int], dict[int, str]]:
-        """Where :meth:`locate` has put everything; what is set goes back there."""
+        """The axes and offsets from :meth:`locate`; assign a saved pair to restore them."""
         return self._located, self._bases
 
     @located.setter
@@ -92,7 +92,7 @@ class PassWriter:
         self._located, self._bases = found
 
     def place(self, number: int, lane: Lane, further: str | None = None) -> str:
-        """Where a buffer, or a running index, is at a lane."""
+        """The text of a buffer's offset, or of a running index, at a lane."""
         moved = {axis: index for axis, index in lane.items() if axis not in self._located}
         terms = self.arguments.terms(number, moved)
         start = None if number in self.pointers else self.arguments.start(number)
@@ -101,13 +101,13 @@ class PassWriter:
     # Instructions ----------------------------------------------------------------------------------------------
 
     def slot(self, number: int) -> Value:
-        """The variable of a slot."""
+        """The variable name of a slot."""
         return variable(f"s{number}{self.suffix}", self.nest.slots[number])
 
     def values(
         self, nest_pass: NestPass, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
     ) -> list[list[Value]]:
-        """Write the instructions of a pass; of each lane the values.
+        """Write the instructions of a pass; for each lane the values of all instructions.
 
         Parameters
         ----------
@@ -131,11 +131,11 @@ class PassWriter:
         return found
 
     def one(self, nest_pass: NestPass, number: int, lane: Lane) -> Value:
-        """Write one instruction of a pass, and those that it needs; its value."""
+        """Write one instruction of a pass, with those it depends on; its value."""
         return self.values(NestPass(nest_pass.level, tuple(needed(nest_pass.code, number))), [lane])[0][-1]
 
     def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
-        """Write one instruction of some code, whose values so far are given, at a lane; its value."""
+        """Write one instruction at a lane, given the values of the earlier ones; its value."""
         if op.name in ("load", "gather"):
             return self._loaded(op, [values], [lane], frozenset())[0]
         if op.name in _LEAVES:
@@ -159,7 +159,7 @@ class PassWriter:
         return [name for (kind, which, _), name in scalars.items() if (kind, which) == ("constant", number)]
 
     def _row_places(self, row: int, lane: Lane) -> list[str]:
-        """The elements of a scratch row at a lane.
+        """The texts of a scratch row's element at a lane: one an array.
 
         Every fourth element follows the one before it, so that the threads of a warp, which have vectors of four, are
         at elements that follow each other.
@@ -168,7 +168,7 @@ class PassWriter:
         return [f"{array}[{at} + ({index} & 3) * pitch + ({index} >> 2)]" for array, at in self.rows[row]]
 
     def order(self, lane: Lane) -> str:
-        """The number of a lane among all elements, in the order of the nest."""
+        """The text of a lane's linear index in the order of the nest."""
         text = self.number
         for axis in sorted(lane):
             text = f"({text}) * {self.arguments.size(axis)} + {lane[axis]}" if text else lane[axis]
@@ -201,7 +201,7 @@ class PassWriter:
         vector: frozenset[int] = frozenset(),
         further: str | None = None,
     ) -> None:
-        """Write what a pass stores and scatters to memory."""
+        """Write the stores and scatters of a pass."""
         for number, source in nest_pass.stores:
             name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
             stored = [mine[source] for mine in values]
@@ -216,7 +216,7 @@ class PassWriter:
                 self.scatter(scatter, lane, place, mine[scatter.value])
 
     def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
-        """Write a value to a computed place."""
+        """Write a value to a computed offset."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
         if scatter.mode is StoreMode.ADD:
             self.w.extend(element_types.atomic_add(name, place, value, type_))
@@ -224,26 +224,26 @@ class PassWriter:
             self.w.store(name, place, value, type_)
 
     def keep_rows(self, nest_pass: NestPass, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
-        """Write what later passes read from scratch rows."""
+        """Write values to the scratch rows that later passes read."""
         for row, number in nest_pass.scratches:
             for lane, mine in zip(lanes, values, strict=True):
                 put(self.w, self._row_places(row, lane), mine[number], self.nest.scratches[row])
 
     def keep(self, nest_pass: NestPass, values: Sequence[Value]) -> None:
-        """Put what later passes read into slots."""
+        """Write values to the slots that later passes read."""
         for slot, number in nest_pass.keeps:
             for name, part in zip(parts(self.slot(slot)), parts(values[number]), strict=True):
                 self.w.line(f"{name} = {part}")
 
 
 def shared_dtypes(type_: Type) -> list[str]:
-    """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
+    """The NumPy types of the shared arrays that hold values of a type: one, or two if complex."""
     name = element_types.numpy_type(element_types.register_type(type_)).name if type_ is not types.bool_ else "uint8"
     return [f"np.{name}"] * (2 if type_.is_complex else 1)
 
 
 def needed(code: Sequence[Op], number: int) -> list[Op]:
-    """An instruction and those that it needs, numbered anew; it is the last one."""
+    """An instruction and those it depends on, renumbered; it is the last one."""
     wanted = {number}
     for place in range(number, -1, -1):
         if place in wanted:
@@ -253,13 +253,13 @@ def needed(code: Sequence[Op], number: int) -> list[Op]:
 
 
 def put(writer: SourceWriter, places: Sequence[str], value: Value, type_: Type) -> None:
-    """Write a value to elements of arrays that hold it as registers do."""
+    """Write a value to elements of shared arrays."""
     for place, part in zip(places, parts(value), strict=True):
         writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
 
 
 def got(writer: SourceWriter, places: Sequence[str], type_: Type) -> Value:
-    """A value from elements of arrays that hold it as registers do."""
+    """Write a read of a value from elements of shared arrays; the value."""
     found = [writer.let(place) for place in places]
     if type_.is_complex:
         return ComplexText(*found)

@@ -1,4 +1,4 @@
-"""Register tiling on a GPU: each thread reduces several rows and columns at once.
+"""Register tiling on a GPU: each thread computes several rows and columns of results at once.
 
 What rows do not depend on is computed once for all of them, as is what columns do not depend on: of a product of
 matrices, each thread multiplies a few elements of one by a few of the other.
@@ -38,7 +38,7 @@ Cell = tuple[int, int]
 
 
 def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
-    """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
+    """The tile of a nest (rows and columns a thread, threads that share it); None where tiling does not pay."""
     nest, arguments = bound.nest, KernelArguments(bound)
     if nest.lanes is not LaneAxis.TILE or nest.tile[0] < 2:
         return None
@@ -61,7 +61,7 @@ def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
 
 
 class Tiling:
-    """Writes the kernel of such a nest.
+    """Writes the kernel of a nest with a register tile a thread.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Tiling:
         self._pointers: dict[tuple[int, int, int], str] = {}
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything; none where there are no results."""
+        """The launch; an empty list if there are no results."""
         arguments = self.arguments
         if not arguments.rows:
             return []
@@ -146,7 +146,7 @@ class Tiling:
             w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
 
     def _begin_together(self) -> None:
-        """Write what threads need that share tiles. Results go through the same shared memory one after the other."""
+        """Write the shared memory for threads that share tiles; results use it one after the other."""
         passes = [nest_pass for nest_pass in self.nest.passes if nest_pass.level is PassLevel.FULL]
         for nest_pass in passes:
             self.w.extend(self.together.arrays(self._accumulators(nest_pass)))
@@ -157,7 +157,7 @@ class Tiling:
         return [TextAccumulator(self.w, nest_pass, reduce, slots[reduce.slot], suffix) for reduce in nest_pass.reduces]
 
     def _point(self) -> None:
-        """Write where the rows and columns of each buffer that is read inside begin."""
+        """Write the pointers to the rows and columns of each buffer that inner loops read."""
         full = [nest_pass for nest_pass in self.nest.passes if nest_pass.level is PassLevel.FULL]
         self._pointers.clear()
         code = [op for nest_pass in full for op in nest_pass.code]
@@ -174,7 +174,7 @@ class Tiling:
                     self._pointers[key] = name
 
     def _own(self, number: int, cell: Cell) -> Cell:
-        """The first of the cells that read a buffer where one does."""
+        """The first of the cells that read a buffer at the same place as a cell."""
         strides, outer = self.nest.buffers[number].strides, self.nest.outer
         return (
             cell[0] if strides[outer - 2] is not Stride.NONE else 0,
@@ -182,7 +182,7 @@ class Tiling:
         )
 
     def _finish(self, nest_pass: NestPass, values: dict[Cell, list[Value]], lane: Lane) -> None:
-        """Keep and store what a pass gives for each cell, at the indices of the inner axes."""
+        """Write the slots and stores of a pass for each cell, at the indices of the inner axes."""
         for cell in self._each_cell():
             self.code.keep(nest_pass, values[cell])
             if nest_pass.stores or nest_pass.scatters:
@@ -192,7 +192,7 @@ class Tiling:
                     self.code.store(nest_pass, [values[cell]], [{**lane, **self._lanes[cell]}])
 
     def _each_cell(self) -> Iterator[Cell]:
-        """The cells, each while slots are its own."""
+        """The cells, each with the suffix of slot names set to its own."""
         for row, column in self.cells:
             self.code.suffix = f"_{row}{column}"
             yield row, column
@@ -229,7 +229,7 @@ class Tiling:
         return range(self.nest.outer, self.nest.outer + self.nest.inner)
 
     def _values(self, nest_pass: NestPass, lane: Lane) -> dict[Cell, list[Value]]:
-        """Write the instructions of a pass for each cell, those that agree for several of them once."""
+        """Write the instructions of a pass for each cell; those that are the same for several cells once."""
         values: dict[Cell, list[Value]] = {cell: [] for cell in self.cells}
         depends = _depends(self.nest, nest_pass)
         for op, (by_row, by_column) in zip(nest_pass.code, depends, strict=True):
@@ -251,7 +251,7 @@ class Tiling:
 
 
 def _depends(nest: Nest, nest_pass: NestPass) -> list[tuple[bool, bool]]:
-    """Whether each instruction differs between the rows, and between the columns, of a thread."""
+    """For each instruction whether it differs between the rows, and between the columns, of a thread's tile."""
     found: list[tuple[bool, bool]] = []
     for op in nest_pass.code:
         by_row = by_column = op.name == "slot"

@@ -1,4 +1,4 @@
-"""Nests that read along one axis and write along another: tiles go through shared memory, so that both are in order."""
+"""Transposing kernels: tiles go through shared memory, so that both reads and writes are contiguous."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ BYTES = 40 << 10
 
 
 def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
-    """The axis along which some buffers are read in order while results are written along the last, and which they are.
+    """The axis along which some buffers are read contiguously while results are written along the last, and these
+    buffers.
 
     None where there is none, or where tiles do not pay.
     """
@@ -51,7 +52,7 @@ def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
 
 
 class Transposing:
-    """Writes the kernel of such a nest.
+    """Writes the kernel of a transposing nest.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class Transposing:
         self.buffers = self._fitting(sorted(buffers))
 
     def _fitting(self, buffers: list[int]) -> list[int]:
-        """As many of the buffers as there is room for."""
+        """The buffers whose tiles fit into shared memory."""
         kept, rest = [], BYTES
         for number in buffers:
             rest -= TILE * (TILE + 1) * max(self._type(number).size, 4)
@@ -84,7 +85,7 @@ class Transposing:
         return self.nest.buffers[number].type
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything."""
+        """The launch of the kernel."""
         self._write()
         arguments, sizes = self.arguments, self.arguments.sizes
         *_, last = range(len(sizes))
@@ -124,7 +125,7 @@ class Transposing:
             w.line("tile += cuda.gridDim.x")
 
     def _over(self, abreast: int, body) -> None:
-        """Write a loop over the rows of a tile, and in each over its columns, for the threads of a block."""
+        """Write loops over the rows and columns of a tile, distributed over the threads of a block."""
         w = self.w
         w.line("x = s64(cuda.threadIdx.x)")
         with w.block(f"while x < {TILE}:"):
@@ -135,7 +136,7 @@ class Transposing:
             w.line("x += cuda.blockDim.x")
 
     def _fetch(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
-        """Read a tile in the order of memory. What lies beyond an edge is the edge again, and is not used."""
+        """Write the reads of a tile in memory order; positions beyond an edge repeat the edge and are not used."""
         w, arguments = self.w, self.arguments
         most = {axis: f"{arguments.size(axis)} - 1" for axis in (self.axis, last)}
 
@@ -158,7 +159,7 @@ class Transposing:
         self._over(4, body)
 
     def _compute(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
-        """Compute and write, in the order of memory too."""
+        """Write the computation and stores of a tile in memory order."""
         w, arguments, nest_pass = self.w, self.arguments, self.nest.passes[0]
 
         def body(ys: list[str]) -> None:

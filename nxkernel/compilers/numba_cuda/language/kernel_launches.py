@@ -1,4 +1,4 @@
-"""What is launched: the source of a kernel, and one launch of it with everything but the addresses filled in."""
+"""Kernel sources, and launches of them with everything but addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Place = tuple[Expr | None, int]
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A kernel as Python for ``numba.cuda``, which knows no sizes: they are arguments.
+    """A kernel as Python source for ``numba.cuda``; sizes are parameters.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class KernelSource:
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """One launch of a kernel.
+    """One launch of a kernel: grid, block, memory and scalar parameters.
 
     Parameters
     ----------

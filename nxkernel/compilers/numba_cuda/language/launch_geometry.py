@@ -1,4 +1,4 @@
-"""How many threads a launch has, and in what blocks."""
+"""Launch geometry: grid and block of a launch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WAVES = 32
 
 
 class Machine(Protocol):
-    """What launches depend on."""
+    """The properties of a device that launches depend on."""
 
     multiprocessors: int
     shared_limit: int
@@ -26,7 +26,7 @@ class Machine(Protocol):
 
 
 def flat(device: Machine, items: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block for so many items, each thread taking one after the other."""
+    """Grid and block for a grid-stride loop over so many items."""
     threads = min(BLOCK, device.threads)
     if device.simulated:
         threads = min(threads, 4)
@@ -34,7 +34,7 @@ def flat(device: Machine, items: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def power_of_two(number: int) -> int:
-    """The least power of two that is not less.
+    """The least power of two that is at least `number`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ BUSY = 1024
 
 
 def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[int, int]:
-    """Threads of a row, and rows of a block, for so many rows of a length.
+    """The number of threads a row and of rows a block, for `count` rows of a length.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[i
 
 
 def columns(device: Machine, count: int, length: int, max_threads: int) -> tuple[int, int]:
-    """Columns of a block, and threads of a column, for so many columns of a length; at most `max_threads` threads.
+    """The number of columns a block and of threads a column, for `count` columns of a length, with at most
+    `max_threads` threads.
 
     Parameters
     ----------
@@ -100,5 +101,5 @@ def columns(device: Machine, count: int, length: int, max_threads: int) -> tuple
 
 
 def grid(device: Machine, blocks: int) -> tuple[int, ...]:
-    """As many blocks as there is work for, or as keep the device busy; each then takes several."""
+    """The number of blocks: no more than there is work for, nor than keep the device busy; each then takes several."""
     return (max(1, min(blocks, device.multiprocessors * (2 if device.simulated else WAVES))),)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Answer:
-    """What a loop or a branch goes by: a number of the host, or one that is read back.
+    """The condition of a loop or branch: a number of the host, or one read back from the device.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class Answer:
     dtype: Any
 
     def truth(self, run: ProgramRun) -> bool:
-        """Whether it holds."""
+        """Whether the condition holds now."""
         found = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
         return bool(found != 0)
 
 
 @dataclass(eq=False)
 class LoopStep:
-    """A loop.
+    """A loop that the host drives.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class LoopStep:
     node: Expr
 
     def do(self, run: ProgramRun) -> None:
-        """Go through all iterations."""
+        """Run all iterations."""
         addresses, values = run.addresses, run.values
         for register, where in self.begins:
             addresses[register] = run.at(where)
@@ -111,7 +111,7 @@ class LoopStep:
 
 @dataclass(eq=False)
 class BranchStep:
-    """A branch.
+    """A branch that the host decides.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class BranchStep:
     node: Expr
 
     def do(self, run: ProgramRun) -> None:
-        """Go through one side."""
+        """Run one side."""
         side = 0 if self.answer.truth(run) else 1
         do_all(self.sides[side], run)
         for register, number in self.passed[side]:
@@ -137,7 +137,7 @@ class BranchStep:
 
 
 def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
-    """The steps of the device, those of loops and branches too, each once."""
+    """The steps that run on the device, including those in loops and branches, each once."""
     for step in steps:
         if isinstance(step, LoopStep):
             yield from all_on_device([*step.condition, *step.body, *step.copies])
@@ -148,7 +148,7 @@ def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
 
 
 def write_control(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or a branch."""
+    """Write a loop or branch."""
     if control.launch.mode in (LaunchMode.ONE_THREAD, LaunchMode.MANY_THREADS):
         write_single_thread(scope, control)
     else:
@@ -157,7 +157,7 @@ def write_control(scope: DeviceScope, control: Control) -> None:
 
 @dataclass(eq=False)
 class _DeferredSteps:
-    """Steps of which it is not known yet what is needed of them."""
+    """Steps that are made when it is known which scalars of theirs are needed."""
 
     steps: Callable[[], list[HostStep]]
 
@@ -182,7 +182,7 @@ class _BranchParts:
         return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else (0, 0)
 
     def result_address(self, index: int, operand: Expr | None) -> Where:
-        """Where a result that is an array comes to be."""
+        """The address of the memory that an array result is computed in."""
         if self.shared[index] is not None:
             return self.scope.where(operand)
         if self.results[index] is not None:
@@ -195,7 +195,7 @@ class _BranchParts:
                 self.scope.values.pop(self.scope.plan.place[result], None)
 
     def keep_results(self, known: Mapping[int, int]) -> None:
-        """From now on results are known numbers, which get into memory where somebody needs them there."""
+        """Record that results are numbers known to the host; they are written to memory only if needed there."""
         numbers = None
         for index, value in known.items():
             result = self.results[index]
@@ -282,7 +282,7 @@ class _DeviceLoop(_BranchParts):
         singles: list[int],
         registers: Mapping[Location, int],
     ) -> tuple[list[CopyStep], list[tuple[int, int]]]:
-        """What becomes the state of the next iteration: what is copied, and which registers become what others were."""
+        """How the state of the next iteration is made: what is copied, then which registers take over others."""
         changes = swaps_of(body, count)
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
@@ -313,7 +313,7 @@ class _DeviceLoop(_BranchParts):
         targets: Mapping[int, Where],
         singles: Iterable[int],
     ) -> list[CopyStep]:
-        """The copies of what the last iteration left in another buffer."""
+        """The copies, after the loop, of state that the last iteration left in another buffer."""
         found: list[CopyStep] = []
         operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
@@ -334,7 +334,7 @@ class _DeviceLoop(_BranchParts):
         return CopyStep("state of a loop", target, source, size, nodes=[self.node])
 
     def _in_one_block(self, loop: LoopStep, after: Sequence[CopyStep], answer: Type) -> list[HostStep]:
-        """The loop as one launch."""
+        """The loop as one launch of one block."""
         writer, title = self.writer, f"{loop_title(self.control)}, by one block"
         steps = in_one_block(loop, after, answer, writer.device, title)
         launched = steps[-1]
@@ -346,7 +346,7 @@ class _DeviceLoop(_BranchParts):
 def exchanged(
     outputs: Mapping[int, Location], buffers: Sequence[Location]
 ) -> tuple[list[tuple[Location, Location]], dict[Location, Location]]:
-    """How single numbers of a loop's state change places after an iteration.
+    """How the buffers of a loop's single numbers are permuted after an iteration.
 
     Parameters
     ----------
@@ -431,7 +431,9 @@ class _DeviceBranch(_BranchParts):
         targets: Sequence[Where],
         results: Mapping[int, int],
     ) -> tuple[list[CopyStep], DeviceScope, list[CopyStep], list[tuple[int, int]]]:
-        """The copies before a side, the side, those after it, and what of its numbers are results."""
+        """A side of a branch: the copies before it, its scope, the copies after it, and the host numbers that are
+        results.
+        """
         inputs: list[Callable[[], Where] | None] = [
             None if k in values else lambda operand=operand: self.scope.where(operand)
             for k, operand in enumerate(operands)

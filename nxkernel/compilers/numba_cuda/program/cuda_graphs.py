@@ -1,4 +1,4 @@
-"""CUDA graphs: a program that is called again with the same memory is launched as one graph."""
+"""CUDA graphs: a program that runs again with the same addresses is launched as one graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT, REMEMBERED = 4, 16
 
 
 class Graphs:
-    """The graphs of a program on a device.
+    """The captured graphs of a program on a device, by addresses.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Graphs:
         self._seen: OrderedDict[Any, None] = OrderedDict()
 
     def run(self, run: ProgramRun) -> bool:
-        """Launch the graph for the addresses of a run, where there is one, or one can be made.
+        """Launch the graph for a run's addresses, if there is one or one can be captured; whether it was.
 
         Returns
         -------
@@ -84,11 +84,11 @@ class Graphs:
 
 
 class _TooManyError(Exception):
-    """A program of more steps than a graph should have."""
+    """A program has more steps than a graph should have."""
 
 
 class _Counter:
-    """Does steps, and counts them."""
+    """Runs steps and counts them."""
 
     steps = 0
 
@@ -100,7 +100,7 @@ class _Counter:
 
 
 def is_capturable(steps: list[HostStep]) -> bool:
-    """Whether nothing among steps waits for the device, or may allocate memory there."""
+    """Whether no step waits for the device or may allocate memory on it."""
     for step in steps:
         if isinstance(step, LoopStep):
             inner = [*step.condition, *step.body, *step.copies]

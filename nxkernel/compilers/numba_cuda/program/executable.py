@@ -1,4 +1,4 @@
-"""A compiled program as it is called: the device and the memory of one run, and what it gives."""
+"""The executable of a GPU program: the device and memory of a run, and its results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Watch = Callable[[HostStep, ProgramRun], None]
 
 
 class CudaExecutable(Executable):
-    """A program for GPUs. It is written for each device when it first runs there.
+    """A program for GPUs, written for each device when it first runs there.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class CudaExecutable(Executable):
         self.kernels: list[KernelRecord] = self.program.records
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
-        """The outputs, on the device, which may still be busy computing them.
+        """Run the program; the outputs, on the device, may still be being computed.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class CudaExecutable(Executable):
         return self.ready_for(arrays).run(arrays, watch)
 
     def in_place(self) -> frozenset[tuple[int, int]]:
-        """The updates whose output the plan has in the memory of the input."""
+        """The updates whose output is computed in the memory of the input."""
         places = self.plan.outputs
         return frozenset(
             (place, number) for place, number in self.graph.updates if places[number] == Location.input(place)
@@ -96,19 +96,19 @@ class CudaExecutable(Executable):
         return nested_plans.open_loop(self.plan)
 
     def clock(self) -> Clock:
-        """One that hands over one kernel at a time."""
+        """A clock that launches one kernel at a time."""
         from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock
 
         return DeviceClock(self)
 
     def launches(self) -> dict[int, str]:
-        """Of each kernel that is launched blocks and threads, what they take, and how many fit."""
+        """For the index of each launched kernel a line on its geometry, resources and occupancy."""
         from nxkernel.compilers.numba_cuda.program.occupancy import launches_told
 
         return launches_told(self)
 
     def ready_for(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Ready:
-        """The program for the device that arrays are on, and for what of them is on the host."""
+        """The program for the device of the arrays, and for which of the single inputs are on the host."""
         device = None
         for array in arrays:
             if type(array) is DeviceArray and array.device is not device:
@@ -143,7 +143,7 @@ class CudaExecutable(Executable):
 
 
 class Ready:
-    """A program as it is written for a device, and run there once its kernels are loaded.
+    """A program written for a device, and its kernels once they are loaded.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Ready:
         ]
 
     def load_kernels(self) -> None:
-        """Bring the kernels onto the device."""
+        """Load the kernels onto the device."""
         launched = self.program.launched
         found = loaded(self.device, [one.launch.source for one in launched])
         seen: set[str] = set()
@@ -188,7 +188,7 @@ class Ready:
         self._graphs = Graphs(self.program, self.device)
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
-        """See :meth:`CudaExecutable.run`."""
+        """Run the program; see :meth:`CudaExecutable.run`."""
         program, device = self.program, self.device
         with self._lock:
             now = None
@@ -215,7 +215,7 @@ class Ready:
                 raise
 
     def _device_inputs(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
-        """The inputs that the program reads, on the device; small ones of the host go there in one piece."""
+        """The inputs on the device, by position; small host arrays are uploaded together."""
         inputs: dict[int, DeviceArray] = {}
         small: list[int] = []
         for place in self.program.used:
@@ -282,7 +282,7 @@ _SMALL = 1 << 14
 
 
 def _note_step(error: Exception, now: ProgramRun | None) -> None:
-    """Say which operation it was that failed, by the person's own line."""
+    """Add a note to an error about the operation that failed, with the user's line."""
     step = None if now is None else now.now
     if not isinstance(step, DeviceStep):
         return

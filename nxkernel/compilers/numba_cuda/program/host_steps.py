@@ -21,7 +21,7 @@ WORK, NUMBERS, SCRATCH = range(3)
 
 
 class ProgramRun:
-    """One run of a program.
+    """The state of one run of a program.
 
     Parameters
     ----------
@@ -50,20 +50,20 @@ class ProgramRun:
         self.now: HostStep | None = None
 
     def at(self, where: Where) -> int:
-        """An address."""
+        """The current value of an address."""
         return self.addresses[where[0]] + where[1]
 
 
 class HostStep(Protocol):
-    """Something that a program does."""
+    """A step of a host program."""
 
     def do(self, run: ProgramRun) -> None:
-        """Do it, or have the device do it when it gets there."""
+        """Run the step, or queue it on the device."""
         ...
 
 
 def do_all(steps: Sequence[HostStep], run: ProgramRun) -> None:
-    """Do steps one after the other."""
+    """Run steps in order."""
     if run.watch is None:
         for step in steps:
             run.now = step
@@ -79,7 +79,7 @@ def do_all(steps: Sequence[HostStep], run: ProgramRun) -> None:
 
 @dataclass(eq=False)
 class DeviceStep:
-    """A step that the device does by itself.
+    """A step that runs on the device.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class DeviceStep:
 
 @dataclass(eq=False)
 class LaunchStep(DeviceStep):
-    """A launch of a kernel.
+    """The launch of a kernel.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class LaunchStep(DeviceStep):
     _scalars: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
 
     def prepare(self, device: Any, kernel: Any) -> None:
-        """Take the kernel that was loaded."""
+        """Take the loaded kernel, and lay out the arguments."""
         launch = self.launch
         self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
         arguments = self.prepared.arguments
@@ -129,7 +129,7 @@ class LaunchStep(DeviceStep):
             self._scalars.append((arguments[place : place + 1].view(dtype), value, part))
 
     def do(self, run: ProgramRun) -> None:
-        """Launch it."""
+        """Queue the launch."""
         addresses = run.addresses
         self.prepared.point([addresses[register] + offset for register, offset in self.places])
         for scalar, value, part in self._scalars:
@@ -138,33 +138,33 @@ class LaunchStep(DeviceStep):
 
 
 def part_of(number: complex, part: int | None) -> float:
-    """The real part (0) or the imaginary part (1) of a number; None is all of it."""
+    """The real part (0) or imaginary part (1) of a number; None for the number itself."""
     return number if part is None else number.imag if part else number.real
 
 
 @dataclass(eq=False)
 class FillStep(DeviceStep):
-    """Memory that is set to one byte before a launch needs it."""
+    """Filling of memory with a byte, before a launch that needs it."""
 
     where: Where = (SCRATCH, 0)
     byte: int = 0
     size: int = 0
 
     def do(self, run: ProgramRun) -> None:
-        """Fill it."""
+        """Queue the fill."""
         run.device.fill(run.at(self.where), self.byte, self.size)
 
 
 @dataclass(eq=False)
 class CopyStep(DeviceStep):
-    """A copy within the device; where both are the same memory at the time, there is nothing to copy."""
+    """A copy within the device; skipped when source and target are the same address."""
 
     target: Where = (WORK, 0)
     source: Where = (WORK, 0)
     size: int = 0
 
     def do(self, run: ProgramRun) -> None:
-        """Copy it."""
+        """Queue the copy."""
         target, source = run.at(self.target), run.at(self.source)
         if target != source and self.size:
             run.device.copy(target, source, self.size)
@@ -172,7 +172,7 @@ class CopyStep(DeviceStep):
 
 @dataclass(eq=False)
 class LibraryCallStep(DeviceStep):
-    """A call of a routine of a library.
+    """A call of a library routine.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class LibraryCallStep(DeviceStep):
     scratch: tuple[Spec, Where] | None = None
 
     def do(self, run: ProgramRun) -> None:
-        """Call it."""
+        """Call the routine."""
         operands = [_array(run, *one) for one in self.operands]
         results = [None if one is None else _array(run, *one) for one in self.results]
         scratch = None if self.scratch is None else _array(run, *self.scratch)
@@ -197,7 +197,7 @@ class LibraryCallStep(DeviceStep):
 
     @property
     def capturable(self) -> bool:
-        """Whether the library does nothing that waits."""
+        """Whether the routine never waits for the device."""
         return getattr(self.routine, "capturable", False)
 
 
@@ -207,7 +207,7 @@ def _array(run: ProgramRun, spec: Spec, where: Where) -> DeviceArray:
 
 @dataclass(eq=False)
 class HostArithmetic:
-    """Numbers that the host computes beside the device.
+    """Computation of host numbers.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class HostArithmetic:
     parts: list[tuple[int, Callable[..., Any], list[Any]]] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
-        """Compute them."""
+        """Compute the numbers."""
         values = run.values
         for register, function, operands in self.parts:
             values[register] = function(*[values[o] if type(o) is int else o for o in operands])
@@ -226,7 +226,7 @@ class HostArithmetic:
 
 @dataclass(eq=False)
 class HostNumbers:
-    """Numbers of the host that are set before what they are for begins.
+    """Initialization of host numbers, before a loop or branch.
 
     Parameters
     ----------
@@ -237,14 +237,14 @@ class HostNumbers:
     numbers: list[tuple[int, Any]] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
-        """Set them."""
+        """Set the numbers."""
         for register, number in self.numbers:
             run.values[register] = run.values[number] if type(number) is int else number
 
 
 @dataclass(eq=False)
 class MatmulStep(DeviceStep):
-    """A product of matrices by a library.
+    """A matrix product by a library.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class MatmulStep(DeviceStep):
     places: list[Where] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
-        """Multiply."""
+        """Queue the product."""
         self.call.run(run.device, *map(run.at, self.places))
 
 
@@ -265,7 +265,7 @@ class MatmulStep(DeviceStep):
 
 
 class LaunchedProgram(Protocol):
-    """What is verified of a program: its launches, and how many registers it has."""
+    """The attributes of a program that are verified: its launches, and the number of its registers."""
 
     launched: Sequence[LaunchStep]
     registers: int
@@ -277,7 +277,7 @@ MOST_THREADS, MOST_BLOCKS = 1024, 65535
 
 
 def verify_program(program: LaunchedProgram, after: str) -> None:
-    """Check the launches of a program: an argument for each parameter, registers that there are, sizes that can be.
+    """Check the launches of a program: arguments match parameters, registers exist, geometry is possible.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def verify_program(program: LaunchedProgram, after: str) -> None:
 
 
 def verify_kernels(ready: Any, after: str) -> None:
-    """Check that each launch of a program has a kernel on the device, and memory for its arguments."""
+    """Check that each launch of a program has a loaded kernel, and memory for its arguments."""
     for number, step in enumerate(ready.program.launched):
         what, expected = f"launch {number}, {step.launch.source.name}", len(step.launch.source.parameters)
         if step.prepared is None:
@@ -306,7 +306,7 @@ def verify_kernels(ready: Any, after: str) -> None:
 
 
 def _launch_problems(program: LaunchedProgram, step: LaunchStep) -> Iterator[tuple[str, str]]:
-    """What was expected of a launch, and what is there."""
+    """The faults of a launch: what was expected, and what was found."""
     launch = step.launch
     parameters = launch.source.parameters
     pointers = [parameter for parameter in parameters if parameter.endswith("*")]

@@ -26,7 +26,7 @@ ANY_ARCH = "sm_90"
 
 
 class Records:
-    """The records of a program that is being written.
+    """The kernel records of a program under construction.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class Records:
         self.all: list[KernelRecord] = []
 
     def number(self, record: KernelRecord) -> int:
-        """Keep a record, and give its number."""
+        """Add a record; its number."""
         self.all.append(record)
         return len(self.all) - 1
 
     def ordered(self, steps: Iterable[DeviceStep]) -> list[KernelRecord]:
-        """All of them in the order of the steps, with those marked that go on with what the one before them computes.
+        """All records in the order of the steps; records that continue the previous one's node are marked.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Records:
         return found
 
     def nest(self, step: Step, launch: KernelLaunch) -> KernelRecord:
-        """Of a launch of a loop nest."""
+        """Kernel record of a loop-nest launch."""
         bound = step.work
         nest = bound.nest
         inner = [node for node in bound.nodes if node in self.origin and node.primitive.family != "leaf"]
@@ -84,7 +84,7 @@ class Records:
         return record
 
     def numbers(self, launch: KernelLaunch, nodes: Sequence[Expr]) -> KernelRecord:
-        """Of a launch that computes single numbers."""
+        """Kernel record of a launch that computes scalars."""
         shown = list(dict.fromkeys(self._from(node) for node in nodes))
         moved = sum(node.type.size for node in nodes)
         record = self._kernel("numbers", launch.title, launch.source, shown, moved)
@@ -92,12 +92,12 @@ class Records:
         return record
 
     def control(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
-        """Of a launch that goes through a whole loop or branch."""
+        """Kernel record of a launch that runs a loop or branch as a whole."""
         kind = "loop" if is_loop else "choice"
         return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)
 
     def routine(self, step: Step, routine: DeviceRoutine, launch: KernelLaunch | None) -> KernelRecord:
-        """Of a launch of a whole operation, or of a library that does it."""
+        """Kernel record of a routine's launch, or of a library call."""
         node = step.work.node
         moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
         if launch is not None:
@@ -107,7 +107,7 @@ class Records:
         )
 
     def product(self, product: Product, call: Any) -> KernelRecord:
-        """Of a product of matrices."""
+        """Kernel record of a matrix product."""
         rows, columns, depth = product.rows, product.columns, product.depth
         elements = product.batch * (rows * depth + depth * columns + rows * columns)
         flops = (8 if product.type.is_complex else 2) * product.batch * rows * columns * depth

@@ -1,4 +1,4 @@
-"""What runs each loop and branch: one thread, threads that share its iterations, one block, or the host.
+"""Launch modes: whether one thread, many threads, one block, or the host runs each loop and branch.
 
 This is decided once, before anything is written, since the decisions hang together: what one kernel goes through the
 host does not know the numbers of, and a loop that counts with a number of the host need not read anything back.
@@ -36,7 +36,7 @@ COUNTING, WAITING = 1 << 12, 1 << 16
 
 
 def decided(plan: ProgramPlan, numbers: Iterable[int], refused: Mapping[Expr, str] | None = None) -> ProgramPlan:
-    """The plan with a decision at each loop and branch.
+    """The plan with a launch decision for each loop and branch.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def decided(plan: ProgramPlan, numbers: Iterable[int], refused: Mapping[Expr, st
 
 
 def reads_back(plan: ProgramPlan) -> bool:
-    """Whether a program has the host wait for a condition of the device.
+    """Whether a program makes the host wait for a condition computed on the device.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def reads_back(plan: ProgramPlan) -> bool:
 
 
 def listing(plan: ProgramPlan) -> str:
-    """The loops and branches of a plan as text, a line each: what runs it, and why; those inside are indented.
+    """The loops and branches of a plan as text: a line each, with mode and reason; inner ones are indented.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _lines(plan: ProgramPlan, indent: str = "") -> Iterator[str]:
 
 
 class Decisions:
-    """Decides for a plan and all that are in it.
+    """Decides the launch modes of a plan and all plans inside it.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Decisions:
         self._plans: dict[tuple[int, frozenset[int]], tuple[ProgramPlan, set[Location]]] = {}
 
     def plan(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Location]]:
-        """The plan with its decisions, and where numbers that the host knows are when all of its steps are done."""
+        """The plan with its decisions, and the locations of host numbers after all of its steps."""
         key = id(plan), inputs
         if key not in self._plans:
             self._plans[key] = self._decide(plan, inputs)
@@ -175,7 +175,7 @@ class Decisions:
 
 
 def _with(plan: ProgramPlan, controls: Mapping[Step, Control]) -> ProgramPlan:
-    """A plan with other loops and branches in its steps."""
+    """A plan with loops and branches replaced."""
     if not controls:
         return plan
     steps = {step: Step(controls.get(step, step.work), step.reads, step.writes) for step in plan.steps}
@@ -189,7 +189,7 @@ def _with(plan: ProgramPlan, controls: Mapping[Step, Control]) -> ProgramPlan:
 
 
 def _by_threads(control: Control) -> Control:
-    """A loop or branch that one thread runs, or many, with what is in it."""
+    """A loop or branch marked to run in threads, with all those inside it."""
     reason = "it has single numbers and elements of arrays alone"
     if control.is_loop and _is_shareable(control):
         launch = LaunchDecision(LaunchMode.MANY_THREADS, f"{reason}, and independent iterations")
@@ -199,7 +199,7 @@ def _by_threads(control: Control) -> Control:
 
 
 def _inside(plan: ProgramPlan) -> ProgramPlan:
-    """A part of a loop or branch that threads run each by itself."""
+    """A body of a loop or branch, its own loops and branches marked to run within the same thread."""
     launch = LaunchDecision(LaunchMode.ONE_THREAD, "it is in a loop or branch that each thread runs by itself")
     controls = {
         step: replace(step.work, parts=tuple(map(_inside, step.work.parts)), launch=launch)
@@ -210,7 +210,7 @@ def _inside(plan: ProgramPlan) -> ProgramPlan:
 
 
 def one_thread_obstacle(control: Control) -> str | None:
-    """Why one thread cannot run a loop or branch; None where it has single numbers and elements alone.
+    """The reason why one thread cannot run a loop or branch; None if it has only scalars and single elements.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _is_shareable(control: Control) -> bool:
 
 
 def _block_work(parts: Iterable[ProgramPlan]) -> tuple[int, str | None]:
-    """The elements of the nests of an iteration, those of loops inside counted once, and what one block cannot do.
+    """The number of elements that an iteration's nests compute, and the reason why one block cannot, or None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How the launches of a program fill a device, in words: blocks and threads, what they take, and how many fit."""
+"""Text about launches: blocks and threads, resources, and occupancy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nxkernel.messages.quantities import amount
 
 
 def launches_told(executable: CudaExecutable) -> dict[int, str]:
-    """Of each kernel that is launched, by its index, how.
+    """For each launched kernel, by its index, a line about its launch.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def launches_told(executable: CudaExecutable) -> dict[int, str]:
 
 
 def told(launched: LaunchStep, device: Any) -> str:
-    """How a kernel is launched, in a line.
+    """A line about a launch: geometry, resources, occupancy.
 
     Parameters
     ----------

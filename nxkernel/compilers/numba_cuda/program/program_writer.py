@@ -1,4 +1,4 @@
-"""The program of a graph for a device: what the host has it do, step by step, written before anything is compiled."""
+"""Writing the host program of a graph for a device: launches and other steps, before anything is compiled."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMBER = 16
 
 
 class HostProgramWriter:
-    """What all parts of a program share while it is written.
+    """The state shared by all writers of a host program.
 
     Parameters
     ----------
@@ -54,23 +54,23 @@ class HostProgramWriter:
         self.values = self.numbers = self.scratch = 0
 
     def register(self) -> int:
-        """A register for an address."""
+        """A new address register."""
         self.registers += 1
         return self.registers - 1
 
     def value(self) -> int:
-        """A register for a number of the host."""
+        """A new register for a host number."""
         self.values += 1
         return self.values - 1
 
     def number(self) -> Where:
-        """Memory for a single number."""
+        """The address of new memory for a scalar."""
         self.numbers += 1
         return NUMBERS, NUMBER * (self.numbers - 1)
 
 
 class DeviceScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
+    """Writes the steps of one plan: the program's, or that of a body of a loop or branch.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class DeviceScope:
         self.add(first)
 
     def add(self, draft: Any) -> None:
-        """Go on with something that ``finished()`` makes steps of, when it is known what of it is needed."""
+        """Append an object whose ``finished()`` gives steps, once it is known which scalars are needed."""
         self._drafts.append(draft)
 
     def run(self) -> None:
@@ -144,13 +144,13 @@ class DeviceScope:
         known: Mapping[int, int],
         machine: Any = None,
     ) -> DeviceScope:
-        """What writes a part of a loop or branch; its steps are written."""
+        """A scope for a body of a loop or branch, with its steps written."""
         made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
         made.run()
         return made
 
     def set_number(self, where: Where, type_: Type, value: Any) -> None:
-        """Have a known number be at a place.
+        """Write a host number to an address when it is needed there.
 
         See :func:`~nxkernel.compilers.numba_cuda.program.scalar_kernels.known_value`.
         """
@@ -160,18 +160,18 @@ class DeviceScope:
         self.numbers().write(place, type_, value)
 
     def new_numbers(self) -> Numbers:
-        """Another group of single numbers."""
+        """Start another group of scalars."""
         self.add(Numbers(self))
         return self._drafts[-1]
 
     def numbers(self) -> Numbers:
-        """The group of single numbers that is being written."""
+        """The group of scalars that is being written."""
         if not isinstance(self._drafts[-1], Numbers) or self._drafts[-1].is_full:
             return self.new_numbers()
         return self._drafts[-1]
 
     def finished(self) -> list[HostStep]:
-        """The steps, those left out that nothing needs."""
+        """The steps, without those that nothing needs."""
         found: list[list[HostStep]] = []
         while self._drafts:
             # What comes later says what is needed of what comes before.
@@ -182,11 +182,11 @@ class DeviceScope:
     # Places ----------------------------------------------------------------------------------------------------
 
     def where(self, node: Expr) -> Where:
-        """The place of a value that the device reads or writes."""
+        """The address of a value that the device reads or writes."""
         return self.at(self.plan.place[node])
 
     def at(self, place: Location) -> Where:
-        """A place of the plan."""
+        """The address of a location."""
         kind, number = place
         self.needed.add(place)
         if kind is MemoryKind.WORKSPACE:
@@ -203,7 +203,7 @@ class DeviceScope:
     # Steps -----------------------------------------------------------------------------------------------------
 
     def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Where = (SCRATCH, 0)) -> None:
-        """Write a launch; memory of its own begins where `scratch` is."""
+        """Write a launch; its temporary memory begins at `scratch`."""
         if not all(launch.grid):
             return
         if scratch[0] == SCRATCH:
@@ -251,7 +251,7 @@ def further(where: Where, offset: int) -> Where:
 
 
 class HostProgram:
-    """The steps of a program, and what they take.
+    """The steps of a program, and the registers and memory that they need.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scalar computations of a program: on the host where operands are known, else in single-thread kernels."""
+"""Scalars of a program: computed on the host where operands are known there, else in single-thread kernels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST = 48
 
 @dataclass(frozen=True, eq=False)
 class _ScalarPart:
-    """Something that the kernel computes or writes.
+    """One scalar or element that the kernel computes or writes.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class _ScalarPart:
 
 
 class Numbers:
-    """Single numbers that are computed one after the other, and elements that are written in between.
+    """A group of scalars computed in order, with element stores in between.
 
     Parameters
     ----------
@@ -74,15 +74,15 @@ class Numbers:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next number should go into another kernel."""
+        """Whether the next scalar should go into another kernel."""
         return len(self._parts) >= MOST
 
     def write(self, place: Location, type_: Type, value: Any) -> None:
-        """A known number gets into memory, if something on the device reads it there."""
+        """Write a host number to memory, if a step on the device reads it there."""
         self._parts.append(_ScalarPart(None, place, type_, value))
 
     def take(self, work: ScalarStep | ElementStore) -> None:
-        """Go on with a number, or an element that is written."""
+        """Append a scalar or an element store."""
         scope, node = self.scope, work.node
         place = scope.plan.place[node]
         if isinstance(work, ScalarStep) and follows(scope.plan, node, scope.values):
@@ -101,7 +101,7 @@ class Numbers:
         self._parts.append(_ScalarPart(node, place, node.type, None, known, store))
 
     def _reckoning(self, node: Expr) -> tuple[Callable[..., Any], list[Any]]:
-        """How the host computes a number."""
+        """The function and operands by which the host computes a scalar."""
         scope = self.scope
         low, high = scope.plan.ranges.get(node, (0, 1))
         if low == high:
@@ -113,7 +113,7 @@ class Numbers:
         return _same, [known_value(scope, scalars.element_of(node).base)]
 
     def finished(self) -> list[HostStep]:
-        """What the host computes, and the launch, if the device needs any of it."""
+        """The host arithmetic, and the launch if the device needs any of the scalars."""
         scope = self.scope
         parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
         steps: list[HostStep] = [HostArithmetic(self._reckoned)] if self._reckoned else []
@@ -131,7 +131,7 @@ class Numbers:
 
 
 def known_value(scope: DeviceScope, node: Expr) -> Any:
-    """A known number: the host's register of it, or where it is part of the program the number itself."""
+    """The host register of a known number, or the number itself if it is constant."""
     if node.primitive is p.constant:
         return cast_number(node.params["value"], node.type)
     return scope.values[scope.plan.place[node]]
@@ -152,13 +152,13 @@ def _meaning(node: Expr) -> Callable[..., Any]:
 
 
 def _stored(node: Expr) -> list[Expr]:
-    """What an element that is written goes by: its value, and the indices."""
+    """The operands of an element store: its value and the indices."""
     (store,) = piecewise_buffers.stores(node, in_place=True)
     return [store.value, *(at.index for at in store.places)]
 
 
 class _Text(Arithmetic):
-    """Writes the kernel of one thread."""
+    """Writes the single-thread kernel of a group."""
 
     def __init__(self, scope: DeviceScope, title: str, parts: list[_ScalarPart]) -> None:
         super().__init__(ScalarKernel("numbers", title), scope.plan)
@@ -190,7 +190,7 @@ class _Text(Arithmetic):
         self._held.pop(part.place, None)
 
     def operand(self, node: Expr) -> Value:
-        """A number of the host, of this kernel, or in memory."""
+        """The text of a scalar: a host number, one of this kernel, or one in memory."""
         if node in self._known:
             return self.kernel.number(self._known[node], node.type)
         place = self.plan.place[node]

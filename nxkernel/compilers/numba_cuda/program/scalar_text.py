@@ -28,7 +28,7 @@ FIRST = "s64(0)"
 
 
 class ScalarKernel:
-    """A kernel whose arguments come about while it is written.
+    """A kernel whose parameters are added while its source is written.
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ class ScalarKernel:
 
     @property
     def arguments(self) -> int:
-        """How many arguments it has."""
+        """The number of parameters."""
         return len(self._pointers) + len(self._scalars)
 
     def pointer(self, where: Where, kind: str) -> str:
-        """The name of a pointer to elements, which are of such a type in memory."""
+        """The name of a pointer parameter to elements of a memory type."""
         return self._pointers.setdefault((where, kind), f"p{len(self._pointers)}")
 
     def pointer_to(self, where: Where, type_: Type) -> str:
-        """The name of a pointer to elements of a type."""
+        """The name of a pointer parameter to elements of a type."""
         return self.pointer(where, element_types.memory_type(type_))
 
     def number(self, value: Any, type_: Type) -> Value:
-        """A number that the host hands over.
+        """A host number as a parameter: constant, or set in each run.
 
         Parameters
         ----------
@@ -83,19 +83,19 @@ class ScalarKernel:
         return self._numbers[key]
 
     def scalar(self, kind: str, number: float) -> str:
-        """The name of an argument that is the same in every run."""
+        """The name of a parameter that is the same in every run."""
         self._scalars.append((kind, number))
         return f"c{len(self._scalars) - 1}"
 
     def live(self, kind: str, value: int, part: int | None) -> str:
-        """The name of an argument that the host has in a register when it gets there."""
+        """The name of a parameter that each run sets from a host register."""
         self._live.append((len(self._scalars), value, part))
         return self.scalar(kind, 0)
 
     def launch(
         self, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), shared: int = 0
     ) -> tuple[KernelLaunch, list[Where], list[tuple[int, int, int | None]]]:
-        """The launch, the places of its pointers, and the scalar parameters that the host knows only while it runs."""
+        """The launch, the addresses of its pointers, and the parameters that are set in each run."""
         names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._scalars)))]
         parameters = (*(kind for _, kind in self._pointers), *(kind for kind, _ in self._scalars))
         source = KernelSource(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
@@ -108,7 +108,7 @@ class ScalarKernel:
 
 
 class Arithmetic(ABC):
-    """Writes what the single numbers of a plan are.
+    """Writes the scalars of a plan as kernel source.
 
     Parameters
     ----------
@@ -121,20 +121,20 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def operand(self, node: Expr) -> Value:
-        """A single number that is taken, no constant."""
+        """The text of a scalar operand, other than a constant."""
 
     @abstractmethod
     def array(self, node: Expr) -> str:
         """The name of the pointer to an array."""
 
     def taken(self, node: Expr) -> Value:
-        """A single number that is taken."""
+        """The text of a scalar operand."""
         if node.primitive is p.constant:
             return self.kernel.number(cast_number(node.params["value"], node.type), node.type)
         return self.operand(node)
 
     def value(self, node: Expr) -> Value:
-        """What a node is that is one element."""
+        """The value of a scalar node, written if need be."""
         low, high = self.plan.ranges.get(node, (0, 1))
         if low == high:
             return self.kernel.number(cast_number(low, node.type), node.type)
@@ -151,18 +151,18 @@ class Arithmetic(ABC):
         return self.w.load(self.array(found.base), self.index(found.offset), node.type)
 
     def stored(self, node: Expr) -> tuple[str, Value, StoreMode]:
-        """Of an element that is written its index, its value, and how that joins with what is there."""
+        """The index, value and store mode of an element store."""
         (store,) = piecewise_buffers.stores(node, in_place=True)
         terms = [Term(at.index, at.most, at.stride) for at in store.places]
         return self.index(Offset(store.offset, terms)), self.taken(store.value), store.mode
 
     def joined(self, before: Value, value: Value, type_: Type) -> Value:
-        """What is there, and what is added to it."""
+        """The sum of an element's old value and what is added to it."""
         both = [Op("", type_), Op("", type_)]
         return self.w.held(emit(self.w, Op("add", type_, (0, 1)), [before, value], both))
 
     def index(self, offset: Offset) -> str:
-        """Where an element is, counted in elements."""
+        """The text of an offset, in elements."""
         parts = [self.kernel.scalar("s64", offset.fixed)] if offset.fixed else []
         for term in offset.terms:
             if term.most and term.stride:
@@ -171,7 +171,7 @@ class Arithmetic(ABC):
         return self.w.let(" + ".join(parts)) if parts else FIRST
 
     def _clamped(self, term: Term) -> str:
-        """An index as 64 bits, moved to where there are elements."""
+        """An index as s64, clamped to the elements that exist."""
         index, type_ = self.taken(term.index), term.index.type
         low, high = self.plan.ranges.get(term.index, types.limits(type_))
         if type_ is types.u64:

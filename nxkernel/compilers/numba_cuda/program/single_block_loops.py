@@ -41,7 +41,7 @@ _SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
 
 
 class OneBlockError(Exception):
-    """The kernel of a loop is too much for one block; its launch mode is to be decided again.
+    """A loop's kernel is too large for one block, so that its launch mode must be decided again.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class OneBlockError(Exception):
 
 
 class SingleBlock:
-    """The machine that kernels of such a loop are written for: one block.
+    """The properties of a device of one block, for which the kernels inside such a loop are written.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class SingleBlock:
 
 
 def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device: Any, title: str) -> list[HostStep]:
-    """The steps of a loop whose launch mode is one block: what the host sets before, and one launch.
+    """The steps of a loop that one block runs: those of the host before it, and one launch.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device
 
 
 class SingleBlockWriter:
-    """Writes the kernel."""
+    """Writes the kernel of a loop that one block runs."""
 
     def __init__(self, loop: LoopStep, block: SingleBlock, title: str) -> None:
         self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
@@ -120,7 +120,7 @@ class SingleBlockWriter:
     def write(
         self, asked: Sequence[HostStep], turned: Sequence[HostStep], ended: Sequence[HostStep], answer: Type
     ) -> None:
-        """Write all of it."""
+        """Write the whole kernel."""
         if not all(isinstance(step, CopyStep | LaunchStep) for step in (*asked, *turned)):
             raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         for step in (*asked, *turned, *ended):
@@ -163,14 +163,14 @@ class SingleBlockWriter:
             raise OneBlockError(self.loop.node, f"its kernel has {self.kernel.arguments:,} arguments")
 
     def launched(self) -> LaunchStep:
-        """The launch."""
+        """The launch of the kernel."""
         launch, places, numbers = self.kernel.launch((1,), (self.threads,), self.shared)
         return LaunchStep(launch.title, launch, places, numbers, nodes=[self.loop.node])
 
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _pointer(self, where: Where, kind: str) -> str:
-        """The name of a pointer: an argument, or a variable where memory changes places."""
+        """The name of a pointer: a parameter, or a variable where buffers are swapped."""
         register, offset = where
         if register not in self.begins:
             return self.kernel.pointer(where, kind)
@@ -190,7 +190,7 @@ class SingleBlockWriter:
         self.w.line("cuda.syncthreads()")
 
     def _block(self, launch: KernelLaunch) -> tuple[int, int]:
-        """The threads of a kernel in two directions, as many as there are; one thread does single numbers."""
+        """Write a kernel's thread indices for its own block shape; kernels of scalars run on one thread."""
         if launch.scratch:
             raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         if _is_single(launch):
@@ -218,7 +218,7 @@ class SingleBlockWriter:
         w.line("cuda.syncthreads()")
 
     def _take_in(self, step: LaunchStep, block: tuple[int, int]) -> None:
-        """Write what a kernel does, in names of its own."""
+        """Write the body of a kernel, its names made unique."""
         launch, w = step.launch, self.w
         prefix = w.name("k")
         (function,) = ast.parse(launch.source.text).body
@@ -264,12 +264,12 @@ class SingleBlockWriter:
 
 
 def _is_single(launch: KernelLaunch) -> bool:
-    """Whether a kernel is that of one thread."""
+    """Whether a launch has a single thread."""
     return set(launch.grid) == set(launch.block) == {1}
 
 
 def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
-    """The memory that a step uses, and the types that it has there."""
+    """The addresses that a step uses, with their pointer types."""
     if isinstance(step, CopyStep):
         kind, _ = _copied_as(step)
         return [(step.target, kind), (step.source, kind)]
@@ -278,13 +278,13 @@ def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
 
 
 def _copied_as(step: CopyStep) -> tuple[str, int]:
-    """As what memory is copied, and the bytes of one of those: it begins at multiples of 16."""
+    """The element type and size by which memory is copied; memory begins at multiples of 16."""
     size = next(size for size in (8, 4, 2, 1) if step.size % size == 0)
     return f"u{8 * size}*", size
 
 
 def _shared_bytes(statement: ast.stmt) -> int | None:
-    """Of a statement that makes a shared array its bytes; 0 for one whose size the launch gives."""
+    """The bytes of a shared array that a statement allocates; 0 for a dynamic one."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -295,7 +295,7 @@ def _shared_bytes(statement: ast.stmt) -> int | None:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Gives what a kernel assigns names of its own, and has its threads be those of a block of its own shape."""
+    """Renames a kernel's variables and replaces its thread indices by those of its own block shape."""
 
     def __init__(self, prefix: str, names: dict[str, str], sizes: dict[str, int]) -> None:
         self.prefix, self.names, self.sizes = prefix, names, sizes

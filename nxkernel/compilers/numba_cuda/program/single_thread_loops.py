@@ -37,12 +37,12 @@ ASSUMED_ITERATIONS = 1 << 12
 
 
 def loop_title(control: Control) -> str:
-    """What a loop is called, for people."""
+    """A loop's title, for people."""
     return "loop" if control.max_iterations is None else f"loop of at most {counted(control.max_iterations, 'turn')}"
 
 
 def write_single_thread(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or branch that threads run each by itself, as one launch."""
+    """Write a loop or branch that threads run each by themselves, as one launch."""
     _Outermost(scope, control).write()
 
 
@@ -66,7 +66,7 @@ class _Inside(Arithmetic):
         self.values, self.arrays = dict(values), dict(arrays)
 
     def operand(self, node: Expr) -> Value:
-        """A number that a variable of the kernel holds."""
+        """The variable of a scalar operand."""
         return self.values[self.plan.place[node]]
 
     def array(self, node: Expr) -> str:
@@ -99,7 +99,7 @@ class _Inside(Arithmetic):
     # Loops and branches -----------------------------------------------------------------------------------------
 
     def control(self, control: Control) -> None:
-        """Write a loop or branch inside."""
+        """Write an inner loop or branch."""
         operands = control.node.operands
         values = {k: self.taken(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         arrays = {k: self.array(one) for k, one in enumerate(operands) if k not in values}
@@ -115,7 +115,7 @@ class _Inside(Arithmetic):
     def loop(
         self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str], step: str = ""
     ) -> list[Value | None]:
-        """Write a loop; gives its results, None for arrays.
+        """Write a loop; its results, None for arrays.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class _Inside(Arithmetic):
         return [state.get(k) for k in range(count)]
 
     def choice(self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str]) -> list[Value | None]:
-        """Write a branch; gives its results, None for arrays."""
+        """Write a branch; its results, None for arrays."""
         w, node = self.w, control.node
         inputs = {Location.input(k - 1): value for k, value in values.items() if k}
         pointers = {Location.input(k - 1): name for k, name in arrays.items()}
@@ -170,7 +170,7 @@ class _Inside(Arithmetic):
         return ComplexText(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
 
     def _variable(self, value: Value) -> Value:
-        """A variable that has a value at first."""
+        """A new variable with an initial value."""
         names = [self.w.name("y") for _ in _parts(value)]
         for name, part in zip(names, _parts(value), strict=True):
             self.w.line(f"{name} = {part}")
@@ -182,7 +182,7 @@ def _parts(value: Value) -> tuple[str, ...]:
 
 
 class _Outermost:
-    """Writes the kernel of a loop or branch, and its launch."""
+    """Writes the kernel and launch of a loop or branch."""
 
     def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.control, self.node = scope, control, control.node
@@ -196,7 +196,7 @@ class _Outermost:
         return f"{loop_title(self.control)}, {'its turns shared by threads' if self.shared else 'by one thread'}"
 
     def write(self) -> None:
-        """Write it."""
+        """Write the kernel, and append the launch."""
         scope, control, operands = self.scope, self.control, self.node.operands
         values = {k: self._given(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         addresses = {k: self._array_address(k, one) for k, one in enumerate(operands) if k not in values}
@@ -217,14 +217,14 @@ class _Outermost:
         scope.add(LaunchStep(launch.title, launch, places, live, nodes=record.nodes, record=number))
 
     def _given(self, operand: Expr) -> Value:
-        """A single number that it takes."""
+        """The text of a scalar operand."""
         scope = self.scope
         if is_known(scope.plan, operand, scope.values):
             return self.kernel.number(known_value(scope, operand), operand.type)
         return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
     def _array_address(self, place: int, operand: Expr) -> Where:
-        """Where an array is; the state of a loop that is wanted elsewhere gets there first."""
+        """The address of an array operand; loop state is copied first if its result is elsewhere."""
         scope, control = self.scope, self.control
         if not self.is_loop or place >= self.node.params["state"] or control.shared[place] is not None:
             return scope.where(operand)
@@ -238,7 +238,7 @@ class _Outermost:
         return address
 
     def _keep(self, values: list[Value | None]) -> None:
-        """Write the results that are single numbers."""
+        """Write the scalar results to memory."""
         for result, value in zip(self.control.results, values, strict=True):
             if result is not None and value is not None:
                 self.w.store(self.kernel.pointer_to(self.scope.where(result), result.type), FIRST, value, result.type)
@@ -246,7 +246,7 @@ class _Outermost:
     def _share(
         self, inside: _Inside, values: Mapping[int, Value], arrays: Mapping[int, str]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Write a loop whose iterations threads share; gives grid and block."""
+        """Write a loop whose iterations threads share; grid and block."""
         w, control, found = self.w, self.control, self.control.independence
         counter, count = found.counter, self.node.params["state"]
         start, step = values[counter], self.kernel.scalar("s64", found.step)
@@ -265,7 +265,7 @@ class _Outermost:
         return (max(1, min(shapes.ceil_div(iterations, block), most)),), (block,)
 
     def _end(self, values: Mapping[int, Value]) -> Value:
-        """What the counter is after the loop."""
+        """The counter's value after the loop."""
         found = self.control.independence
         condition, start = self.node.params["condition"], values[found.counter]
         places = {parameter: place for place, parameter in enumerate(condition.parameters)}

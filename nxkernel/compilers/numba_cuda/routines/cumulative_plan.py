@@ -1,4 +1,4 @@
-"""Cumulative sums, products and extremes: which kernels run, on which parts of which lines."""
+"""Cumulative sums, products and extremes: which scan kernels run, on which parts of which lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _cumulative(node: Expr) -> DeviceRoutine:
 
 
 def _parts(scan: ScanForm, outer: int, length: int, columns: int, along: bool) -> tuple[int, int]:
-    """Into how many parts each line is cut, and how many elements one has."""
+    """The number of parts that each line is cut into, and the elements of a part."""
     if scan.in_order or outer * columns >= (MANY_ROWS if along else MANY_COLUMNS):
         return 1, length
     least, most = (ROW_PART, MOST_ROW_PARTS) if along else (COLUMN_PART, MOST_COLUMN_PARTS)
@@ -59,7 +59,7 @@ def _parts(scan: ScanForm, outer: int, length: int, columns: int, along: bool) -
 
 @dataclass(frozen=True)
 class _Lines:
-    """The launches for lines that are cut into so many parts of so many elements."""
+    """Makes the launches for lines cut into parts."""
 
     node: Expr
     title: str
@@ -77,7 +77,7 @@ class _Lines:
         return 0 if self.parts == 1 else self.outer * self.parts * self.columns * size
 
     def of_rows(self, device: Any) -> list[KernelLaunch]:
-        """Rows: a block for each part."""
+        """The launches for contiguous lines: one block a part."""
         scalars = (self.length, self.parts, self.part, self.outer * self.parts)
         block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
         grid = min(scalars[-1], MOST_BLOCKS)
@@ -85,7 +85,7 @@ class _Lines:
         return self._launches(scan_kernels.totals_of_rows, made, scalars, grid, block)
 
     def of_columns(self, device: Any) -> list[KernelLaunch]:
-        """Columns: a thread for each part."""
+        """The launches for adjacent columns: one thread a part."""
         scalars = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
         block = min(THREADS, device.threads)
         grid = min(ceil_div(scalars[-1], block), MOST_BLOCKS)

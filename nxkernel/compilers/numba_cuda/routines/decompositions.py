@@ -1,4 +1,4 @@
-"""Linear algebra by cuSOLVER and cuBLAS, whole batches of matrices at a time.
+"""Linear algebra on batches of matrices, by cuSOLVER and cuBLAS.
 
 As in :mod:`nxkernel.backends.library_routines` nothing raises: where there is no result, the elements are NaN. What a
 routine reports stays on the device, and nobody waits for it.
@@ -81,7 +81,7 @@ _ONE = {letter: np.ones((), char) for char, letter in _LETTERS.items()}
 
 
 def _factored(a: Any) -> tuple[Any, Any, Any]:
-    """What LU decomposition gives for matrices that are kept in columns.
+    """The LU decomposition of matrices in column-major order.
 
     Returns
     -------
@@ -194,7 +194,9 @@ def _svd(a: Any, *, full_matrices: bool) -> tuple[Any, Any, Any]:
 
 
 def _finite(a: Any, read: Any) -> tuple[Any, Any]:
-    """Matrices with which an iteration ends: zeros for one of which what is read is not finite, and which those are."""
+    """The matrices with zeros in place of those whose read part is not finite, for which iterations may not end; and
+    which those are.
+    """
     import cupy
 
     failed = ~cupy.isfinite(read).all(axis=(-2, -1))
@@ -202,7 +204,7 @@ def _finite(a: Any, read: Any) -> tuple[Any, Any]:
 
 
 def _addresses(matrices: Any) -> Any:
-    """The addresses of the matrices of a batch, on the device."""
+    """The device array of the addresses of a batch's matrices."""
     import cupy
 
     step, first = matrices[0].nbytes, matrices.data.ptr
@@ -221,7 +223,7 @@ def _diagonal(matrices: Any) -> Any:
 
 
 def _nan_where(failed: Any, found: Any, axes: int = 2) -> Any:
-    """The results, with NaN for the matrices of a batch that have none."""
+    """The results, with NaN for the matrices that failed."""
     import cupy
 
     return cupy.where(failed[(..., *[None] * axes)], found.dtype.type(np.nan), found)

@@ -1,4 +1,4 @@
-"""Calls of NVIDIA's libraries on a GPU, and what to say when one is not there or finds no memory."""
+"""Calls of NVIDIA's libraries, and errors for missing libraries or memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nxkernel.messages.quantities import amount
 
 
 def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
-    """Let a library compute on a GPU; twice where it finds no memory until what is kept for later is given back.
+    """Run a library computation on a GPU; if memory is short, again after freeing cached memory.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether an error is CuPy's for a pool without memory, or a library's for a device without."""
+    """Whether an error means that a pool, or the device, is out of memory."""
     return isinstance(error, MemoryError) or "ALLOC_FAILED" in str(error)
 
 

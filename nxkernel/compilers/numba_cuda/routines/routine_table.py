@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DeviceRoutine:
-    """How a whole operation runs.
+    """How an opaque operation runs on a GPU.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class DeviceRoutine:
 
     @property
     def library(self) -> str:
-        """The library that does it; empty where our own kernels do."""
+        """The name of the library that computes it; empty for kernels of ours."""
         return "" if self.kernels else LIBRARIES[self.node.primitive][0]
 
     def launches(self, device: Any) -> list[KernelLaunch]:
-        """What is launched on a device: nothing where a library does it.
+        """The launches on a device; empty if a library computes it.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class DeviceRoutine:
         results: Sequence[DeviceArray | None],
         scratch: DeviceArray | None = None,
     ) -> None:
-        """Let the library do it: read the operands, write the results. On a GPU it may end later.
+        """Have the library compute the results; on a GPU it may finish later.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class DeviceRoutine:
 
 
 def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> list[tuple[DeviceArray, Any]]:
-    """The results that somebody needs, and what was found for them."""
+    """The results that are needed, paired with the arrays that were computed for them."""
     values = found if type(node.spec) is tuple else (found,)
     return [(place, x) for place, x in zip(results, values, strict=True) if place is not None and place.size]
 
@@ -117,7 +117,7 @@ ROUTINES: dict[Primitive, Callable[[Expr], DeviceRoutine]] = {}
 
 
 def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
-    """Register what a library does for a primitive.
+    """A decorator that registers how a library computes a primitive.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
 
 
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
-    """Register the function that gives the routines of primitives."""
+    """A decorator that registers the function which makes the routine of some primitives."""
 
     def register(function: Callable[[Expr], DeviceRoutine]) -> Callable[[Expr], DeviceRoutine]:
         for primitive in primitives:
@@ -161,7 +161,7 @@ def _refused(node: Expr) -> DeviceRoutine:
 
 
 def routine_of(node: Expr) -> DeviceRoutine:
-    """How an opaque operation runs: what a planner asks for.
+    """The routine of an opaque operation, for the planner.
 
     Parameters
     ----------

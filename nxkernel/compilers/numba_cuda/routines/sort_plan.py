@@ -1,4 +1,4 @@
-"""Sorting: which kernels run, on which parts of which rows."""
+"""Planning of sorts on a GPU: which kernels run, on which parts of which rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _sorting(node: Expr) -> DeviceRoutine:
 
 @dataclass(frozen=True)
 class _SortLaunches:
-    """The launches for so many rows of a length, of which so many lie side by side."""
+    """Makes the launches that sort rows of a length."""
 
     node: Expr
     title: str
@@ -58,7 +58,7 @@ class _SortLaunches:
     columns: int
 
     def by_network(self, device: Any) -> list[KernelLaunch]:
-        """Several short rows in each block."""
+        """One launch that sorts several short rows a block."""
         power = 1 << max(self.length - 1, 1).bit_length()
         group = max(1, min(_SHARED // power, self.rows))
         block = min(device.threads, max(32, group * power // 2))
@@ -70,17 +70,17 @@ class _SortLaunches:
 
     @property
     def parts(self) -> int:
-        """Into how many parts each row is cut."""
+        """The number of parts that each row is cut into."""
         return ceil_div(self.length, self.part)
 
     @property
     def part(self) -> int:
-        """How many elements a part has."""
+        """The number of elements of a part."""
         return ceil_div(self.length, min(MOST_PARTS, ceil_div(self.length, PART)))
 
     @property
     def places(self) -> dict[str, int]:
-        """Where in the scratch memory counts are, and what goes from pass to pass, by turning; and where it ends."""
+        """The offsets in scratch memory of the counts and of the double-buffered keys and indices, and its size."""
         order, count = self.order, self.rows * self.length
         found, end = {}, 0
         sizes = {"counts": self.rows * DIGITS * self.parts * order.place.size}
@@ -96,7 +96,7 @@ class _SortLaunches:
 
     @property
     def scratch(self) -> int:
-        """Bytes of all of it."""
+        """Bytes of scratch memory."""
         return self.places["end"]
 
     def by_digits(self, device: Any) -> list[KernelLaunch]:

@@ -1,4 +1,4 @@
-"""The names that kernels may call, as intrinsics of Numba CUDA.
+"""The intrinsics that kernel source may call on a GPU, for Numba CUDA.
 
 The names are those of :mod:`~nxkernel.compilers.numba_cuda.language.intrinsics`.
 
@@ -31,7 +31,7 @@ _FLOAT, _DOUBLE, _HALF = ir.FloatType(), ir.DoubleType(), ir.HalfType()
 
 
 def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], Codegen]:
-    """Add an intrinsic: ``write(builder, arguments, their types)`` gives the value of its result.
+    """A decorator that registers an intrinsic: ``write(builder, arguments, their types)`` gives the result's value.
 
     A parameter is a type that its argument is converted to, or a class of types of which it must be, or None where it
     has the type of the one before. The result is a type, or the number of the parameter that has it.
@@ -102,7 +102,7 @@ def _is_nan(b: ir.IRBuilder, value: Any) -> Any:
 
 
 def _before(b: ir.IRBuilder, sign: str, left: Any, right: Any, type_: Any) -> Any:
-    """A comparison of two numbers of a type."""
+    """Compare two numbers of a type."""
     if isinstance(type_, types.Float):
         return b.fcmp_ordered(sign, left, right)
     return (b.icmp_signed if type_.signed else b.icmp_unsigned)(sign, left, right)
@@ -126,7 +126,7 @@ def _rem(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
 
 
 def _converted(b: ir.IRBuilder, value: Any, source: Any, target: Any) -> Any:
-    """A number in another type."""
+    """A number converted to another type."""
     if source == target:
         return value
     if isinstance(target, types.Float):
@@ -147,7 +147,7 @@ def _converted(b: ir.IRBuilder, value: Any, source: Any, target: Any) -> Any:
 
 
 def _saturated(b: ir.IRBuilder, value: Any, target: Any, kind: ir.IntType) -> Any:
-    """A float as the nearest integer toward zero, NaN as 0."""
+    """A float converted to an integer: truncated and saturated; NaN becomes 0."""
     low, high = target.minval, target.maxval
     below = b.fcmp_ordered("<", value, _like(value, float(low)))
     above = b.fcmp_ordered(">=", value, _like(value, float(high + 1)))
@@ -189,7 +189,7 @@ def _half_value(b: ir.IRBuilder, bits: Any) -> Any:
 
 
 def _brain_bits(b: ir.IRBuilder, value: Any) -> Any:
-    """The bits of the bf16 nearest to a float, ties to even."""
+    """The bits of the nearest bf16, ties to even."""
     if value.type == _DOUBLE:
         value = b.fptrunc(value, _FLOAT)
     if targetconfig.ConfigStack().top().compute_capability >= (8, 0):
@@ -236,7 +236,7 @@ def float_bits(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def bits_float(typingctx: Any, x: Any) -> Any:
-    """The float that the bits of an integer mean."""
+    """The float with the bits of an integer."""
     if not isinstance(x, types.Integer) or x.bitwidth < 32:
         return None
     result, kind = (types.float32, _FLOAT) if x.bitwidth == 32 else (types.float64, _DOUBLE)
@@ -265,7 +265,7 @@ def _divide(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
 
 
 def _division(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], which: str) -> Any:
-    """A quotient or a remainder: by zero it is 0, and the least number by -1 wraps."""
+    """A quotient or remainder: by zero it is 0, and the least number over -1 wraps."""
     left, right = operands
     zero, one = _zero(right), _one(right)
     by_zero = b.icmp_unsigned("==", right, zero)
@@ -289,7 +289,7 @@ def _remainder(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
 
 @_intrinsic("whole_power", 0, types.Integer, None)
 def _whole_power(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
-    """A power by squaring that wraps, truncated toward zero where the exponent is negative."""
+    """A wrapping integer power by squaring; truncated toward zero where the exponent is negative."""
     base, exponent = operands
     zero, one = _zero(base), _one(base)
     entry, head = b.block, b.append_basic_block("power")
@@ -316,7 +316,7 @@ def _whole_power(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
 
 
 def _shift(b: ir.IRBuilder, operands: list[Any], instruction: str) -> Any:
-    """A shift by any distance: beyond the width nothing but the sign is left."""
+    """A shift by any amount: beyond the width only the sign is left."""
     left, right = operands
     most = _like(right, right.type.width - 1)
     beyond = b.icmp_unsigned(">", right, most)
@@ -396,7 +396,7 @@ for _name in ("atan2", "fmod", "pow"):
 
 @_intrinsic("sigmoid", 0, types.Float)
 def _sigmoid(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
-    """By the exponential of no positive number, which does not overflow."""
+    """The sigmoid by the exponential of ``-|x|``, which does not overflow."""
     value, one = operands[0], _one(operands[0])
     power = _libdevice(b, "exp", b.fsub(_like(value, -0.0), _fabs(b, value)))
     above = b.select(b.fcmp_ordered(">=", value, _zero(value)), one, power)
@@ -410,7 +410,7 @@ def _is_infinite(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
 
 @_intrinsic("phase", 0, types.Float)
 def _phase(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
-    """π of what has the sign set, a zero as well."""
+    """The phase of a real number: π if its sign bit is set, even of zero."""
     value = operands[0]
     bits = b.bitcast(value, _I32 if value.type == _FLOAT else _I64)
     angle = b.select(b.icmp_signed("<", bits, _zero(bits)), _like(value, math.pi), _zero(value))

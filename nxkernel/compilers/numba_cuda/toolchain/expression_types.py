@@ -1,4 +1,4 @@
-"""The types of expressions in kernel source: their LLVM type and Numba's type."""
+"""Expressions of kernel source: translated to LLVM, with Numba's types."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _OF_FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}
 
 
 class TranslationError(ValueError):
-    """What kernels are not written in."""
+    """Kernel source uses a construct that the translator does not support."""
 
 
 class Typed(NamedTuple):
-    """A value with its type, which is one of Numba's."""
+    """An LLVM value with its Numba type."""
 
     value: Any
     type: Any
 
 
 class LocalArray(NamedTuple):
-    """Memory that a block or a thread has for itself: where it begins, and the type of its elements."""
+    """Memory of a block or of a thread: its address, and the type of its elements."""
 
     pointer: Any
     element: Any
 
 
 class Context:
-    """What intrinsics ask Numba's context for."""
+    """The part of Numba's target context that intrinsics use."""
 
     @staticmethod
     def get_value_type(type_: Any) -> Any:
-        """The type by which LLVM holds a value."""
+        """The LLVM type of values of a Numba type."""
         return llvm_type(type_)
 
     @staticmethod
     def make_tuple(b: ir.IRBuilder, type_: Any, parts: Sequence[Any]) -> Any:
-        """The tuple of some values."""
+        """A tuple value of some parts."""
         made = ir.Constant(llvm_type(type_), ir.Undefined)
         for place, part in enumerate(parts):
             made = b.insert_value(made, part, place)
@@ -56,12 +56,12 @@ class Context:
 
     @staticmethod
     def get_dummy_value() -> None:
-        """What stands for no value."""
+        """The value that stands for None."""
         return
 
 
 def llvm_type(type_: Any) -> Any:
-    """The type by which LLVM holds a value.
+    """The LLVM type of values of a Numba type.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def llvm_type(type_: Any) -> Any:
 
 
 class ExpressionWriter:
-    """Writes the values of expressions.
+    """Translates expressions to LLVM values.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ExpressionWriter:
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _own_memory(self, node: ast.expr) -> LocalArray | None:
-        """The memory that ``cuda.shared.array(n, np.T)`` or ``cuda.local.array(n, np.T)`` gives."""
+        """The array of ``cuda.shared.array(n, np.T)`` or ``cuda.local.array(n, np.T)``."""
         if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("cuda.shared.array", "cuda.local.array"):
             return None
         count, element = node.args[0], getattr(types, ast.unparse(node.args[1]).removeprefix("np."))
@@ -126,7 +126,7 @@ class ExpressionWriter:
         return LocalArray(memory.gep([zero, zero]), element)
 
     def _element(self, node: ast.Subscript) -> tuple[Any, Any]:
-        """Where an element is, and its type."""
+        """The address and type of an element."""
         memory = self.fixed.get(node.value.id) if isinstance(node.value, ast.Name) else None
         index = self._cast(self._value(node.slice), types.int64, node)
         if isinstance(memory, LocalArray):
@@ -226,7 +226,7 @@ class ExpressionWriter:
         return Typed(getattr(self.b, table[operator])(left, right), type_)
 
     def _together(self, node: ast.AST, left: Typed, right: Typed) -> tuple[Any, Any, Any]:
-        """Two numbers in the type that Numba computes with, and that type."""
+        """Two numbers converted to the type in which Numba computes with them, and that type."""
         kinds = [one.type for one in (left, right)]
         if any(isinstance(kind, types.Float) for kind in kinds):
             single = all(kind == types.float32 for kind in kinds)
@@ -244,7 +244,7 @@ class ExpressionWriter:
         return self._cast(left, type_, node), self._cast(right, type_, node), type_
 
     def _widened(self, operand: Typed) -> Typed:
-        """An integer with 64 bits, in which Numba computes; unsigned ones stay that only where all 64 are used."""
+        """An integer widened to 64 bits, as Numba computes; only u64 stays unsigned."""
         type_ = types.uint64 if isinstance(operand.type, types.Integer) and not operand.type.signed else types.int64
         return Typed(self._cast(operand, type_, None), type_)
 
@@ -264,7 +264,7 @@ class ExpressionWriter:
         return Typed(compare(sign, one, two), types.boolean)
 
     def _signed(self, operand: Typed) -> Typed:
-        """A narrow unsigned integer as one of 64 bits with a sign, so that it can be compared with any other."""
+        """A narrow unsigned integer as s64, so that it can be compared with any other."""
         if isinstance(operand.type, types.Integer) and not operand.type.signed and operand.type.bitwidth < 64:
             return Typed(self._cast(operand, types.int64, None), types.int64)
         return operand
@@ -341,7 +341,7 @@ class ExpressionWriter:
         return self.b.call(function, arguments)
 
     def _shuffled(self, node: ast.Call, mask: Typed, operand: Typed, distance: Typed) -> Typed:
-        """What another thread of the warp has, 32 bits at a time."""
+        """Another lane's value in a warp shuffle, 32 bits at a time."""
         b, (mask, distance) = self.b, [self._cast(one, types.int32, node) for one in (mask, distance)]
         width = operand.value.type.width if isinstance(operand.value.type, ir.IntType) else operand.type.bitwidth
         whole = ir.IntType(width)
@@ -363,7 +363,7 @@ class ExpressionWriter:
         return Typed(moved if whole == operand.value.type else b.bitcast(moved, operand.value.type), operand.type)
 
     def _cast(self, operand: Typed, target: Any, node: ast.AST | None) -> Any:
-        """A value in another type, as Numba casts."""
+        """A value converted to another type, as Numba casts."""
         source, value, b = operand.type, operand.value, self.b
         if source == target:
             return value

@@ -1,4 +1,4 @@
-"""The intrinsics of Numba CUDA that read and write memory: several elements at once, and one among other threads."""
+"""Memory intrinsics for Numba CUDA: vector loads and stores, and atomics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _bits(kind: Any) -> int:
 
 
 def _moved(kind: Any, count: int) -> tuple[Any, int]:
-    """The element and the number of what moves so many elements: words of 32 bits where they are narrower."""
+    """The type and number of the units that a vector access moves: 32-bit words for narrower elements."""
     bits = _bits(kind) * count
     if _bits(kind) >= 32:
         return kind, count
@@ -28,13 +28,13 @@ def _moved(kind: Any, count: int) -> tuple[Any, int]:
 
 
 def _asm(b: ir.IRBuilder, result: Any, text: str, constraints: str, *arguments: Any) -> Any:
-    """An instruction of PTX."""
+    """Inline PTX assembly."""
     kind = ir.FunctionType(result, [value.type for value in arguments])
     return b.call(ir.InlineAsm(kind, text, constraints, side_effect=False), arguments)
 
 
 def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
-    """The elements in a word, those in the lower bits first.
+    """The elements packed in a word, lowest bits first.
 
     LLVM would read vectors of narrow elements instead, of which PTX has only those of four: it must not see through.
     """
@@ -50,7 +50,7 @@ def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
 
 
 def _put_together(b: ir.IRBuilder, parts: list[Any], kind: Any) -> Any:
-    """The word of elements."""
+    """Elements packed into a word."""
     if parts[0].type == kind:
         return parts[0]
     if kind == _I32 and len(parts) == 2:
@@ -66,7 +66,7 @@ def _place(number: int) -> ir.Constant:
 
 
 def _address(b: ir.IRBuilder, pointer: Any, index: Any, kind: Any) -> Any:
-    """Where an element is, as the address of another type."""
+    """The address of an element, cast to a pointer to another type."""
     return b.bitcast(b.gep(pointer, [index]), kind.as_pointer())
 
 
@@ -75,7 +75,7 @@ def _check(pointer: Any, count: int) -> bool:
 
 
 def _load(count: int) -> Any:
-    """The intrinsic that reads several consecutive elements, aligned to their number."""
+    """The intrinsic that loads several consecutive, aligned elements."""
 
     @intrinsic
     def load(typingctx: Any, p: Any, i: Any) -> Any:
@@ -97,7 +97,7 @@ def _load(count: int) -> Any:
 
 
 def _store(count: int) -> Any:
-    """The intrinsic that writes several consecutive elements, aligned to their number."""
+    """The intrinsic that stores several consecutive, aligned elements."""
 
     @intrinsic
     def store(typingctx: Any, p: Any, i: Any, elements: Any) -> Any:
@@ -129,7 +129,7 @@ for _count in (2, 4, 8, 16):
 
 @intrinsic
 def further(typingctx: Any, p: Any, i: Any) -> Any:
-    """A pointer to the element of a number, that stays in a register."""
+    """The pointer advanced by i elements, kept in a register."""
     if not isinstance(p, types.CPointer):
         return None
 
@@ -146,7 +146,7 @@ def further(typingctx: Any, p: Any, i: Any) -> Any:
 
 @intrinsic
 def address(typingctx: Any, p: Any) -> Any:
-    """Where a pointer points, as a number of bytes."""
+    """A pointer as an integer."""
     if not isinstance(p, types.CPointer):
         return None
     return types.int64(p), lambda context, b, signature, arguments: b.ptrtoint(arguments[0], _I64)
@@ -156,7 +156,7 @@ def address(typingctx: Any, p: Any) -> Any:
 
 
 def _exchange(b: ir.IRBuilder, pointer: Any, index: Any, kind: ir.IntType, combined: Callable[[Any], Any]) -> None:
-    """Change an element of 8 or 16 bits: the word around it is exchanged until nobody else has changed it."""
+    """Atomically update an element of 8 or 16 bits by compare-and-swap on the 32-bit word around it."""
     whole = b.ptrtoint(_address(b, pointer, index, kind), _I64)
     word = b.inttoptr(b.and_(whole, ir.Constant(_I64, -4)), _I32.as_pointer())
     # Eight times the number of the byte in its word: the first one has the lowest bits.
@@ -177,7 +177,7 @@ def _exchange(b: ir.IRBuilder, pointer: Any, index: Any, kind: ir.IntType, combi
 
 @intrinsic
 def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
-    """Add a number to an element."""
+    """Atomically add a number to an element."""
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Number):
         return None
 
@@ -197,7 +197,7 @@ def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
 
 
 def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
-    """The intrinsic that adds a float to an element of half width, given as conversions of its bits."""
+    """The intrinsic that atomically adds to a half-width float, given conversions of its bits."""
 
     @intrinsic
     def atomic_add_half(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
@@ -216,7 +216,7 @@ def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
 
 @intrinsic
 def atomic_max(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
-    """The greater of an integer of 32 or 64 bits and an element, in the element's place."""
+    """Atomically set an integer element of 32 or 64 bits to the maximum of it and x."""
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Integer) or p.dtype.bitwidth < 32:
         return None
 

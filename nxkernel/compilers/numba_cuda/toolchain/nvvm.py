@@ -1,4 +1,4 @@
-"""From a kernel's source to PTX, by NVIDIA's compiler for LLVM: the one module that asks Numba CUDA to compile.
+"""Kernel source to PTX by NVVM: the only module that makes Numba CUDA compile.
 
 Numba CUDA's own front end takes 130 to 1,100 ms for kernels that are here translated and compiled in 17 to 50 ms.
 """
@@ -56,14 +56,14 @@ def ptx_here(source: KernelSource, arch: str) -> str:
 
 
 def _translation() -> ModuleType:
-    """What translates kernels, for which Numba CUDA is imported."""
+    """The translator module; it imports Numba CUDA."""
     from nxkernel.compilers.numba_cuda.toolchain import python_to_llvm
 
     return python_to_llvm
 
 
 def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Module:
-    """The module of a kernel, as NVIDIA's compiler takes it.
+    """The LLVM module of a kernel, in the form that NVVM takes.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
 
 
 def capability(arch: str) -> tuple[int, int]:
-    """The compute capability of an architecture.
+    """The compute capability (major, minor) of an architecture name.
 
     Examples
     --------

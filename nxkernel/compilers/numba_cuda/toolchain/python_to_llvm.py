@@ -1,4 +1,4 @@
-"""From a kernel's text to LLVM: the part of Numba CUDA's Python that kernels are written in.
+"""Translation of kernel source (a subset of Python for Numba CUDA) to LLVM.
 
 Numba compiles the same text to the same instructions, but takes some five milliseconds a statement to find out the
 types of everything; here each name has the type that it is first given. What is called are Numba's own intrinsics.
@@ -25,7 +25,7 @@ _I64 = ir.IntType(64)
 
 
 def translate(text: str, name: str, symbol: str, parameters: Sequence[str], module: ir.Module) -> ir.Function:
-    """Write the function of a kernel into a module.
+    """Translate a kernel's source into a function of a module.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class _Translator(ExpressionWriter):
                 self.fixed[argument.arg] = Typed(value, kind)
 
     def run(self) -> None:
-        """Write the whole function."""
+        """Translate the whole function."""
         body = self.b.block
         self._statements(self.definition.body)
         if not self.b.block.is_terminated:

@@ -29,7 +29,7 @@ _workers: list[Worker] = []
 
 
 class Worker:
-    """A process that compiles.
+    """A worker process that compiles kernels.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class Worker:
         self.lock = fork_safety.lock()
 
     def wait(self) -> bool:
-        """Wait until it is ready; False when it never will be."""
+        """Wait until it is ready; False if it never will be."""
         with self.lock, contextlib.suppress(ValueError, OSError):
             self.ready = self.ready or "ready" in json.loads(self._line() or "{}")
         return self.ready
 
     def ask(self, source: KernelSource, arch: str, form: str) -> dict | None:
-        """Have it compile a source; None when it has died."""
+        """Compile a source in the process; None if it has died."""
         request = {"name": source.name, "text": source.text, "parameters": source.parameters}
         try:
             with self.lock:
@@ -74,7 +74,7 @@ class Worker:
             return None
 
     def _line(self) -> bytes:
-        """What it says next; nothing when it has ended."""
+        """The next line of output; empty if the process has ended."""
         while b"\n" not in self._read:
             more = self.process.stdout.read(1 << 16)
             if not more:
@@ -84,13 +84,13 @@ class Worker:
         return line
 
     def leave(self) -> None:
-        """Be none of this process, which is a child of the one that started it."""
+        """Detach from the process in a forked child, without ending it."""
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.returncode = 0
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         self.process.terminate()
@@ -101,7 +101,7 @@ class Worker:
 def compiled(
     sources: Sequence[KernelSource], arch: str, here: Callable[[KernelSource, str], Future[tuple[bytes, float]]]
 ) -> list[tuple[bytes, float]]:
-    """Code for all sources, compiled here and by the workers that are ready, each when it has time.
+    """The code of all sources, compiled by this process and the ready workers in parallel.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def ptx(source: KernelSource, arch: str) -> str:
 
 
 def _pool(count: int, arch: str) -> list[Worker]:
-    """The workers for so many kernels: those there are, and new ones where that is worth it."""
+    """The workers for a number of kernels: existing ones, and new ones if that is worth it."""
     spare = min(_processors() - 1, MOST)
     wanted = min(spare, count // WORTH) if sys.executable else 0
     return _some(wanted, arch) if count > 1 else []
@@ -200,7 +200,7 @@ def _processors() -> int:
 
 @atexit.register
 def stop() -> None:
-    """End the workers."""
+    """End all workers."""
     for each in _workers:
         each.stop()
     _workers.clear()
@@ -208,7 +208,7 @@ def stop() -> None:
 
 @fork_safety.in_child
 def _leave_workers() -> None:
-    """A child has no part in the workers of its parent."""
+    """Forget, in a forked child, the parent's workers."""
     for each in _workers:
         each.leave()
     _workers.clear()
