@@ -80,31 +80,18 @@ SIMPLIFY = Pass(
     "constants are folded, equal nodes are one, gradients of the user's are taken", _GRAPH, _OF_GRADIENTS,
 )  # fmt: skip
 
-#: What is found out of a graph, or of a body, before its plan is made.
-ANALYSES = (
-    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known",
-         _DRAFT + "verify_ranges"),
-    Pass("bodies", _PLANNER + "plan_bodies", "bounds of single integers",
-         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on",
-         _DRAFT + "verify_bodies"),
-    Pass("updates in place", _PLANNER + "find_updates", "the plans of bodies",
-         "results that could be in the memory of what they are made from are known", _DRAFT + "verify_updates"),
-)  # fmt: skip
-
-#: From a prepared graph to its plan, of the program and of each body of a loop or branch; the same for both back ends.
-#: From "fusion" on again with one update in place fewer, where steps would wait for each other.
-PLANNING = (
-    Pass("fusion", _PLANNER + "fuse", "outputs, and the updates in place that are possible",
-         "each value is in memory, or computed in the nests that read it; each nest has one space",
-         _DRAFT + "verify_fusion"),
-    Pass("loop nests", _PLANNER + "build_steps", "the groups of fusion",
-         "steps say what they read and write; nests are canonical, with sizes, strides and constants apart", _NESTS),
-    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads",
-         _DRAFT + "verify_order"),
-    Pass("buffer assignment", _PLANNER + "assign_buffers", "steps in order",
-         "each value has memory; two share it only one after the other, or by decision", _DRAFT + "verify_buffers"),
-    Pass("plan", _PLANNER + "finished", "steps with memory", "a plan, which says where outputs are", _PLAN),
-)  # fmt: skip
+#: Then, on a graph before anything is rewritten, for its errors.
+LEGALITY = {
+    "evaluator": (),
+    "numba_cpu": (
+        Pass("legality", _CPU + "program.graph_compilation:check", "a simplified graph",
+             "each node has code, or an error names the user's line", _GRAPH),
+    ),
+    "numba_cuda": (
+        Pass("legality", _CUDA + "program.graph_compilation:check", "a simplified graph",
+             "each node has code, or an error names the user's line", _GRAPH),
+    ),
+}  # fmt: skip
 
 #: On graphs; those of loops and branches are rewritten with them.
 ON_GRAPHS = {
@@ -135,18 +122,31 @@ ON_OUTPUTS = {
     ),
 }  # fmt: skip
 
-#: On a graph before anything is rewritten, for its errors.
-LEGALITY = {
-    "evaluator": (),
-    "numba_cpu": (
-        Pass("legality", _CPU + "program.graph_compilation:check", "a simplified graph",
-             "each node has code, or an error names the user's line", _GRAPH),
-    ),
-    "numba_cuda": (
-        Pass("legality", _CUDA + "program.graph_compilation:check", "a simplified graph",
-             "each node has code, or an error names the user's line", _GRAPH),
-    ),
-}  # fmt: skip
+#: What is found out of a graph, or of a body, before its plan is made.
+ANALYSES = (
+    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known",
+         _DRAFT + "verify_ranges"),
+    Pass("bodies", _PLANNER + "plan_bodies", "bounds of single integers",
+         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on",
+         _DRAFT + "verify_bodies"),
+    Pass("updates in place", _PLANNER + "find_updates", "the plans of bodies",
+         "results that could be in the memory of what they are made from are known", _DRAFT + "verify_updates"),
+)  # fmt: skip
+
+#: From a prepared graph to its plan, of the program and of each body of a loop or branch; the same for both back ends.
+#: From "fusion" on again with one update in place fewer, where steps would wait for each other.
+PLANNING = (
+    Pass("fusion", _PLANNER + "fuse", "outputs, and the updates in place that are possible",
+         "each value is in memory, or computed in the nests that read it; each nest has one space",
+         _DRAFT + "verify_fusion"),
+    Pass("loop nests", _PLANNER + "build_steps", "the groups of fusion",
+         "steps say what they read and write; nests are canonical, with sizes, strides and constants apart", _NESTS),
+    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads",
+         _DRAFT + "verify_order"),
+    Pass("buffer assignment", _PLANNER + "assign_buffers", "steps in order",
+         "each value has memory; two share it only one after the other, or by decision", _DRAFT + "verify_buffers"),
+    Pass("plan", _PLANNER + "finished", "steps with memory", "a plan, which says where outputs are", _PLAN),
+)  # fmt: skip
 
 #: From the plan (of the evaluator: from the graph) to what runs; of numba_cpu, each is given the compilation at
 #: hand and adds to it; of numba_cuda, the first two again where a loop turns out to be too much for one block.

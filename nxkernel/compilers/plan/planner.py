@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from nxkernel import passes, types
 from nxkernel import primitives as p
@@ -56,10 +57,18 @@ class Planner:
         Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
     keeping : Keeping
         Which values are worth memory.
+    is_parallel : callable, optional
+        Whether threads share the iterations of a loop that has independent ones; by itself they never do.
     """
 
-    def __init__(self, routines: Routines, prepare: Prepare, keeping: Keeping = ON_PROCESSOR) -> None:
-        self.routines, self.prepare, self.keeping = routines, prepare, keeping
+    def __init__(
+        self,
+        routines: Routines,
+        prepare: Prepare,
+        keeping: Keeping = ON_PROCESSOR,
+        is_parallel: Callable[[Control], bool] = lambda _: False,
+    ) -> None:
+        self.routines, self.prepare, self.keeping, self.is_parallel = routines, prepare, keeping, is_parallel
 
     def program(self, graph: Graph) -> ProgramPlan:
         """The plan of a whole program, whose inputs belong to the caller; some of them may be updated."""
@@ -376,7 +385,10 @@ class PlanDraft:
         held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in materialized]
         reads = [self.fusion.buffer_of(operand) for operand in held]
         independent = independence(node, parts[1]) if node.primitive is p.while_ else None
-        return Step(Control(node, results, parts, tuple(shared), scratch, independent), reads, writes)
+        control = Control(node, results, parts, tuple(shared), scratch, independent)
+        if independent is not None and self.planner.is_parallel(control):
+            control = replace(control, parallel=True)
+        return Step(control, reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:
         """Have all readers of a value run before the in-place update that overwrites it."""

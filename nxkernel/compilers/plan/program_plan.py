@@ -130,6 +130,8 @@ class Control:
         Memory that only it uses.
     independence : Independence or None
         Of a loop whose iterations are independent, what makes them so.
+    parallel : bool
+        Whether threads of a processor share its iterations; False in programs for GPUs.
     launch : LaunchDecision or None
         How it runs on a GPU; None before that is decided, and in programs for processors.
     """
@@ -140,6 +142,7 @@ class Control:
     shared: tuple[int | None, ...]
     scratch: Expr | None
     independence: Independence | None
+    parallel: bool = False
     launch: LaunchDecision | None = None
 
     @property

@@ -147,6 +147,8 @@ def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
     node = control.node
     for part in control.parts:
         yield from problems(part)
+    if control.parallel and control.independence is None:
+        yield named(node), "independent iterations, since threads share them", "others"
     needed = loop_buffers_of(node, control.results, control.parts, control.shared).size
     there = 0 if control.scratch is None else bytes_of(control.scratch)
     if there < needed:

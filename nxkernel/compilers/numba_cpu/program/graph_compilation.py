@@ -16,7 +16,7 @@ from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
-from nxkernel.compilers.numba_cpu.program.parallel_loops import spreads
+from nxkernel.compilers.numba_cpu.program.parallel_loops import is_parallel
 from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine, launches_of
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
@@ -76,7 +76,7 @@ def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
     def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
         return passes.rewritten(passes.ON_OUTPUTS["numba_cpu"], outputs, origin, own)
 
-    return Planner(_routine, prepared)
+    return Planner(_routine, prepared, is_parallel=is_parallel)
 
 
 def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
@@ -91,13 +91,13 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
     return prepare(outputs, _BLAS, own)
 
 
-def spread_loops(plan: ProgramPlan) -> list[Control]:
+def loops_on_threads(plan: ProgramPlan) -> list[Control]:
     """The loops whose iterations run on all threads."""
     loops = []
     for step in plan.steps:
         if isinstance(step.work, Control):
-            inner = [loop for part in step.work.parts for loop in spread_loops(part)]
-            loops += [step.work] if spreads(step.work) else inner
+            inner = [loop for part in step.work.parts for loop in loops_on_threads(part)]
+            loops += [step.work] if step.work.parallel else inner
     return loops
 
 
@@ -276,4 +276,4 @@ def _records(laid: ProgramPlan, symbol: str, get: _Get) -> list[KernelRecord]:
     kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
     for before, kernel in pairwise(kernels):
         kernel.continues = len(kernel.nodes) == 1 == len(before.nodes) and kernel.nodes[0] is before.nodes[0]
-    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]
+    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in loops_on_threads(laid)]

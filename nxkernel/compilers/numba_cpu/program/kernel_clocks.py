@@ -92,7 +92,7 @@ def _kernels(plan: ProgramPlan) -> list[object]:
             kernels += launches_of(step.work)
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             kernels.append(step.work)
-    return [*kernels, *graph_compilation.spread_loops(plan)]
+    return [*kernels, *graph_compilation.loops_on_threads(plan)]
 
 
 def _needs(text: program_writer.NativeProgram) -> None:

@@ -28,9 +28,9 @@ LANES = 8
 ASSUMED_ITERATIONS, STEP = 64, 4
 
 
-def spreads(control: Control) -> bool:
-    """Whether a loop's iterations can be shared among threads, and are worth it."""
-    if not may_spread(control):
+def is_parallel(control: Control) -> bool:
+    """Whether threads should share a loop's iterations: they can, and it is worth it. Plans keep the answer."""
+    if not can_be_parallel(control):
         return False
     iterations = control.max_iterations
     return iterations is None or (iterations >= FEW and iterations * _work(control.parts[1]) >= WORTH)
@@ -40,13 +40,13 @@ def written(scope: NativeScope, control: Control) -> None:
     """Write a loop (on all threads where that is possible and worth it) or a branch."""
     if control.node.primitive is not while_:
         NativeBranch(scope, control).write()
-    elif scope.w.function.stop is None and spreads(control):
+    elif scope.w.function.stop is None and control.parallel:
         ParallelLoop(scope, control).write()
     else:
         NativeLoop(scope, control).write()
 
 
-def may_spread(control: Control) -> bool:
+def can_be_parallel(control: Control) -> bool:
     """Whether a loop's iterations can be shared among threads, however little they do.
 
     Kernels that share their own work among the threads are better at it than the loop around them.

@@ -176,5 +176,5 @@ class KernelArguments:
 
 
 def total(terms: Sequence[str | None]) -> str:
-    """The sum of the terms that are not None or "0", as text."""
+    """The sum of the terms that are not None, as text; "0" without any."""
     return " + ".join(term for term in terms if term) or "0"

@@ -238,7 +238,7 @@ def compile_one(source: KernelSource, arch: str) -> tuple[bytes, float]:
 
 
 def ptx(source: KernelSource, arch: str) -> str:
-    """The PTX of a source, for people and for :func:`linked`; compiled each time.
+    """The PTX of a source, for people and for :func:`linked`; compiled once a process, whatever is on disk.
 
     Parameters
     ----------
