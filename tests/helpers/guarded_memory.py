@@ -118,7 +118,7 @@ class Layout:
         sizes |= {("copies", k): bytes_of(node.operands[1 + k]) for k in made.copies}
         sizes |= {("spare", k): bytes_of(node.operands[k]) for k in made.spare}
         offsets, total = self._spread([pages(work), *sizes.values()])
-        groups = {"homes": {}, "fresh": {}, "copies": {}, "spare": {}}
+        groups = {"results": {}, "fresh": {}, "copies": {}, "spare": {}}
         for (group, k), offset in zip(sizes, offsets[1:], strict=True):
             groups[group][k] = offset
         return loop_buffers.LoopBuffers(offsets[0], **groups, size=total if sizes or work else 0)

@@ -188,7 +188,7 @@ class Device(ABC):
         """
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ) -> Prepared:
         """Lay out the arguments of a launch; the pointers are set later (:meth:`Prepared.point`)."""
         return Prepared(kernel, grid, block, shared, scalars)

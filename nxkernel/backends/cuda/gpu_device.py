@@ -259,7 +259,7 @@ class PhysicalDevice(Device):
             return DeviceKernel(source, module.get_function(source.symbol).ptr, module, pointers(source.parameters))
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ) -> Prepared:
         """See :meth:`Device.prepare`."""
         if shared:

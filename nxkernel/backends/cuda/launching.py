@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -45,8 +45,8 @@ class DeviceKernel:
     """
 
     source: SourceLike
-    handle: Any
-    owner: Any
+    handle: object
+    owner: object
     pointers: int
 
     @property
@@ -81,7 +81,7 @@ class Prepared:
     __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared", "title")
 
     def __init__(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ):
         self.kernel, self.shared, self.title = kernel, shared, kernel.title
         self.grid, self.block = _three(grid), _three(block)

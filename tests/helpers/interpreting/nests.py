@@ -78,7 +78,7 @@ class _Nest:
     def _constant(scalars: dict, number: int, type_: types.Type) -> np.ndarray:
         value = scalars[ScalarKind.CONSTANT, number, 0].value
         if type_.is_complex:
-            value = complex(value, scalars["constant", number, 1][0])
+            value = complex(value, scalars[ScalarKind.CONSTANT, number, 1].value)
         return cast_number(value, type_)
 
     def run(self, block: int) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,6 +73,19 @@ class ProgramFunction:
         if self.at_end:
             self.b.do(self.at_end)
         self.b.do("ret void")
+
+
+class KernelKey(NamedTuple):
+    """What the address of a kernel, as a scalar parameter, is shared by: the kernel's name."""
+
+    name: str
+
+
+class StrideKey(NamedTuple):
+    """What a stride, as a scalar parameter, is shared by: the buffer that it is of, and the number of elements."""
+
+    buffer: object
+    elements: int
 
 
 class ProgramWriter:
@@ -163,8 +177,8 @@ class ProgramWriter:
 
     def kernel(self, name: str) -> IRValue:
         """The address of a kernel, a parameter that is set when the program is linked."""
-        address = self.scalar(0, "ptr", key=("kernel", name))
-        self.kernels[self._keyed["kernel", name]] = name
+        address = self.scalar(0, "ptr", key=KernelKey(name))
+        self.kernels[self._keyed[KernelKey(name)]] = name
         return address
 
     def alias_metadata(self, tag: object) -> str:

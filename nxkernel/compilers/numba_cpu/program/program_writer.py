@@ -12,7 +12,7 @@ from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
-from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter
+from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter, StrideKey
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL, Inline
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     ArgumentKind,
@@ -196,7 +196,7 @@ class NativeScope:
             if kind is ScalarKind.CONSTANT and number in facts_.numbers:
                 yield w.integer(facts_.numbers[number])
             elif kind is ScalarKind.CONSTANT and number in facts_.strides:
-                yield w.scalar(scalar, key=("stride", self.buffer(facts_.strides[number]), scalar))
+                yield w.scalar(scalar, key=StrideKey(self.buffer(facts_.strides[number]), scalar))
             elif kind is ScalarKind.SIZE and facts_.limits_fit_size and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
             elif (kind is ScalarKind.SIZE and scalar <= SMALL) or (

@@ -10,6 +10,7 @@ from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register
 from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
+from nxkernel.compilers.numba_cpu.program.program_text import StrideKey
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import attribute_of
@@ -139,7 +140,7 @@ class Inline:
             index = self.clamped(term)
             if term.stride != 1:
                 # What is in a buffer may have several shapes.
-                key = None if term.axis is None else ("stride", strides, term.stride)
+                key = None if term.axis is None else StrideKey(strides, term.stride)
                 index = self.b.integer("mul", index, self.w.scalar(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)

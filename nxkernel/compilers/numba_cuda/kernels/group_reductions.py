@@ -186,7 +186,7 @@ class GroupKernel:
         values = self.code.values(nest_pass, [{}])
         self.code.keep(nest_pass, values[0])
         if nest_pass.stores or nest_pass.scatters:
-            further = f"{self.block} * {self.arguments.scalars['step', 0, 0]}" if self.block else None
+            further = f"{self.block} * {self.arguments.scalars[ScalarKind.STEP, 0, 0]}" if self.block else None
             with self.w.block("if live & (member == 0):"):
                 self.code.store(nest_pass, values, [{}], further=further)
 

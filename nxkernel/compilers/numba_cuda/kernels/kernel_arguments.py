@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel import shapes
 from nxkernel.compilers.display import nest_source
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Place
+from nxkernel.compilers.numba_cuda.language.kernel_launches import MemoryArgument
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, ScalarKind, ScalarParameter, Stride
 
@@ -53,16 +53,16 @@ class KernelArguments:
             if key.kind is not ScalarKind.TILES:
                 self.add(name, self._type(key), self._scalar_values[key])
         self._pointers = [(self.buffers[number], nest.buffers[number]) for number in nest.memory]
-        self._places: list[Place] = list(bound.buffers)
+        self._places = [MemoryArgument(*buffer) for buffer in bound.buffers]
         #: Buffers that are walked backwards, whose pointers are to where their memory begins.
         self.starts: dict[int, str] = {}
         for place, number in enumerate(nest.memory):
             if self._goes_back(number):
                 owner, offset = bound.buffers[place]
-                self._places[place] = (owner, 0)
+                self._places[place] = MemoryArgument(owner)
                 self.starts[number] = f"{self.buffers[number]}_start"
                 self.add(self.starts[number], "s64", offset // nest.buffers[number].type.size)
-        self._more: list[tuple[str, str, Place]] = []
+        self._more: list[tuple[str, str, MemoryArgument]] = []
         #: Bytes of the memory that only this step uses.
         self.scratch = 0
 
@@ -122,7 +122,7 @@ class KernelArguments:
 
     def reserve(self, name: str, type_: str, count: int) -> str:
         """Add a pointer to temporary memory for so many elements; its name."""
-        self._more.append((name, type_, (None, self.scratch)))
+        self._more.append((name, type_, MemoryArgument(None, self.scratch)))
         self.scratch += shapes.ceil_div(count * element_types.numpy_type(type_).itemsize, ALIGNMENT) * ALIGNMENT
         return name
 
@@ -138,7 +138,7 @@ class KernelArguments:
         return (*pointers, *(type_ for _, type_, _ in self._more), *self._types)
 
     @property
-    def memory(self) -> list[Place]:
+    def memory(self) -> list[MemoryArgument]:
         """The memory that each pointer gets."""
         return [*self._places, *(place for _, _, place in self._more)]
 
@@ -167,7 +167,7 @@ class KernelArguments:
             if stride is Stride.NONE:
                 continue
             if stride is Stride.DYNAMIC:
-                found.append(f"{index} * {self.scalars['stride', self.nest.mover(number), axis]}")
+                found.append(f"{index} * {self.scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]}")
             elif stride is Stride.MERGED:
                 found.append(f"{index} * {self.size(axis + 1)}")
             else:

@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import NestPass, Op, Scatter, StoreMode
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, ScalarKind, Scatter, StoreMode
 from nxkernel.types import Type
 
 #: What each axis' index is called, of a lane.
@@ -156,7 +156,8 @@ class PassWriter:
     def _constant_names(self, number: int) -> list[str]:
         """The names of the scalar parameters that hold a constant: one, or two if it is complex."""
         scalars = self.arguments.scalars
-        return [name for (kind, which, _), name in scalars.items() if (kind, which) == ("constant", number)]
+        wanted = (ScalarKind.CONSTANT, number)
+        return [name for (kind, which, _), name in scalars.items() if (kind, which) == wanted]
 
     def _row_places(self, row: int, lane: Lane) -> list[str]:
         """The texts of a scratch row's element at a lane: one an array.

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr
 
-#: Where the memory of a pointer is: the value, and how many bytes of it are before the part that is taken. None is
-#: memory that only the launches of one step use.
-Place = tuple[Expr | None, int]
+
+class MemoryArgument(NamedTuple):
+    """The memory that a pointer gets: a value's, or for None that of the step itself, from a byte offset on."""
+
+    value: Expr | None
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class KernelLaunch:
     Parameters
     ----------
     source : KernelSource
-    memory : sequence of (Expr or None, int)
+    memory : sequence of MemoryArgument
         What the pointers point to; they are the first arguments.
     scalars : sequence of number
         The arguments after them: Python numbers, in the types that the source says.
@@ -63,7 +67,7 @@ class KernelLaunch:
     """
 
     source: KernelSource
-    memory: Sequence[Place]
+    memory: Sequence[MemoryArgument]
     scalars: Sequence[int | float | bool]
     grid: tuple[int, ...]
     block: tuple[int, ...]

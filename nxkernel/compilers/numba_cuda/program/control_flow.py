@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import (
+    WORKSPACE,
+    Address,
     CopyStep,
     DeviceStep,
+    HostNumber,
     HostNumbers,
     HostStep,
     ProgramRun,
-    Where,
     do_all,
 )
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
@@ -43,13 +47,13 @@ class Answer:
     ----------
     value : int or None
         A register of the host.
-    where : Where or None
-    dtype : Any
+    where : Address or None
+    dtype : numpy.dtype or None
     """
 
     value: int | None
-    where: Where | None
-    dtype: Any
+    where: Address | None
+    dtype: np.dtype | None
 
     def truth(self, run: ProgramRun) -> bool:
         """Whether the condition holds now."""
@@ -63,7 +67,7 @@ class LoopStep:
 
     Parameters
     ----------
-    begins : list of (int, Where)
+    begins : list of (int, Address)
         Registers that may be others in each iteration, and what they are at first.
     first : list of (int, int or number)
         Numbers of the host among the state: the register, and that of what it is at first, or the number.
@@ -78,8 +82,8 @@ class LoopStep:
     node : Expr
     """
 
-    begins: list[tuple[int, Where]]
-    first: list[tuple[int, Any]]
+    begins: list[tuple[int, Address]]
+    first: list[tuple[int, HostNumber]]
     condition: list[HostStep]
     answer: Answer
     body: list[HostStep]
@@ -156,12 +160,13 @@ def write_control(scope: DeviceScope, control: Control) -> None:
 
 
 @dataclass(eq=False)
-class _DeferredSteps:
+class DeferredSteps:
     """Steps that are made when it is known which scalars of theirs are needed."""
 
     steps: Callable[[], list[HostStep]]
 
     def finished(self) -> list[HostStep]:
+        """The steps."""
         return self.steps()
 
 
@@ -172,16 +177,16 @@ class _BranchParts:
         self.shared = control.shared
         self.loop_buffers = loop_buffers_of(self.node, self.results, control.parts, self.shared)
         #: What is copied before the parts begin.
-        self.before: list[Any] = []
+        self.before: list[CopyStep] = []
 
-    def scratch(self, offset: int) -> Where:
-        register, begin = self.scope.where(self.control.scratch)
-        return register, begin + offset
+    def scratch(self, offset: int) -> Address:
+        scratch = self.scope.where(self.control.scratch)
+        return Address(scratch.register, scratch.offset + offset)
 
-    def work(self) -> Where:
-        return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else (0, 0)
+    def work(self) -> Address:
+        return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else WORKSPACE
 
-    def result_address(self, index: int, operand: Expr | None) -> Where:
+    def result_address(self, index: int, operand: Expr | None) -> Address:
         """The address of the memory that an array result is computed in."""
         if self.shared[index] is not None:
             return self.scope.where(operand)
@@ -217,16 +222,16 @@ class _DeviceLoop(_BranchParts):
         first = [(values[k], known_value(scope, operands[k])) for k in values]
         arrays = [k for k in range(count) if not scalars.is_single(operands[k])]
         singles = [k for k in range(count) if k not in arrays and k not in known]
-        begins: list[tuple[int, Where]] = []
+        begins: list[tuple[int, Address]] = []
         registers: dict[Location, int] = {}
         targets = {k: self.result_address(k, operands[k]) for k in arrays}
 
-        def variable(buffer: Location, where: Where) -> Callable[[], Where]:
+        def variable(buffer: Location, where: Address) -> Callable[[], Address]:
             registers[buffer] = writer.register()
             begins.append((registers[buffer], where))
-            return lambda: (registers[buffer], 0)
+            return lambda: Address(registers[buffer])
 
-        inputs: list[Callable[[], Where] | None] = []
+        inputs: list[Callable[[], Address] | None] = []
         for k, operand in enumerate(operands):
             if k in values:
                 inputs.append(None)
@@ -271,7 +276,7 @@ class _DeviceLoop(_BranchParts):
             return self._in_one_block(loop, after, type_) if within else [loop, *after]
 
         after = self._copies_of_results(body, count, registers, targets, singles)
-        scope.add(_DeferredSteps(steps))
+        scope.add(DeferredSteps(steps))
         self.keep_results({k: values[k] for k in sorted(known)})
 
     def _changes(
@@ -310,7 +315,7 @@ class _DeviceLoop(_BranchParts):
         body: ProgramPlan,
         count: int,
         registers: Mapping[Location, int],
-        targets: Mapping[int, Where],
+        targets: Mapping[int, Address],
         singles: Iterable[int],
     ) -> list[CopyStep]:
         """The copies, after the loop, of state that the last iteration left in another buffer."""
@@ -318,19 +323,19 @@ class _DeviceLoop(_BranchParts):
         operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
             spare = self.scratch(self.loop_buffers.spare[k])
-            found.append(self._copied(spare, (registers[Location.input(k)], 0), bytes_of(operands[k])))
+            found.append(self._copied(spare, Address(registers[Location.input(k)]), bytes_of(operands[k])))
         for k, target in targets.items():
             if k in changes.tangled:
                 found.append(self._copied(target, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
             elif Location.input(k) in changes.moves:
-                found.append(self._copied(target, (registers[Location.input(k)], 0), bytes_of(operands[k])))
+                found.append(self._copied(target, Address(registers[Location.input(k)]), bytes_of(operands[k])))
         for k in singles:
             if self.results[k] is not None:
                 result = self.scope.where(self.results[k])
-                found.append(self._copied(result, (registers[Location.input(k)], 0), operands[k].type.size))
+                found.append(self._copied(result, Address(registers[Location.input(k)]), operands[k].type.size))
         return found
 
-    def _copied(self, target: Where, source: Where, size: int) -> CopyStep:
+    def _copied(self, target: Address, source: Address, size: int) -> CopyStep:
         return CopyStep("state of a loop", target, source, size, nodes=[self.node])
 
     def _in_one_block(self, loop: LoopStep, after: Sequence[CopyStep], answer: Type) -> list[HostStep]:
@@ -392,7 +397,7 @@ class _DeviceBranch(_BranchParts):
         known = self.control.launch.known_results
         values = {k: writer.value() for k in sorted(self.control.launch.known_inputs)}
         first = [(values[k], known_value(scope, operands[k])) for k in values]
-        targets: list[Where] = []
+        targets: list[Address] = []
         for index, spec in enumerate(self.node.spec):
             if not scalars.is_single(spec):
                 place = self.shared[index]
@@ -410,7 +415,7 @@ class _DeviceBranch(_BranchParts):
             passed = [numbers for _, _, _, numbers in sides]
             return [HostNumbers(first), BranchStep(asked, tuple(done), tuple(passed), self.node)]
 
-        scope.add(_DeferredSteps(steps))
+        scope.add(DeferredSteps(steps))
         self.keep_results(results)
 
     def _asked(self, predicate: Expr) -> Answer:
@@ -428,13 +433,13 @@ class _DeviceBranch(_BranchParts):
         plan: ProgramPlan,
         operands: Sequence[Expr],
         values: Mapping[int, int],
-        targets: Sequence[Where],
+        targets: Sequence[Address],
         results: Mapping[int, int],
     ) -> tuple[list[CopyStep], DeviceScope, list[CopyStep], list[tuple[int, int]]]:
         """A side of a branch: the copies before it, its scope, the copies after it, and the host numbers that are
         results.
         """
-        inputs: list[Callable[[], Where] | None] = [
+        inputs: list[Callable[[], Address] | None] = [
             None if k in values else lambda operand=operand: self.scope.where(operand)
             for k, operand in enumerate(operands)
         ]
@@ -459,5 +464,5 @@ class _DeviceBranch(_BranchParts):
         passed = [(register, side.values[plan.outputs[index]]) for index, register in results.items()]
         return copies, side, after, passed
 
-    def _copied(self, target: Where, source: Where, size: int) -> CopyStep:
+    def _copied(self, target: Address, source: Address, size: int) -> CopyStep:
         return CopyStep("result of a choice", target, source, size, nodes=[self.node])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.program.control_flow import BranchStep, LoopStep
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, HostStep, ProgramRun, do_all
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
@@ -29,7 +30,7 @@ class Graphs:
     device : Device
     """
 
-    def __init__(self, program: HostProgram, device: Any) -> None:
+    def __init__(self, program: HostProgram, device: Device) -> None:
         self.program, self.device = program, device
         self._possible = is_capturable(program.steps)
         self._graphs: OrderedDict[Any, Any] = OrderedDict()

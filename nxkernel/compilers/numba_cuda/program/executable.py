@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel import fork_safety, passes
 from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.cuda_graphs import Graphs
@@ -54,7 +55,7 @@ class CudaExecutable(Executable):
     device : Device
     """
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Device) -> None:
         self.graph, self.plan, self.device = graph, plan, device
         self.lower_ms = self.native_ms = 0.0
         self._lock = fork_safety.rlock()
@@ -126,7 +127,7 @@ class CudaExecutable(Executable):
         found = self._ready.get(key)
         return found if found is not None else self._made(*key)
 
-    def _made(self, device: Any, numbers: frozenset[int]) -> Ready:
+    def _made(self, device: Device, numbers: frozenset[int]) -> Ready:
         import time
 
         with self._lock:
@@ -160,7 +161,7 @@ class Ready:
     program : HostProgram
     """
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]) -> None:
         self.graph, self.device = graph, device
         self.plan, self.program = graph_compilation.program_of(graph, plan, device, numbers)
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from nxkernel import passes
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
@@ -72,7 +73,7 @@ def guessed(graph: Graph, plan: ProgramPlan) -> frozenset[int]:
 
 
 def program_of(
-    graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]
+    graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]
 ) -> tuple[ProgramPlan, HostProgram]:
     """The plan of a graph with its launch modes, and its host program for a device.
 
@@ -95,7 +96,7 @@ def program_of(
             refused[error.node] = error.reason
 
 
-def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> HostProgram:
+def written(graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]) -> HostProgram:
     """The host program of a plan for a device.
 
     Parameters

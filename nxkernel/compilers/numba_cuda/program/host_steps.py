@@ -4,20 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import SCALAR_DTYPES
+from nxkernel.backends.cuda.device_interface import Device
+from nxkernel.backends.cuda.launching import SCALAR_DTYPES, DeviceKernel, Prepared
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.errors import VerificationError
+from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
-#: An address: the number of a register, and how many bytes further.
-Where = tuple[int, int]
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cuda.program.executable import Ready
+    from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
+    from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
+
+#: A number that the host knows, as an array of one element; where a program says which, its register or itself.
+HostValue: TypeAlias = np.ndarray | np.generic
+HostNumber: TypeAlias = int | HostValue
+
+
+class Address(NamedTuple):
+    """A device address that a run knows: what is in a register, plus an offset in bytes."""
+
+    register: int
+    offset: int = 0
+
+
+class LiveScalar(NamedTuple):
+    """A scalar parameter that each run sets.
+
+    Parameters
+    ----------
+    argument : int
+        Its position among the kernel's arguments.
+    register : int
+        The host's register of the number.
+    part : int or None
+        0 for the real part of a complex number, 1 for the imaginary one, None for a real number.
+    """
+
+    argument: int
+    register: int
+    part: int | None
+
+
+class HostOperation(NamedTuple):
+    """A number that the host computes: the register of the result, the function, and its operands."""
+
+    register: int
+    function: Callable[..., HostValue]
+    operands: list[HostNumber]
+
+
 #: The registers that every program has: the workspace, its single numbers, and memory of one step.
 WORK, NUMBERS, SCRATCH = range(3)
+#: Where the workspace begins, and the memory of one step.
+WORKSPACE, STEP_MEMORY = Address(WORK), Address(SCRATCH)
 
 
 class ProgramRun:
@@ -38,20 +83,20 @@ class ProgramRun:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         addresses: list[int],
-        values: list[Any],
+        values: list[HostValue | None],
         watch: Callable[[HostStep, ProgramRun], None] | None = None,
     ) -> None:
         self.device, self.addresses, self.values, self.watch = device, addresses, values, watch
         #: What holds the memory that only this run uses.
-        self.memory: Any = None
+        self.memory: DeviceArray | None = None
         #: The step that is being done, for those who tell what went wrong.
         self.now: HostStep | None = None
 
-    def at(self, where: Where) -> int:
+    def at(self, where: Address) -> int:
         """The current value of an address."""
-        return self.addresses[where[0]] + where[1]
+        return self.addresses[where.register] + where.offset
 
 
 class HostStep(Protocol):
@@ -92,7 +137,7 @@ class DeviceStep:
     """
 
     title: str = ""
-    nodes: list[Any] = field(default_factory=list, kw_only=True)
+    nodes: list[Expr] = field(default_factory=list, kw_only=True)
     record: int | None = field(default=None, kw_only=True)
 
     #: Whether it can be a part of a graph of launches that was captured.
@@ -106,20 +151,19 @@ class LaunchStep(DeviceStep):
     Parameters
     ----------
     launch : KernelLaunch
-    places : list of Where
+    places : list of Address
         Of its pointers.
-    numbers : list of (int, int, int or None)
-        Scalar parameters that the host knows only while it runs: the argument, the register of the value, and of a
-        complex one which part.
+    numbers : list of LiveScalar
+        The scalar parameters that each run sets.
     """
 
     launch: KernelLaunch = None
-    places: list[Where] = field(default_factory=list)
-    numbers: list[tuple[int, int, int | None]] = field(default_factory=list)
-    prepared: Any = None
+    places: list[Address] = field(default_factory=list)
+    numbers: list[LiveScalar] = field(default_factory=list)
+    prepared: Prepared | None = None
     _scalars: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
 
-    def prepare(self, device: Any, kernel: Any) -> None:
+    def prepare(self, device: Device, kernel: DeviceKernel) -> None:
         """Take the loaded kernel, and lay out the arguments."""
         launch = self.launch
         self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
@@ -146,7 +190,7 @@ def part_of(number: complex, part: int | None) -> float:
 class FillStep(DeviceStep):
     """Filling of memory with a byte, before a launch that needs it."""
 
-    where: Where = (SCRATCH, 0)
+    where: Address = STEP_MEMORY
     byte: int = 0
     size: int = 0
 
@@ -159,8 +203,8 @@ class FillStep(DeviceStep):
 class CopyStep(DeviceStep):
     """A copy within the device; skipped when source and target are the same address."""
 
-    target: Where = (WORK, 0)
-    source: Where = (WORK, 0)
+    target: Address = WORKSPACE
+    source: Address = WORKSPACE
     size: int = 0
 
     def do(self, run: ProgramRun) -> None:
@@ -176,17 +220,16 @@ class LibraryCallStep(DeviceStep):
 
     Parameters
     ----------
-    routine : Any
-        Has ``run(device, operands, results, scratch)``.
+    routine : DeviceRoutine
     operands, results : list
         Spec and place of each; None for a result that nobody needs.
-    scratch : (Spec, Where) or None
+    scratch : (Spec, Address) or None
     """
 
-    routine: Any = None
-    operands: list[tuple[Spec, Where]] = field(default_factory=list)
-    results: list[tuple[Spec, Where] | None] = field(default_factory=list)
-    scratch: tuple[Spec, Where] | None = None
+    routine: DeviceRoutine | None = None
+    operands: list[tuple[Spec, Address]] = field(default_factory=list)
+    results: list[tuple[Spec, Address] | None] = field(default_factory=list)
+    scratch: tuple[Spec, Address] | None = None
 
     def do(self, run: ProgramRun) -> None:
         """Call the routine."""
@@ -201,7 +244,7 @@ class LibraryCallStep(DeviceStep):
         return getattr(self.routine, "capturable", False)
 
 
-def _array(run: ProgramRun, spec: Spec, where: Where) -> DeviceArray:
+def _array(run: ProgramRun, spec: Spec, where: Address) -> DeviceArray:
     return DeviceArray(run.device, run.at(where), spec.shape, spec.type.dtype, None)
 
 
@@ -211,16 +254,16 @@ class HostArithmetic:
 
     Parameters
     ----------
-    parts : list of (int, callable, list)
-        The register of the result, what computes it, and the registers of what it takes, or the numbers themselves.
+    operations : list of HostOperation
+        In order.
     """
 
-    parts: list[tuple[int, Callable[..., Any], list[Any]]] = field(default_factory=list)
+    operations: list[HostOperation] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
         """Compute the numbers."""
         values = run.values
-        for register, function, operands in self.parts:
+        for register, function, operands in self.operations:
             values[register] = function(*[values[o] if type(o) is int else o for o in operands])
 
 
@@ -234,7 +277,7 @@ class HostNumbers:
         The register, and that of the number, or the number itself.
     """
 
-    numbers: list[tuple[int, Any]] = field(default_factory=list)
+    numbers: list[tuple[int, HostNumber]] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
         """Set the numbers."""
@@ -249,12 +292,12 @@ class MatmulStep(DeviceStep):
     Parameters
     ----------
     call : ProductCall
-    places : list of Where
+    places : list of Address
         Of the left side, the right side and the product.
     """
 
-    call: Any = None
-    places: list[Where] = field(default_factory=list)
+    call: ProductCall | None = None
+    places: list[Address] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
         """Queue the product."""
@@ -295,7 +338,7 @@ def verify_program(program: LaunchedProgram, after: str) -> None:
             raise VerificationError(after, f"launch {number}, {step.launch.source.name}", expected, actual)
 
 
-def verify_kernels(ready: Any, after: str) -> None:
+def verify_kernels(ready: Ready, after: str) -> None:
     """Check that each launch of a program has a loaded kernel, and memory for its arguments."""
     for number, step in enumerate(ready.program.launched):
         what, expected = f"launch {number}, {step.launch.source.name}", len(step.launch.source.parameters)

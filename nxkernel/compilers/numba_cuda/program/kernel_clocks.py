@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.interface import Clock, Timed
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, ProgramRun
@@ -83,7 +84,7 @@ class DeviceClock(Clock):
         return next((array.device for array in arrays if type(array) is DeviceArray), self._executable.device)
 
 
-def machine(device: Any) -> tuple[float, float]:
+def machine(device: Device) -> tuple[float, float]:
     """The measured peak of a device: bytes a second in copies, operations a second in an f32 product.
 
     Measured once for a device; 0 for a simulated one, which says nothing of a GPU.
@@ -96,7 +97,7 @@ def machine(device: Any) -> tuple[float, float]:
 
 
 @functools.cache
-def _measured(device: Any) -> tuple[float, float]:
+def _measured(device: Device) -> tuple[float, float]:
     source, target = (device.allocate((COPIED,), np.uint8) for _ in range(2))
     device.fill(source.pointer, 0, COPIED)
     copied = min(device.time(lambda: device.copy(target.pointer, source.pointer, COPIED)) for _ in range(5))

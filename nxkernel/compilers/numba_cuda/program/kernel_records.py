@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
@@ -39,7 +40,7 @@ class Records:
     all : list of KernelRecord
     """
 
-    def __init__(self, origin: Mapping[Expr, Expr], device: Any) -> None:
+    def __init__(self, origin: Mapping[Expr, Expr], device: Device) -> None:
         self.origin, self.device = origin, device
         self.all: list[KernelRecord] = []
 
@@ -134,5 +135,5 @@ def _shown(nest: Any) -> str:
     return render(nest)
 
 
-def _ptx(source: KernelSource, device: Any) -> str:
+def _ptx(source: KernelSource, device: Device) -> str:
     return ptx(source, ANY_ARCH if device.simulated else device.arch)

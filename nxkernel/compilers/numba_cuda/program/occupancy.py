@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.program.host_steps import LaunchStep
 from nxkernel.messages.grammar import counted
@@ -28,7 +28,7 @@ def launches_told(executable: CudaExecutable) -> dict[int, str]:
     return {launched.record: told(launched, device) for launched in program.launched}
 
 
-def told(launched: LaunchStep, device: Any) -> str:
+def told(launched: LaunchStep, device: Device) -> str:
     """A line about a launch: geometry, resources, occupancy.
 
     Parameters

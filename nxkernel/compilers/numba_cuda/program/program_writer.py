@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from nxkernel import shapes
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.program.control_flow import all_on_device, write_control
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
+from nxkernel.compilers.numba_cuda.program.control_flow import DeferredSteps, all_on_device, write_control
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     NUMBERS,
     SCRATCH,
-    WORK,
+    STEP_MEMORY,
+    WORKSPACE,
+    Address,
     FillStep,
+    HostNumber,
     HostStep,
     LaunchStep,
     LibraryCallStep,
     MatmulStep,
-    Where,
 )
 from nxkernel.compilers.numba_cuda.program.kernel_records import Records
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
@@ -28,7 +31,7 @@ from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.plan.buffer_assignment import aligned
 from nxkernel.compilers.plan.locations import Location, MemoryKind
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -47,7 +50,7 @@ class HostProgramWriter:
         Of the whole program, to tell where nodes come from.
     """
 
-    def __init__(self, device: Any, plan: ProgramPlan) -> None:
+    def __init__(self, device: Device, plan: ProgramPlan) -> None:
         self.device = device
         self.records = Records(plan.origin, device)
         self.registers = 3
@@ -63,10 +66,10 @@ class HostProgramWriter:
         self.values += 1
         return self.values - 1
 
-    def number(self) -> Where:
+    def number(self) -> Address:
         """The address of new memory for a scalar."""
         self.numbers += 1
-        return NUMBERS, NUMBER * (self.numbers - 1)
+        return Address(NUMBERS, NUMBER * (self.numbers - 1))
 
 
 class DeviceScope:
@@ -80,7 +83,7 @@ class DeviceScope:
         Give the places of the inputs; None for a known number that nobody has put into memory.
     outputs : sequence of callable
         Give the places of the arrays that it makes.
-    work : Where
+    work : Address
         Its workspace.
     known : mapping
         Of inputs that are known numbers the registers of the host.
@@ -92,11 +95,11 @@ class DeviceScope:
         self,
         writer: HostProgramWriter,
         plan: ProgramPlan,
-        inputs: Sequence[Callable[[], Where] | None],
-        outputs: Sequence[Callable[[], Where]],
-        work: Where,
+        inputs: Sequence[Callable[[], Address] | None],
+        outputs: Sequence[Callable[[], Address]],
+        work: Address,
         known: Mapping[int, int],
-        machine: Any = None,
+        machine: Machine | None = None,
     ) -> None:
         self.writer, self.plan, self.machine = writer, plan, machine or writer.device
         self.inputs, self.outputs, self.work = inputs, outputs, work
@@ -104,15 +107,15 @@ class DeviceScope:
         self.values: dict[Location, int] = {Location.input(place): value for place, value in known.items()}
         #: The places that something on the device reads.
         self.needed: set[Location] = set()
-        self._numbers: dict[Location, Where] = {}
-        self._drafts: list[Any] = []
+        self._numbers: dict[Location, Address] = {}
+        self._drafts: list[Numbers | HostStep | DeferredSteps] = []
         first = Numbers(self)
         for place, value in known.items():
             if inputs[place] is None:
                 first.write(Location.input(place), plan.graph.parameters[place].type, value)
         self.add(first)
 
-    def add(self, draft: Any) -> None:
+    def add(self, draft: Numbers | HostStep | DeferredSteps) -> None:
         """Append an object whose ``finished()`` gives steps, once it is known which scalars are needed."""
         self._drafts.append(draft)
 
@@ -133,23 +136,23 @@ class DeviceScope:
             elif isinstance(work, Product):
                 self._product(work)
             elif isinstance(work, OpaqueStep):
-                self._whole(step, work)
+                self._opaque(step, work)
 
     def part(
         self,
         plan: ProgramPlan,
-        inputs: Sequence[Callable[[], Where] | None],
-        outputs: Sequence[Callable[[], Where]],
-        work: Where,
+        inputs: Sequence[Callable[[], Address] | None],
+        outputs: Sequence[Callable[[], Address]],
+        work: Address,
         known: Mapping[int, int],
-        machine: Any = None,
+        machine: Machine | None = None,
     ) -> DeviceScope:
         """A scope for a body of a loop or branch, with its steps written."""
         made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
         made.run()
         return made
 
-    def set_number(self, where: Where, type_: Type, value: Any) -> None:
+    def set_number(self, where: Address, type_: Type, value: HostNumber) -> None:
         """Write a host number to an address when it is needed there.
 
         See :func:`~nxkernel.compilers.numba_cuda.program.scalar_kernels.known_value`.
@@ -181,11 +184,11 @@ class DeviceScope:
 
     # Places ----------------------------------------------------------------------------------------------------
 
-    def where(self, node: Expr) -> Where:
+    def where(self, node: Expr) -> Address:
         """The address of a value that the device reads or writes."""
         return self.at(self.plan.place[node])
 
-    def at(self, place: Location) -> Where:
+    def at(self, place: Location) -> Address:
         """The address of a location."""
         kind, number = place
         self.needed.add(place)
@@ -193,20 +196,20 @@ class DeviceScope:
             return further(self.work, number)
         if kind is MemoryKind.OUTPUT:
             return self.outputs[number]()
-        given = self.inputs[number] if kind is MemoryKind.INPUT else None
-        if given is not None:
-            return given()
+        address = self.inputs[number] if kind is MemoryKind.INPUT else None
+        if address is not None:
+            return address()
         if place not in self._numbers:
             self._numbers[place] = self.writer.number()
         return self._numbers[place]
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Where = (SCRATCH, 0)) -> None:
+    def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Address = STEP_MEMORY) -> None:
         """Write a launch; its temporary memory begins at `scratch`."""
         if not all(launch.grid):
             return
-        if scratch[0] == SCRATCH:
+        if scratch.register == SCRATCH:
             self.writer.scratch = max(self.writer.scratch, launch.scratch)
         if launch.fill is not None:
             size = launch.scratch
@@ -215,7 +218,7 @@ class DeviceScope:
         made = LaunchStep(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
         self.add(made)
 
-    def _nest(self, step: Any, bound: BoundNest) -> None:
+    def _nest(self, step: Step, bound: BoundNest) -> None:
         for launch in launches_of(bound, self.machine):
             self.launch(launch, self.writer.records.nest(step, launch))
 
@@ -225,29 +228,29 @@ class DeviceScope:
         places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]
         self.add(MatmulStep(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
 
-    def _whole(self, step: Any, whole: OpaqueStep) -> None:
-        if not any(node is not None and shapes.size(node.shape) for node in whole.results):
+    def _opaque(self, step: Step, work: OpaqueStep) -> None:
+        if not any(node is not None and shapes.size(node.shape) for node in work.results):
             return
-        routine, scratch = whole.routine, (SCRATCH, 0)
+        routine, scratch = work.routine, STEP_MEMORY
         assert isinstance(routine, DeviceRoutine)
-        if whole.scratch is not None:
-            scratch = self.where(whole.scratch)
+        if work.scratch is not None:
+            scratch = self.where(work.scratch)
         launches = routine.launches(self.writer.device)
         for launch in launches:
             self.launch(launch, self.writer.records.routine(step, routine, launch), scratch)
         if launches:
             return
         record = self.writer.records.routine(step, routine, None)
-        operands = [(node.spec, self.where(node)) for node in whole.node.operands]
-        results = [None if node is None else (node.spec, self.where(node)) for node in whole.results]
-        memory = None if whole.scratch is None else (whole.scratch.spec, scratch)
+        operands = [(node.spec, self.where(node)) for node in work.node.operands]
+        results = [None if node is None else (node.spec, self.where(node)) for node in work.results]
+        memory = None if work.scratch is None else (work.scratch.spec, scratch)
         number = self.writer.records.number(record)
         self.add(LibraryCallStep(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
 
 
-def further(where: Where, offset: int) -> Where:
+def further(where: Address, offset: int) -> Address:
     """An address plus an offset in bytes."""
-    return where[0], where[1] + offset
+    return Address(where.register, where.offset + offset)
 
 
 class HostProgram:
@@ -289,7 +292,7 @@ class HostProgram:
         plan: ProgramPlan,
         inputs: int,
         updates: Sequence[tuple[int, int]],
-        device: Any,
+        device: Device,
         known: frozenset[int] = frozenset(),
     ) -> None:
         writer = HostProgramWriter(device, plan)
@@ -297,20 +300,20 @@ class HostProgram:
         self.outputs = [writer.register() for _ in plan.arrays]
         self.known = {place: writer.value() for place in sorted(known)}
 
-        def given(place: int) -> Callable[[], Where]:
-            def where() -> Where:
+        def input_address(place: int) -> Callable[[], Address]:
+            def where() -> Address:
                 if place not in self.used:
                     self.used[place] = writer.register()
-                return self.used[place], 0
+                return Address(self.used[place])
 
             return where
 
-        def made(register: int) -> Callable[[], Where]:
-            return lambda: (register, 0)
+        def output_address(register: int) -> Callable[[], Address]:
+            return lambda: Address(register)
 
-        scope = DeviceScope(
-            writer, plan, [given(k) for k in range(inputs)], [made(r) for r in self.outputs], (WORK, 0), self.known
-        )
+        given = [input_address(place) for place in range(inputs)]
+        made = [output_address(register) for register in self.outputs]
+        scope = DeviceScope(writer, plan, given, made, WORKSPACE, self.known)
         scope.run()
         for where in plan.outputs:
             scope.at(where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.program.host_numbers import follows
-from nxkernel.compilers.numba_cuda.program.host_steps import HostArithmetic, HostStep, LaunchStep
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    HostArithmetic,
+    HostNumber,
+    HostOperation,
+    HostStep,
+    HostValue,
+    LaunchStep,
+)
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
@@ -42,7 +49,7 @@ class _ScalarPart:
     place : Location
         Where it is kept.
     type : Type
-    value : Any
+    value : HostNumber or None
         Of a known number the host's register.
     known : dict
         Of what the node takes that which was known: the host's registers.
@@ -53,7 +60,7 @@ class _ScalarPart:
     node: Expr | None
     place: Location
     type: Type
-    value: Any = None
+    value: HostNumber | None = None
     known: dict[Expr, int] = field(default_factory=dict)
     store: bool = False
 
@@ -70,14 +77,14 @@ class Numbers:
     def __init__(self, scope: DeviceScope) -> None:
         self.scope = scope
         self._parts: list[_ScalarPart] = []
-        self._reckoned: list[tuple[int, Callable[..., Any], list[Any]]] = []
+        self._operations: list[HostOperation] = []
 
     @property
     def is_full(self) -> bool:
         """Whether the next scalar should go into another kernel."""
         return len(self._parts) >= MOST
 
-    def write(self, place: Location, type_: Type, value: Any) -> None:
+    def write(self, place: Location, type_: Type, value: HostNumber) -> None:
         """Write a host number to memory, if a step on the device reads it there."""
         self._parts.append(_ScalarPart(None, place, type_, value))
 
@@ -87,7 +94,7 @@ class Numbers:
         place = scope.plan.place[node]
         if isinstance(work, ScalarStep) and follows(scope.plan, node, scope.values):
             register = scope.writer.value()
-            self._reckoned.append((register, *self._reckoning(node)))
+            self._operations.append(HostOperation(register, *self._operation(node)))
             scope.values[place] = register
             self.write(place, node.type, register)
             return
@@ -100,7 +107,7 @@ class Numbers:
         scope.values.pop(place, None)
         self._parts.append(_ScalarPart(node, place, node.type, None, known, store))
 
-    def _reckoning(self, node: Expr) -> tuple[Callable[..., Any], list[Any]]:
+    def _operation(self, node: Expr) -> tuple[Callable[..., HostValue], list[HostNumber]]:
         """The function and operands by which the host computes a scalar."""
         scope = self.scope
         low, high = scope.plan.ranges.get(node, (0, 1))
@@ -116,7 +123,7 @@ class Numbers:
         """The host arithmetic, and the launch if the device needs any of the scalars."""
         scope = self.scope
         parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
-        steps: list[HostStep] = [HostArithmetic(self._reckoned)] if self._reckoned else []
+        steps: list[HostStep] = [HostArithmetic(self._operations)] if self._operations else []
         if not parts:
             return steps
         text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
@@ -130,25 +137,25 @@ class Numbers:
         return [*steps, made]
 
 
-def known_value(scope: DeviceScope, node: Expr) -> Any:
+def known_value(scope: DeviceScope, node: Expr) -> HostNumber:
     """The host register of a known number, or the number itself if it is constant."""
     if node.primitive is p.constant:
         return cast_number(node.params["value"], node.type)
     return scope.values[scope.plan.place[node]]
 
 
-def _same(value: Any) -> Any:
+def _same(value: HostValue) -> HostValue:
     return value
 
 
-def _meaning(node: Expr) -> Callable[..., Any]:
+def _meaning(node: Expr) -> Callable[..., HostValue]:
     meaning, spec, params = MEANING[node.primitive], node.spec, node.params
 
-    def reckon(*operands: Any) -> Any:
+    def computed(*operands: HostValue) -> HostValue:
         with np.errstate(all="ignore"):
             return meaning(spec, *[np.reshape(operand, spec.shape) for operand in operands], **params)
 
-    return reckon
+    return computed
 
 
 def _stored(node: Expr) -> list[Expr]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -15,7 +14,7 @@ from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.numba_cuda.program.host_steps import Where, part_of
+from nxkernel.compilers.numba_cuda.program.host_steps import Address, HostNumber, LiveScalar, part_of
 from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import attribute_of
@@ -45,25 +44,25 @@ class ScalarKernel:
 
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title, self.w = name, title, SourceWriter(1)
-        self._pointers: dict[tuple[Where, str], str] = {}
+        self._pointers: dict[tuple[Address, str], str] = {}
         self._scalars: list[tuple[str, float]] = []
-        self._live: list[tuple[int, int, int | None]] = []
-        self._numbers: dict[Any, Value] = {}
+        self._live: list[LiveScalar] = []
+        self._numbers: dict[tuple[int | bytes, Type], Value] = {}
 
     @property
     def arguments(self) -> int:
         """The number of parameters."""
         return len(self._pointers) + len(self._scalars)
 
-    def pointer(self, where: Where, kind: str) -> str:
+    def pointer(self, where: Address, kind: str) -> str:
         """The name of a pointer parameter to elements of a memory type."""
         return self._pointers.setdefault((where, kind), f"p{len(self._pointers)}")
 
-    def pointer_to(self, where: Where, type_: Type) -> str:
+    def pointer_to(self, where: Address, type_: Type) -> str:
         """The name of a pointer parameter to elements of a type."""
         return self.pointer(where, element_types.memory_type(type_))
 
-    def number(self, value: Any, type_: Type) -> Value:
+    def number(self, value: HostNumber, type_: Type) -> Value:
         """A host number as a parameter: constant, or set in each run.
 
         Parameters
@@ -89,18 +88,18 @@ class ScalarKernel:
 
     def live(self, kind: str, value: int, part: int | None) -> str:
         """The name of a parameter that each run sets from a host register."""
-        self._live.append((len(self._scalars), value, part))
+        self._live.append(LiveScalar(len(self._scalars), value, part))
         return self.scalar(kind, 0)
 
     def launch(
         self, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), shared: int = 0
-    ) -> tuple[KernelLaunch, list[Where], list[tuple[int, int, int | None]]]:
+    ) -> tuple[KernelLaunch, list[Address], list[LiveScalar]]:
         """The launch, the addresses of its pointers, and the parameters that are set in each run."""
         names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._scalars)))]
         parameters = (*(kind for _, kind in self._pointers), *(kind for kind, _ in self._scalars))
         source = KernelSource(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
         count = len(self._pointers)
-        live = [(count + place, value, part) for place, value, part in self._live]
+        live = [one._replace(argument=count + one.argument) for one in self._live]
         launch = KernelLaunch(
             source, (), [number for _, number in self._scalars], grid, block, shared, title=self.title
         )

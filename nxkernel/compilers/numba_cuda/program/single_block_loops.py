@@ -9,20 +9,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.program.host_steps import (
+    Address,
     CopyStep,
     HostArithmetic,
     HostNumbers,
     HostStep,
     LaunchStep,
-    Where,
 )
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
 from nxkernel.graph.expr import Expr
@@ -65,12 +66,12 @@ class SingleBlock:
 
     multiprocessors, simulated = 1, False
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Device) -> None:
         self.threads = SIMULATED if device.simulated else THREADS
         self.shared_limit = device.shared_limit
 
 
-def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device: Any, title: str) -> list[HostStep]:
+def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device: Device, title: str) -> list[HostStep]:
     """The steps of a loop that one block runs: those of the host before it, and one launch.
 
     Parameters
@@ -169,7 +170,7 @@ class SingleBlockWriter:
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def _pointer(self, where: Where, kind: str) -> str:
+    def _pointer(self, where: Address, kind: str) -> str:
         """The name of a pointer: a parameter, or a variable where buffers are swapped."""
         register, offset = where
         if register not in self.begins:
@@ -268,7 +269,7 @@ def _is_single(launch: KernelLaunch) -> bool:
     return set(launch.grid) == set(launch.block) == {1}
 
 
-def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
+def _pointers(step: HostStep) -> Iterable[tuple[Address, str]]:
     """The addresses that a step uses, with their pointer types."""
     if isinstance(step, CopyStep):
         kind, _ = _copied_as(step)

@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
-from nxkernel.compilers.numba_cuda.program.host_steps import CopyStep, LaunchStep, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import Address, CopyStep, LaunchStep
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -223,7 +223,7 @@ class _Outermost:
             return self.kernel.number(known_value(scope, operand), operand.type)
         return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
-    def _array_address(self, place: int, operand: Expr) -> Where:
+    def _array_address(self, place: int, operand: Expr) -> Address:
         """The address of an array operand; loop state is copied first if its result is elsewhere."""
         scope, control = self.scope, self.control
         if not self.is_loop or place >= self.node.params["state"] or control.shared[place] is not None:
@@ -233,7 +233,7 @@ class _Outermost:
         else:
             register, begin = scope.where(control.scratch)
             offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).results[place]
-            address = register, begin + offset
+            address = Address(register, begin + offset)
         scope.add(CopyStep("state of a loop", address, scope.where(operand), bytes_of(operand), nodes=[self.node]))
         return address
 

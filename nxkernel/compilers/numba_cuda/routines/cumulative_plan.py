@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.analysis.reduction_table import running_join
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, MemoryArgument
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import scan_kernels
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
 from nxkernel.compilers.numba_cuda.routines.scan_kernels import ITEMS, THREADS, ScanForm
@@ -76,7 +76,7 @@ class _Lines:
         size = types.compute_type(self.scan.type).size
         return 0 if self.parts == 1 else self.outer * self.parts * self.columns * size
 
-    def of_rows(self, device: Any) -> list[KernelLaunch]:
+    def of_rows(self, device: Machine) -> list[KernelLaunch]:
         """The launches for contiguous lines: one block a part."""
         scalars = (self.length, self.parts, self.part, self.outer * self.parts)
         block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
@@ -84,7 +84,7 @@ class _Lines:
         made = scan_kernels.rows(self.scan, self.parts > 1)
         return self._launches(scan_kernels.totals_of_rows, made, scalars, grid, block)
 
-    def of_columns(self, device: Any) -> list[KernelLaunch]:
+    def of_columns(self, device: Machine) -> list[KernelLaunch]:
         """The launches for adjacent columns: one thread a part."""
         scalars = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
         block = min(THREADS, device.threads)
@@ -100,9 +100,9 @@ class _Lines:
         grid: int,
         block: int,
     ) -> list[KernelLaunch]:
-        source, target, kept = (self.node.operands[0], 0), (self.node, 0), (None, 0)
+        source, target, kept = (MemoryArgument(one) for one in (self.node.operands[0], self.node, None))
 
-        def launch(kernel: KernelSource, memory: Sequence[Place], what: str) -> KernelLaunch:
+        def launch(kernel: KernelSource, memory: Sequence[MemoryArgument], what: str) -> KernelLaunch:
             title = f"{self.title}, {what}"
             return KernelLaunch(kernel, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title)
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel.backends.cuda import faults
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.errors import CudaUnavailableError, DeviceMemoryError, message
 from nxkernel.messages.quantities import amount
 
 
-def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
+def compute_on(device: Device, library: str, work: Callable[[], Any]) -> Any:
     """Run a library computation on a GPU; if memory is short, again after freeing cached memory.
 
     Parameters
@@ -63,7 +64,7 @@ def _lacks_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or "ALLOC_FAILED" in str(error)
 
 
-def _too_little(device: Any, library: str, error: Exception) -> DeviceMemoryError:
+def _too_little(device: Device, library: str, error: Exception) -> DeviceMemoryError:
     asked = getattr(error, "_size", 0)
     if asked:
         return faults.out_of_memory(device, asked)

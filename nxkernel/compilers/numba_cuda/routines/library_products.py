@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.numba_cuda.routines.device_arrays import at_address
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
@@ -78,7 +79,7 @@ class ProductCall:
         sides = f"[{product.rows}, {product.depth}] x [{product.depth}, {product.columns}]"
         return f"matrix product {batch}{sides} of {product.type} by cuBLAS"
 
-    def run(self, device: Any, left: int, right: int, result: int) -> None:
+    def run(self, device: Device, left: int, right: int, result: int) -> None:
         """Queue the product.
 
         Parameters

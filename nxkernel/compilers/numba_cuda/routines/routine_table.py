@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import device_arrays
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
 from nxkernel.errors import CompilationError, message
@@ -45,7 +47,7 @@ class DeviceRoutine:
 
     node: Expr
     title: str
-    kernels: Callable[[Any], Sequence[KernelLaunch]] | None = None
+    kernels: Callable[[Machine], Sequence[KernelLaunch]] | None = None
     scratch: int = 0
     capturable: bool = False
 
@@ -54,7 +56,7 @@ class DeviceRoutine:
         """The name of the library that computes it; empty for kernels of ours."""
         return "" if self.kernels else LIBRARIES[self.node.primitive][0]
 
-    def launches(self, device: Any) -> list[KernelLaunch]:
+    def launches(self, device: Device) -> list[KernelLaunch]:
         """The launches on a device; empty if a library computes it.
 
         Parameters
@@ -69,7 +71,7 @@ class DeviceRoutine:
 
     def run(
         self,
-        device: Any,
+        device: Device,
         operands: Sequence[DeviceArray],
         results: Sequence[DeviceArray | None],
         scratch: DeviceArray | None = None,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, MemoryArgument
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import sort_kernels
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
 from nxkernel.compilers.numba_cuda.routines.sort_kernels import DIGIT, DIGITS, ITEMS, NETWORK, THREADS, DeviceOrder
@@ -57,14 +57,14 @@ class _SortLaunches:
     length: int
     columns: int
 
-    def by_network(self, device: Any) -> list[KernelLaunch]:
+    def by_network(self, device: Machine) -> list[KernelLaunch]:
         """One launch that sorts several short rows a block."""
         power = 1 << max(self.length - 1, 1).bit_length()
         group = max(1, min(_SHARED // power, self.rows))
         block = min(device.threads, max(32, group * power // 2))
         scalars = (self.length, self.columns, power, group, self.rows)
         grid = min(ceil_div(self.rows, group), MOST_BLOCKS)
-        memory = ((self.node.operands[0], 0), (self.node, 0))
+        memory = (MemoryArgument(self.node.operands[0]), MemoryArgument(self.node))
         title = f"{self.title} by a network of comparisons"
         return [KernelLaunch(sort_kernels.network(self.order), memory, scalars, (grid,), (block,), title=title)]
 
@@ -99,16 +99,16 @@ class _SortLaunches:
         """Bytes of scratch memory."""
         return self.places["end"]
 
-    def by_digits(self, device: Any) -> list[KernelLaunch]:
+    def by_digits(self, device: Machine) -> list[KernelLaunch]:
         """Three launches for each digit, from the lowest."""
         order, places, passes = self.order, self.places, self.order.passes
-        operand, result = (self.node.operands[0], 0), (self.node, 0)
+        operand, result = MemoryArgument(self.node.operands[0]), MemoryArgument(self.node)
         block, tasks = min(THREADS, device.threads), self.rows * self.parts
-        counts = (None, places["counts"])
+        counts = MemoryArgument(None, places["counts"])
         made = []
 
         def launch(
-            source: KernelSource, memory: Sequence[Place], scalars: Sequence[int], blocks: int, what: str
+            source: KernelSource, memory: Sequence[MemoryArgument], scalars: Sequence[int], blocks: int, what: str
         ) -> None:
             title = f"{self.title}, digit {number + 1} of {passes}: {what}"
             grid = min(blocks, MOST_BLOCKS)
@@ -117,17 +117,17 @@ class _SortLaunches:
         for number in range(passes):
             first, last = number == 0, number == passes - 1
             scalars = (self.length, self.columns, self.parts, self.part, DIGIT * number, tasks)
-            old, new = ((None, places.get(f"keys {turn % 2}", 0)) for turn in (number - 1, number))
+            old, new = (MemoryArgument(None, places.get(f"keys {turn % 2}", 0)) for turn in (number - 1, number))
             source = operand if first else old
             launch(sort_kernels.count(order, first), (source, counts), scalars, tasks, "count")
             launch(sort_kernels.offsets(order.place), (counts,), (DIGITS * self.parts, self.rows), self.rows, "offsets")
             memory = [source]
             if order.paired and not first:
-                memory.append((None, places[f"places {(number - 1) % 2}"]))
+                memory.append(MemoryArgument(None, places[f"places {(number - 1) % 2}"]))
             memory += [counts, result if last else new]
             if last and order.type.is_float and not order.index:
                 memory.append(operand)
             elif not last and order.paired:
-                memory.append((None, places[f"places {number % 2}"]))
+                memory.append(MemoryArgument(None, places[f"places {number % 2}"]))
             launch(sort_kernels.move(order, first, last), memory, scalars, tasks, "move")
         return made

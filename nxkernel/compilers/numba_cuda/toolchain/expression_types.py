@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from llvmlite import ir
 from numba.cuda import types
@@ -27,27 +27,27 @@ class TranslationError(ValueError):
 class Typed(NamedTuple):
     """An LLVM value with its Numba type."""
 
-    value: Any
-    type: Any
+    value: ir.Value
+    type: types.Type
 
 
 class LocalArray(NamedTuple):
     """Memory of a block or of a thread: its address, and the type of its elements."""
 
-    pointer: Any
-    element: Any
+    pointer: ir.Value
+    element: types.Type
 
 
 class Context:
     """The part of Numba's target context that intrinsics use."""
 
     @staticmethod
-    def get_value_type(type_: Any) -> Any:
+    def get_value_type(type_: types.Type) -> ir.Type:
         """The LLVM type of values of a Numba type."""
         return llvm_type(type_)
 
     @staticmethod
-    def make_tuple(b: ir.IRBuilder, type_: Any, parts: Sequence[Any]) -> Any:
+    def make_tuple(b: ir.IRBuilder, type_: types.Type, parts: Sequence[ir.Value]) -> ir.Value:
         """A tuple value of some parts."""
         made = ir.Constant(llvm_type(type_), ir.Undefined)
         for place, part in enumerate(parts):
@@ -60,7 +60,7 @@ class Context:
         return
 
 
-def llvm_type(type_: Any) -> Any:
+def llvm_type(type_: types.Type) -> ir.Type:
     """The LLVM type of values of a Numba type.
 
     Parameters
@@ -91,7 +91,7 @@ class ExpressionWriter:
         self.entry = ir.IRBuilder(function.append_basic_block("entry"))
         self.b = ir.IRBuilder(function.append_basic_block("body"))
         #: What names stand for: what does not change (a parameter, an array), or a place with the type in it.
-        self.fixed: dict[str, Any] = {}
+        self.fixed: dict[str, Typed | LocalArray] = {}
         self.places: dict[str, Typed] = {}
 
     def _refuse(self, node: ast.AST | None, why: str) -> NoReturn:
@@ -125,7 +125,7 @@ class ExpressionWriter:
             memory.initializer = ir.Constant(array, ir.Undefined)
         return LocalArray(memory.gep([zero, zero]), element)
 
-    def _element(self, node: ast.Subscript) -> tuple[Any, Any]:
+    def _element(self, node: ast.Subscript) -> tuple[ir.Value, types.Type]:
         """The address and type of an element."""
         memory = self.fixed.get(node.value.id) if isinstance(node.value, ast.Name) else None
         index = self._cast(self._value(node.slice), types.int64, node)
@@ -225,7 +225,7 @@ class ExpressionWriter:
             self._refuse(node, f"{operator.__name__} of {type_} is not known")
         return Typed(getattr(self.b, table[operator])(left, right), type_)
 
-    def _together(self, node: ast.AST, left: Typed, right: Typed) -> tuple[Any, Any, Any]:
+    def _together(self, node: ast.AST, left: Typed, right: Typed) -> tuple[ir.Value, ir.Value, types.Type]:
         """Two numbers converted to the type in which Numba computes with them, and that type."""
         kinds = [one.type for one in (left, right)]
         if any(isinstance(kind, types.Float) for kind in kinds):
@@ -301,7 +301,7 @@ class ExpressionWriter:
             chosen.add_incoming(value.value, block)
         return Typed(chosen, sides[0][0].type)
 
-    def _truth(self, node: ast.expr) -> Any:
+    def _truth(self, node: ast.expr) -> ir.Value:
         value = self._value(node)
         if isinstance(value.type, types.Boolean):
             return value.value
@@ -333,7 +333,7 @@ class ExpressionWriter:
         result = write(Context, self.b, signature, values)
         return None if signature.return_type == types.void else Typed(result, signature.return_type)
 
-    def _called(self, name: str, result: Any, *arguments: Any) -> Any:
+    def _called(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
         module = self.function.module
         function = module.globals.get(name)
         if function is None:
@@ -362,7 +362,7 @@ class ExpressionWriter:
             moved = b.or_(b.zext(words[0], whole), b.shl(b.zext(words[1], whole), whole(32)))
         return Typed(moved if whole == operand.value.type else b.bitcast(moved, operand.value.type), operand.type)
 
-    def _cast(self, operand: Typed, target: Any, node: ast.AST | None) -> Any:
+    def _cast(self, operand: Typed, target: types.Type, node: ast.AST | None) -> ir.Value:
         """A value converted to another type, as Numba casts."""
         source, value, b = operand.type, operand.value, self.b
         if source == target:

@@ -10,6 +10,7 @@ from nxkernel.compilers.numba_cuda.program.graph_compilation import program_of a
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     NUMBERS,
     WORK,
+    Address,
     FillStep,
     LaunchStep,
     LibraryCallStep,
@@ -87,4 +88,4 @@ def test_loops_have_memory_that_changes_places(device, monkeypatch):
 
 
 def test_places_further_on():
-    assert further((3, 16), 8) == (3, 24)
+    assert further(Address(3, 16), 8) == Address(3, 24)
