@@ -158,9 +158,9 @@ def _conv(
             )
         # Windows that overlap much take many times the operand's memory: one element of each after the other.
         result = np.zeros((grouped[1], batches, groups, kernel.shape[2], *grouped[4:]), np.result_type(x, kernel))
-        for place in np.ndindex(window_shape):
-            part = views[(..., 0, 0, *place)].reshape(grouped)
-            result += np.einsum(f"bngc{space},bgoc->nbgo{space}", part, kernel[(..., *place)], optimize=True)
+        for position in np.ndindex(window_shape):
+            part = views[(..., 0, 0, *position)].reshape(grouped)
+            result += np.einsum(f"bngc{space},bgoc->nbgo{space}", part, kernel[(..., *position)], optimize=True)
     return settled(out, result)
 
 

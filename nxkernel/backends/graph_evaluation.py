@@ -40,10 +40,10 @@ class GraphWalk:
         self._outputs = [id(output) for output in graph.outputs]
         order = [node for node in _in_order(graph.outputs) if node.primitive is not p.parameter]
         kept = set(self._outputs)
-        last = {id(operand): place for place, node in enumerate(order) for operand in node.operands}
+        last = {id(operand): position for position, node in enumerate(order) for operand in node.operands}
         self._steps = [
-            (node, [id(o) for o in {*node.operands} if last[id(o)] == place and id(o) not in kept])
-            for place, node in enumerate(order)
+            (node, [id(o) for o in {*node.operands} if last[id(o)] == position and id(o) not in kept])
+            for position, node in enumerate(order)
         ]
 
     def faults(self) -> Iterator[tuple[Any, str]]:
@@ -68,9 +68,9 @@ class GraphWalk:
                 operands = [values[id(operand)] for operand in node.operands]
                 value = meaning[node.primitive](node.spec, *operands, **node.params)
             values[id(node)] = value
-            for place in dead:
-                del values[place]
-        return [values[place] for place in self._outputs]
+            for value_id in dead:
+                del values[value_id]
+        return [values[value_id] for value_id in self._outputs]
 
 
 def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:

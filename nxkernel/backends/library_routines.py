@@ -38,11 +38,11 @@ def transform_into(result: np.ndarray, x: np.ndarray, *, axes: tuple[int, ...], 
     transform = functools.partial(scipy.fft.ifftn if inverse else scipy.fft.fftn, axes=axes, workers=_workers(x))
     if x.dtype == result.dtype:
         result[...] = x
-        found = transform(result, overwrite_x=True)
+        transformed = transform(result, overwrite_x=True)
     else:
-        found = transform(widened(x))
-    if not np.may_share_memory(found, result):
-        result[...] = found
+        transformed = transform(widened(x))
+    if not np.may_share_memory(transformed, result):
+        result[...] = transformed
 
 
 #: Elements up to which a transform is not worth a second thread, nor what SciPy does before it begins, which is more
@@ -70,13 +70,13 @@ def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
         if length:
             # Halves, so that few that fail among many cost few more calls.
             places = [slice(None, length // 2), slice(length // 2, None)] if length > 1 else [0]
-            parts = [run(*[array[place] for array in arrays]) for place in places]
+            parts = [run(*[array[index] for array in arrays]) for index in places]
             join = np.concatenate if length > 1 else np.stack
             return join(parts) if count == 1 else tuple(join(part) for part in zip(*parts, strict=True))
         with np.errstate(all="ignore"):
             shaped = function(*[_harmless(array) for array in arrays])
-        made = (shaped,) if count == 1 else shaped
-        empty = tuple(np.full_like(part, np.nan) for part in made)
+        outputs = (shaped,) if count == 1 else shaped
+        empty = tuple(np.full_like(part, np.nan) for part in outputs)
         return empty[0] if count == 1 else empty
 
     return run
@@ -96,8 +96,8 @@ def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
     compile_thread.load("scipy.linalg.lapack")
     import scipy.linalg.lapack
 
-    (found,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
-    return found
+    (routine,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
+    return routine
 
 
 def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
@@ -105,10 +105,10 @@ def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
     if a.shape[-1] < _LARGE:
         return settled(out, _batched(np.linalg.cholesky, 1)(a))
     result, potrf = np.empty(a.shape, a.dtype), _driver("potrf", a)
-    for place in np.ndindex(a.shape[:-2]):
+    for index in np.ndindex(a.shape[:-2]):
         # Transposed views are in the order that LAPACK wants: transpose(a) = adjoint(u) u, with u = transpose(l).
-        found, info = potrf(a[place].T, lower=0, clean=1)
-        result[place] = np.nan if info else found.T
+        factor, info = potrf(a[index].T, lower=0, clean=1)
+        result[index] = np.nan if info else factor.T
     return settled(out, result)
 
 
@@ -117,9 +117,9 @@ def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape[-1] < _LARGE:
         return settled(out, _batched(np.linalg.solve, 1)(a, b))
     result, gesv = np.empty(b.shape, b.dtype), _driver("gesv", a, b)
-    for place in np.ndindex(a.shape[:-2]):
-        *_, found, info = gesv(a[place], b[place])
-        result[place] = np.nan if info else found
+    for index in np.ndindex(a.shape[:-2]):
+        *_, solution, info = gesv(a[index], b[index])
+        result[index] = np.nan if info else solution
     return settled(out, result)
 
 
@@ -249,12 +249,12 @@ def _svd_of_each(out: tuple[Spec, ...], a: np.ndarray, full_matrices: bool) -> t
     gesdd = _driver("gesdd", a)
     work = int(_driver("gesdd_lwork", a)(columns, rows, full_matrices=full_matrices)[0].real)
     left, values, right = (np.empty(spec.shape, widened(np.empty(0, spec.type.dtype)).dtype) for spec in out)
-    for place in np.ndindex(a.shape[:-2]):
-        v, s, ut, info = gesdd(a[place].T, full_matrices=full_matrices, lwork=work)
+    for index in np.ndindex(a.shape[:-2]):
+        v, s, ut, info = gesdd(a[index].T, full_matrices=full_matrices, lwork=work)
         if info:
-            left[place] = values[place] = right[place] = np.nan
+            left[index] = values[index] = right[index] = np.nan
         else:
-            left[place], values[place], right[place] = ut.T, s, v.T
+            left[index], values[index], right[index] = ut.T, s, v.T
     return _settled_all(out, (left, values, right))
 
 

@@ -35,11 +35,11 @@ class Evaluated(Executable):
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The output arrays for one input array a parameter."""
-        found = self._walk.run(arrays)
-        made = [_own(value, output.shape, arrays) for value, output in zip(found, self.graph.outputs, strict=True)]
-        for place, number in self.graph.updates:
-            np.copyto(arrays[place], made[number])
-        return made
+        values = self._walk.run(arrays)
+        outputs = [_own(value, output.shape, arrays) for value, output in zip(values, self.graph.outputs, strict=True)]
+        for position, number in self.graph.updates:
+            np.copyto(arrays[position], outputs[number])
+        return outputs
 
     def clock(self) -> Clock:
         """Refuse to measure: times of interpreted nodes say nothing about compiled programs."""

@@ -74,12 +74,12 @@ def _followed(node: Expr, values: dict[int, Any]) -> Origin:
         part = None
         if node.primitive is p.elem:
             part, node = node.params["index"], node.operands[0]
-        found = None
+        source = None
         if node.primitive in (p.while_, p.cond):
-            found = _inside(node, part, values)
-            if isinstance(found, Origin):
-                return found
-        before = found if found is not None else _source(node, values)
+            source = _inside(node, part, values)
+            if isinstance(source, Origin):
+                return source
+        before = source if source is not None else _source(node, values)
         if before is None:
             own = values[id(node)]
             operands = tuple(values[id(operand)] for operand in node.operands)
@@ -102,28 +102,28 @@ def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Ex
     """The origin of a NaN inside a loop or branch, or the operand that already had it."""
     arrays = [values[id(operand)] for operand in node.operands]
     results = values[id(node)]
-    place = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
+    position = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
     if node.primitive is p.cond:
         predicate, *captured = arrays
         branch = node.params["then"] if predicate else node.params["otherwise"]
-        found = _within(branch, place, captured)
-        return node.operands[found + 1] if isinstance(found, int) else _in(node, 0, found)
+        source = _within(branch, position, captured)
+        return node.operands[source + 1] if isinstance(source, int) else _in(node, 0, source)
     body, state = node.params["body"], node.params["state"]
     limit = None
     while True:
-        iteration, held = _iteration(node, arrays, place, limit)
+        iteration, held = _iteration(node, arrays, position, limit)
         if iteration is None:
-            return node.operands[place]
-        found = _within(body, place, [*held, *arrays[state:]])
-        if not isinstance(found, int):
-            return _in(node, iteration, found)
-        if found >= state:
-            return node.operands[found]
+            return node.operands[position]
+        source = _within(body, position, [*held, *arrays[state:]])
+        if not isinstance(source, int):
+            return _in(node, iteration, source)
+        if source >= state:
+            return node.operands[source]
         # It was in another part of the state already, which an earlier iteration made.
-        place, limit = found, iteration
+        position, limit = source, iteration
 
 
-def _iteration(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
+def _iteration(node: Expr, arrays: list[Any], position: int, limit: int | None) -> tuple[int | None, list[Any]]:
     """The iteration of a loop that put a NaN into a part of its state, and the state before it; None for the
     iteration where the state began with one.
     """
@@ -131,11 +131,11 @@ def _iteration(node: Expr, arrays: list[Any], place: int, limit: int | None) -> 
     ask, walk = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     last: tuple[int | None, list[Any]] = (None, held)
-    iteration, before = 0, has_nan(held[place])
+    iteration, before = 0, has_nan(held[position])
     with np.errstate(all="ignore"):
         while (limit is None or iteration < limit) and ask.run([*held, *around])[0]:
             after = walk.run([*held, *around])
-            now = has_nan(after[place])
+            now = has_nan(after[position])
             if now and not before:
                 last = (iteration, held)
                 if limit is None:
@@ -147,13 +147,13 @@ def _iteration(node: Expr, arrays: list[Any], place: int, limit: int | None) -> 
 def _within(graph: Graph, output: int, arrays: Sequence[Any]) -> Origin | int:
     """The origin of the NaN in one output of a body, or the position of the parameter that already had it."""
     values = _values(graph, arrays)
-    found = _followed(graph.outputs[output], values)
-    if not found.around:
+    source = _followed(graph.outputs[output], values)
+    if not source.around:
         for number, parameter in enumerate(graph.parameters):
-            if parameter is found.node:
+            if parameter is source.node:
                 return number
-    return found
+    return source
 
 
-def _in(node: Expr, iteration: int, found: Origin) -> Origin:
-    return Origin(found.node, found.values, ((node, iteration), *found.around))
+def _in(node: Expr, iteration: int, inner: Origin) -> Origin:
+    return Origin(inner.node, inner.values, ((node, iteration), *inner.around))

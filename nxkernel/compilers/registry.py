@@ -147,8 +147,8 @@ def _unknown(name: object) -> NxValueError:
     from difflib import get_close_matches
 
     lines, text = [], str(name)
-    meant = [(known, found) for known, own in OWN.items() if (found := own.meant.fullmatch(text))]
-    near = [known + (found[1] or "" if found.re.groups else "") for known, found in meant]
+    meant = [(known, match) for known, own in OWN.items() if (match := own.meant.fullmatch(text))]
+    near = [known + (match[1] or "" if match.re.groups else "") for known, match in meant]
     near = near or get_close_matches(text.lower(), ["auto", *names()], n=1)
     if near:
         lines.append(f"Did you mean {near[0]!r}?")

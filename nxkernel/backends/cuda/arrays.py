@@ -109,13 +109,13 @@ class DeviceArray:
         NxValueError
             When the part is not within this array.
         """
-        found = DeviceArray(self.device, self.pointer + offset, shape, dtype, self.owner)
-        if offset < 0 or offset + found.nbytes > self.nbytes or (whole and found.nbytes != self.nbytes):
-            what = f"{found.dtype.name}{list(found.shape)}"
+        part = DeviceArray(self.device, self.pointer + offset, shape, dtype, self.owner)
+        if offset < 0 or offset + part.nbytes > self.nbytes or (whole and part.nbytes != self.nbytes):
+            what = f"{part.dtype.name}{list(part.shape)}"
             raise NxValueError(
                 f"{what} at byte {offset} does not fit an array of {self.nbytes} bytes on {self.device.name}"
             )
-        return found
+        return part
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise NxTypeError(message("an array on a device is no NumPy array.", "Its method host() brings it here."))

@@ -142,16 +142,16 @@ def require(what: str = 'compiler="numba_cuda"') -> Availability:
     CudaUnavailableError
         When something is missing; the text says what, and what works without.
     """
-    found = state()
-    if found.missing:
-        packages = any(each.startswith(("the package", "the library")) for each in found.missing)
+    availability = state()
+    if availability.missing:
+        packages = any(each.startswith(("the package", "the library")) for each in availability.missing)
         raise CudaUnavailableError(
             message(
                 f"{what} needs an NVIDIA GPU, and there is none to be used here.",
-                *(f"Missing: {each}." for each in found.missing),
+                *(f"Missing: {each}." for each in availability.missing),
                 *(["pip install 'nxkernel[cuda]' brings the packages."] if packages else []),
                 'compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.',
                 "With NUMBA_ENABLE_CUDASIM=1 in the environment a simulator on the processor runs it, slowly.",
             )
         )
-    return found
+    return availability

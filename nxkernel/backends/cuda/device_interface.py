@@ -138,10 +138,10 @@ class Device(ABC):
         """Copy a NumPy array to the device; it may be changed as soon as this returns."""
         # A view of memory that is contiguous already stays what it is, an array without axes too.
         array = np.asarray(array, order="C")
-        found = self.allocate(array.shape, array.dtype)
+        copy = self.allocate(array.shape, array.dtype)
         if array.nbytes:
-            self.write(found.pointer, array)
-        return found
+            self.write(copy.pointer, array)
+        return copy
 
     @abstractmethod
     def download(self, array: DeviceArray) -> np.ndarray:

@@ -87,10 +87,10 @@ def device(which: int | str | Device = 0) -> Device:
         there = ", ".join(f"cuda:{each}" for each in range(count()))
         raise NxValueError(message(f'there is no device "cuda:{index}".', f"There is {there}."))
     with _lock:
-        found = _devices.get((simulated, index))
-        if found is None:
-            found = _devices[simulated, index] = _open(simulated, index)
-    return found
+        known = _devices.get((simulated, index))
+        if known is None:
+            known = _devices[simulated, index] = _open(simulated, index)
+    return known
 
 
 def _require_simulator() -> None:
@@ -126,8 +126,8 @@ def _open(simulated: bool, index: int) -> Device:
 def _index(which: int | str) -> int:
     if isinstance(which, int) and not isinstance(which, bool) and which >= 0:
         return which
-    if isinstance(which, str) and (found := _NAME.fullmatch(which)):
-        return int(found[1] or 0)
+    if isinstance(which, str) and (match := _NAME.fullmatch(which)):
+        return int(match[1] or 0)
     error = NxValueError if isinstance(which, int | str) else NxTypeError
     raise error(message(f"{which!r} is no device.", 'Devices are "cuda" or "cuda:0" and so on, and "cpu" is the host.'))
 

@@ -84,9 +84,9 @@ def error_of(device: Device, error: Exception, kernels: Sequence[str]) -> Except
 
 def again(error: DeviceFaultError) -> DeviceFaultError:
     """A new exception with the same text, for each later use of a lost device."""
-    found = DeviceFaultError(*error.args)
-    found.kernel, found.lost = error.kernel, error.lost
-    return found
+    fault = DeviceFaultError(*error.args)
+    fault.kernel, fault.lost = error.kernel, error.lost
+    return fault
 
 
 def after_fork(name: str) -> DeviceFaultError:

@@ -161,13 +161,13 @@ class PhysicalDevice(Device):
 
     def download(self, array: DeviceArray) -> np.ndarray:
         """See :meth:`Device.download`."""
-        found = np.empty(array.shape, array.dtype)
+        copy = np.empty(array.shape, array.dtype)
         if array.nbytes:
             with self.here():
                 kind = runtime.memcpyDeviceToHost
-                runtime.memcpyAsync(found.ctypes.data, array.pointer, array.nbytes, kind, _stream())
+                runtime.memcpyAsync(copy.ctypes.data, array.pointer, array.nbytes, kind, _stream())
                 self._wait()
-        return found
+        return copy
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         """See :meth:`Device.copy`."""
@@ -177,10 +177,10 @@ class PhysicalDevice(Device):
 
     def bring(self, array: DeviceArray) -> DeviceArray:
         """See :meth:`Device.bring`."""
-        found = self.allocate(array.shape, array.dtype)
+        copy = self.allocate(array.shape, array.dtype)
         if array.device is self:
-            self.copy(found.pointer, array.pointer, array.nbytes)
-            return found
+            self.copy(copy.pointer, array.pointer, array.nbytes)
+            return copy
         if array.nbytes:
             # Streams of different devices know nothing of each other: this one waits until the array is computed, that
             # one until it was copied, as its memory may then be used for something else.
@@ -191,12 +191,12 @@ class PhysicalDevice(Device):
                 stream = cupy.cuda.get_current_stream()
                 stream.wait_event(computed)
                 runtime.memcpyPeerAsync(
-                    found.pointer, self.index, array.pointer, array.device.index, array.nbytes, stream.ptr
+                    copy.pointer, self.index, array.pointer, array.device.index, array.nbytes, stream.ptr
                 )
                 copied = stream.record(cupy.cuda.Event(disable_timing=True))
             with array.device.here():
                 there.wait_event(copied)
-        return found
+        return copy
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
         """See :meth:`Device.fill`."""
@@ -211,10 +211,10 @@ class PhysicalDevice(Device):
             # Memory that stays where it is: the copy needs no place of the driver's in between.
             if self._thread.place is None:
                 self._thread.place = cupy.cuda.alloc_pinned_memory(16)
-            place = self._thread.place
-            runtime.memcpyAsync(place.ptr, pointer, dtype.itemsize, runtime.memcpyDeviceToHost, _stream())
+            buffer = self._thread.place
+            runtime.memcpyAsync(buffer.ptr, pointer, dtype.itemsize, runtime.memcpyDeviceToHost, _stream())
             self._wait()
-        return np.frombuffer(place, np.uint8, dtype.itemsize).copy().view(dtype)[0]
+        return np.frombuffer(buffer, np.uint8, dtype.itemsize).copy().view(dtype)[0]
 
     def write(self, pointer: int, array: np.ndarray) -> None:
         """See :meth:`Device.write`."""

@@ -89,9 +89,9 @@ class Prepared:
         if len(parameters) - count != len(scalars):
             raise ValueError(f"{kernel.title} takes {len(parameters) - count} scalar parameters, got {len(scalars)}")
         self.arguments = np.zeros(max(1, len(parameters)), np.uint64)
-        for place, (kind, scalar) in enumerate(zip(parameters[count:], scalars, strict=True), count):
+        for position, (kind, scalar) in enumerate(zip(parameters[count:], scalars, strict=True), count):
             dtype = SCALAR_DTYPES[kind]
-            self.arguments[place : place + 1].view(dtype)[0] = dtype.type(scalar)
+            self.arguments[position : position + 1].view(dtype)[0] = dtype.type(scalar)
         # The driver asks for a pointer to each argument.
         self._list = self.arguments.ctypes.data + 8 * np.arange(len(self.arguments), dtype=np.uint64)
         self.addresses = self._list.ctypes.data

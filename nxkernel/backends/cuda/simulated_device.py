@@ -72,18 +72,18 @@ class SimulatedDevice(Device):
     def _rest(self, pointer: int) -> np.ndarray | None:
         """The allocated bytes from an address on; None if the address is not allocated."""
         with self._lock:
-            place = bisect.bisect_right(self._starts, pointer) - 1
-            if place < 0:
+            index = bisect.bisect_right(self._starts, pointer) - 1
+            if index < 0:
                 return None
-            start = self._starts[place]
+            start = self._starts[index]
             block = self._blocks[start]
             return block[pointer - start :] if pointer - start <= block.nbytes else None
 
     def _bytes(self, pointer: int, nbytes: int, doing: str) -> np.ndarray:
-        found = self._rest(pointer) if nbytes else np.empty(0, np.uint8)
-        if found is None or found.nbytes < nbytes:
+        rest = self._rest(pointer) if nbytes else np.empty(0, np.uint8)
+        if rest is None or rest.nbytes < nbytes:
             raise DeviceFaultError(f"{doing} {nbytes} bytes at {pointer:#x} is outside of {self.name}'s memory")
-        return found[:nbytes]
+        return rest[:nbytes]
 
     def download(self, array: DeviceArray) -> np.ndarray:
         """See :meth:`Device.download`."""
@@ -97,11 +97,11 @@ class SimulatedDevice(Device):
 
     def bring(self, array: DeviceArray) -> DeviceArray:
         """See :meth:`Device.bring`."""
-        found = self.allocate(array.shape, array.dtype)
-        self._bytes(found.pointer, found.nbytes, "writing")[:] = array.device._bytes(
+        copy = self.allocate(array.shape, array.dtype)
+        self._bytes(copy.pointer, copy.nbytes, "writing")[:] = array.device._bytes(
             array.pointer, array.nbytes, "reading"
         )
-        return found
+        return copy
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
         """See :meth:`Device.fill`."""
@@ -153,11 +153,11 @@ class SimulatedDevice(Device):
         if x * y * z > 1024 or prepared.shared > self.shared_limit:
             raise ValueError(f"{kernel.title} cannot have blocks of {x * y * z} threads and {prepared.shared} bytes")
         arguments: list[Any] = []
-        for place, kind in enumerate(kernel.source.parameters):
+        for position, kind in enumerate(kernel.source.parameters):
             if kind.endswith("*"):
-                arguments.append(self._view(prepared, int(scalars[place]), SCALAR_DTYPES[kind[:-1]]))
+                arguments.append(self._view(prepared, int(scalars[position]), SCALAR_DTYPES[kind[:-1]]))
             else:
-                scalar = scalars[place : place + 1].view(SCALAR_DTYPES[kind])[0]
+                scalar = scalars[position : position + 1].view(SCALAR_DTYPES[kind])[0]
                 arguments.append(int(scalar) if kind == "s64" else scalar)
         try:
             kernel.handle.run(prepared.grid, prepared.block, prepared.shared, arguments)

@@ -69,8 +69,8 @@ class SimulatedKernel:
                 if self.waits:
                     _take_turns(cuda, places, [function(*arguments) for _ in places])
                 else:
-                    for number, place in enumerate(places):
-                        cuda.threadIdx, cuda.laneid = place, number % WIDTH
+                    for number, thread in enumerate(places):
+                        cuda.threadIdx, cuda.laneid = thread, number % WIDTH
                         function(*arguments)
 
 

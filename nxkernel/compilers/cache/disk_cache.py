@@ -87,9 +87,9 @@ class CacheFolder:
     def _digest(self, name: str, code: bytes | memoryview) -> bytes:
         # Code for another processor may have come into this one's folder: it would end the process.
         named = f"{_fingerprint()} {name}".encode() + b"\0"
-        made = hashlib.blake2b(named, digest_size=32, key=self.key, person=b"nxkernel code")
-        made.update(code)
-        return made.digest()
+        digest = hashlib.blake2b(named, digest_size=32, key=self.key, person=b"nxkernel code")
+        digest.update(code)
+        return digest.digest()
 
     def _name_of_key(self) -> bytes:
         return hashlib.blake2b(digest_size=8, key=self.key, person=b"nxkernel key").digest()
@@ -103,69 +103,69 @@ def _unkeyed(name: str, key: bytes, digest: bytes, code: bytes | memoryview) -> 
 
 def read(name: str) -> bytes | None:
     """The object code stored under a name, or None; files that are damaged or another user's are removed."""
-    place = _place()
-    if place is None:
+    cache = _place()
+    if cache is None:
         return None
     try:
-        data = place.folder.read(name)
+        data = cache.folder.read(name)
     except FileNotFoundError:
         return None
     except UntrustedError as error:
-        _remove(place, name, f"a file of the kernel cache may be somebody else's: {error}")
+        _remove(cache, name, f"a file of the kernel cache may be somebody else's: {error}")
         return None
     except OSError as error:
         _warn(f"cannot read the kernel cache: {error.strerror or error}")
         return None
     try:
-        code = place.opened(name, data)
+        code = cache.opened(name, data)
     except UntrustedError:
         what = f"files of the kernel cache were made with another key than that in {user_key.place()}"
         _warn(
-            f"{what}, such as {name} in {place.folder.path}: the folder is shared, or a copy.",
+            f"{what}, such as {name} in {cache.folder.path}: the folder is shared, or a copy.",
             "They are compiled again and written anew. To use them, bring the key of where they were made, too.",
         )
         return None
     if code is None:
-        _remove(place, name, f"a file of the kernel cache was damaged: {name}")
+        _remove(cache, name, f"a file of the kernel cache was damaged: {name}")
         return None
     with contextlib.suppress(OSError):
-        place.folder.touch(name)
+        cache.folder.touch(name)
     return code
 
 
-def _remove(place: CacheFolder, name: str, why: str) -> None:
+def _remove(cache: CacheFolder, name: str, why: str) -> None:
     _warn(why, _ANEW)
     with contextlib.suppress(OSError):
-        place.folder.unlink(name)
+        cache.folder.unlink(name)
 
 
 def has(name: str) -> bool:
     """Whether a file of that name exists that :func:`read` would accept."""
-    place = _place()
-    if place is None:
+    cache = _place()
+    if cache is None:
         return False
     try:
-        return place.opened(name, place.folder.read(name)) is not None
+        return cache.opened(name, cache.folder.read(name)) is not None
     except (UntrustedError, OSError):
         return False
 
 
 def write(name: str, code: bytes) -> None:
     """Store object code under a name; a full or read-only disk gives a warning and no error."""
-    place = _place()
-    if place is None:
+    cache = _place()
+    if cache is None:
         return
-    head = place.head(name, code)
+    head = cache.head(name, code)
     try:
         try:
-            place.folder.write(name, (head, code), _TEMPORARY)
+            cache.folder.write(name, (head, code), _TEMPORARY)
         except FileNotFoundError:
             # Someone has removed the folder since this process began.
             _prepared.cache_clear()
-            place = _place()
-            if place is None:
+            cache = _place()
+            if cache is None:
                 return
-            place.folder.write(name, (head, code), _TEMPORARY)
+            cache.folder.write(name, (head, code), _TEMPORARY)
     except OSError as error:
         _warn(f"cannot write the kernel cache: {error.strerror or error}")
         return
@@ -239,14 +239,14 @@ class CacheSummary:
 
 def is_kernel(name: str) -> bool:
     """Whether a name is that of a kernel, and not of a program or of shared runtime code."""
-    found = _OWN_CODE.fullmatch(name)
-    return found is not None and found[1] == "k"
+    match = _OWN_CODE.fullmatch(name)
+    return match is not None and match[1] == "k"
 
 
 def is_program(name: str) -> bool:
     """Whether a name is that of a program, which calls kernels or has loops of its own."""
-    found = _OWN_CODE.fullmatch(name)
-    return found is not None and found[1] == "p"
+    match = _OWN_CODE.fullmatch(name)
+    return match is not None and match[1] == "p"
 
 
 def summary(seconds: float = 60.0) -> CacheSummary:
@@ -282,9 +282,9 @@ def trim(limit: int | None = None, most: int | None = None) -> int:
     were removed.
     """
     limit, most = LIMIT if limit is None else limit, MOST if most is None else most
-    found = sorted(files(), key=lambda file: file.used)
-    total, count, removed = sum(file.size for file in found), len(found), 0
-    for file in found:
+    oldest_first = sorted(files(), key=lambda file: file.used)
+    total, count, removed = sum(file.size for file in oldest_first), len(oldest_first), 0
+    for file in oldest_first:
         stale = file.name.startswith(_TEMPORARY) and time.time() - file.used > 3600
         if total <= limit and count <= most and not stale:
             continue
@@ -325,8 +325,8 @@ def _root() -> Path | None:
 
 def directory() -> Path | None:
     """The folder for this processor and these versions, created if missing; None when the cache is off."""
-    place = _place()
-    return None if place is None else Path(place.folder.path)
+    cache = _place()
+    return None if cache is None else Path(cache.folder.path)
 
 
 def _place() -> CacheFolder | None:
@@ -338,17 +338,17 @@ def _place() -> CacheFolder | None:
     except RuntimeError:
         _warn("the kernel cache is not used: there is no home directory, where its key would be", _KEY_ELSEWHERE)
         return None
-    place = _prepared(root, key)
-    if place is not None:
+    prepared = _prepared(root, key)
+    if prepared is not None:
         try:
-            place.folder.check()
+            prepared.folder.check()
         except FileNotFoundError:
             _prepared.cache_clear()
             return _prepared(root, key)
         except UntrustedError as error:
             _refuse(error, str(root))
             return None
-    return place
+    return prepared
 
 
 @functools.lru_cache(maxsize=8)

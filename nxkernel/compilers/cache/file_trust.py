@@ -190,8 +190,8 @@ class Folder:
         """The names in the folder, each with its stat result; symbolic links are not followed."""
         listed: str | int = self.path if self._number is None else os.open(".", _LISTED, dir_fd=self._number)
         try:
-            with os.scandir(listed) as found:
-                for entry in found:
+            with os.scandir(listed) as entries:
+                for entry in entries:
                     with contextlib.suppress(OSError):
                         yield entry.name, entry.stat(follow_symlinks=False)
         finally:
@@ -350,10 +350,10 @@ def _is_private_group(group: int) -> bool:
     import pwd
 
     try:
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        user, entry = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return user.pw_gid == group and found.gr_name == user.pw_name and set(found.gr_mem) <= {user.pw_name}
+    return user.pw_gid == group and entry.gr_name == user.pw_name and set(entry.gr_mem) <= {user.pw_name}
 
 
 def _user(number: int) -> str:

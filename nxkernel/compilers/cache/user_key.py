@@ -41,13 +41,13 @@ def key(path: Path) -> bytes:
     """
     folder = file_trust.opened(path.parent)
     try:
-        made = folder.read(path.name, secret=True)
+        data = folder.read(path.name, secret=True)
     except FileNotFoundError:
         folder.write(path.name, (os.urandom(SIZE),), _TEMPORARY, new=True)
-        made = folder.read(path.name, secret=True)
-    if len(made) != SIZE:
-        raise UntrustedError(f"{path} has {len(made)} bytes, a key has {SIZE}")
-    return made
+        data = folder.read(path.name, secret=True)
+    if len(data) != SIZE:
+        raise UntrustedError(f"{path} has {len(data)} bytes, a key has {SIZE}")
+    return data
 
 
 def place() -> Path:

@@ -68,7 +68,7 @@ class _BufferAssigner:
 
     def placed(self) -> tuple[dict[Expr, Location], int]:
         """The location of each value, and the size of the workspace in bytes."""
-        place: dict[Expr, Location] = {}
+        locations: dict[Expr, Location] = {}
         outputs = set(self.results)
         arrays = [
             (node, index, self.first[node], bytes_of(node))
@@ -81,13 +81,13 @@ class _BufferAssigner:
         values = [node for node in self.first if node not in outputs and node.primitive is not p.parameter]
         for node in sorted(values, key=lambda n: (-bytes_of(n), self.first[n])):
             if node in self.numbers or shapes.size(node.shape) == 1:
-                place[node] = Location.scalar(len(place))
+                locations[node] = Location.scalar(len(locations))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)
             index = self._in_output(node, size, arrays, borrowed)
             if index is not None:
                 borrowed.setdefault(index, []).append((first, last))
-                place[node] = Location.output(index)
+                locations[node] = Location.output(index)
                 continue
             size = aligned(size)
             offset = 0
@@ -97,8 +97,8 @@ class _BufferAssigner:
                 offset = max(offset, end)
             taken.append((first, last, offset, offset + size))
             total = max(total, offset + size)
-            place[node] = Location.workspace(offset)
-        return place, total
+            locations[node] = Location.workspace(offset)
+        return locations, total
 
     def _in_output(
         self, node: Expr, size: int, arrays: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]

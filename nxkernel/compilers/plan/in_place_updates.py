@@ -40,7 +40,7 @@ def candidates(
     """
     kept = {below(output) for output in outputs}
     taken: set[Expr] = set()
-    found: dict[Expr, Expr] = {}
+    updated: dict[Expr, Expr] = {}
     for node in order:
         for result, old in _pairs(node, users, shares):
             base = below(old)
@@ -53,8 +53,8 @@ def candidates(
             twice = sum(below(operand) is base for operand in node.operands) > 1
             if may and not twice and base not in kept and base not in taken:
                 taken.add(base)
-                found[result] = base
-    return found
+                updated[result] = base
+    return updated
 
 
 #: Families whose results have memory of their own in any case.
@@ -75,7 +75,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
     if node.primitive.family != "control":
         return []
     parts = {user.params["index"]: user for user in users[node]}
-    return [(parts[result], node.operands[place]) for result, place in shares(node).items() if result in parts]
+    return [(parts[result], node.operands[operand]) for result, operand in shares(node).items() if result in parts]
 
 
 def computed_before(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:

@@ -72,20 +72,20 @@ def independence(node: Expr, body: ProgramPlan) -> Independence | None:
         return None
     counter, step, bound = counted
     changing = [k for k in range(count) if body.outputs[k] != Location.input(k) or k in body.overwritten]
-    used = set(post_order([body.results[place] for place in changing]))
-    arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
-    for place in changing:
+    used = set(post_order([body.results[position] for position in changing]))
+    arrays = [position for position in changing if not scalars.is_single(node.operands[position])]
+    for position in changing:
         # A number that an iteration reads before it has set it comes from the iteration before.
-        if place != counter and place not in arrays and graph.parameters[place] in used:
+        if position != counter and position not in arrays and graph.parameters[position] in used:
             return None
-    if any(body.outputs[place] != Location.input(place) for place in arrays):
+    if any(body.outputs[position] != Location.input(position) for position in arrays):
         return None
     touched = _Touched(abs(step))
     try:
-        touched.plan(body, {place: place for place in arrays}, {graph.parameters[counter]: (1, 0)})
+        touched.plan(body, {position: position for position in arrays}, {graph.parameters[counter]: (1, 0)})
     except _DependentError:
         return None
-    lanes = {place: touched.lane(place) for place in arrays}
+    lanes = {position: touched.lane(position) for position in arrays}
     if None in lanes.values():
         return None
     return Independence(counter, step, bound, lanes)
@@ -100,15 +100,15 @@ def _counted(node: Expr) -> tuple[int, int, Expr] | None:
     if asked.primitive not in (p.less, p.greater):
         return None
     left, right = asked.operands
-    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-    fixed = right.primitive is p.constant or places.get(right, 0) >= count
-    place = places.get(left, count)
-    if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
+    positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
+    fixed = right.primitive is p.constant or positions.get(right, 0) >= count
+    position = positions.get(left, count)
+    if not fixed or position >= count or left.type is not types.s64 or right.type is not types.s64:
         return None
-    step = iteration_step(body, place)
+    step = iteration_step(body, position)
     if not step or (step > 0) != (asked.primitive is p.less):
         return None
-    return place, step, right
+    return position, step, right
 
 
 class _DependentError(Exception):
@@ -131,8 +131,8 @@ class _Touched:
 
     def lane(self, array: int) -> Lane | None:
         """The index range of an array that only one iteration accesses; None if there is none."""
-        found = sorted(self.lanes.get(array, {}).items())
-        disjoint = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
+        spans = sorted(self.lanes.get(array, {}).items())
+        disjoint = [(*key, *span) for key, span in spans if span[1] - span[0] < abs(key[1]) * self.step]
         return disjoint[0] if disjoint else None
 
     def plan(self, plan: ProgramPlan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
@@ -153,13 +153,16 @@ class _Touched:
             return arrays.get(location.number) if location and location.memory is MemoryKind.INPUT else None
 
         for node in post_order(plan.results):
-            mine = [place for place, operand in enumerate(node.operands) if which(operand) is not None]
+            mine = [position for position, operand in enumerate(node.operands) if which(operand) is not None]
             if node.primitive is p.parameter or node.primitive is p.elem or (not mine and which(node) is None):
                 continue
             if node.primitive.family == "control":
                 if node in plan.controls:
                     self._control(
-                        plan.controls[node], {place: which(node.operands[place]) for place in mine}, counters, plan
+                        plan.controls[node],
+                        {position: which(node.operands[position]) for position in mine},
+                        counters,
+                        plan,
                     )
                 continue
             array = which(node.operands[0]) if mine == [0] else None
@@ -209,16 +212,16 @@ class _Touched:
         # What a loop changes from iteration to iteration is no function of the counter of the loop around it.
         fixed = first or node.params["state"]
         for part in control.parts:
-            given = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
-            inside = {place - first: array for place, array in arrays.items()}
-            self.plan(part, inside, _handed(list(given), counters, around.ranges))
+            passed = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
+            inside = {position - first: array for position, array in arrays.items()}
+            self.plan(part, inside, _handed(list(passed), counters, around.ranges))
 
 
 def _handed(
-    given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
+    passed: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
 ) -> dict[Expr, Line]:
     """The parameters of a part that depend linearly on the counter of the loop around it."""
-    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in given]
+    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in passed]
     return {parameter: line for parameter, line in lines if line is not None}
 
 

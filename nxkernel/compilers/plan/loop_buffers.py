@@ -63,8 +63,8 @@ def loop_buffers_of(
 
     def reserved(size: int) -> int:
         nonlocal total
-        place, total = total, total + (aligned(size) if size else 0)
-        return place
+        position, total = total, total + (aligned(size) if size else 0)
+        return position
 
     def allocated(array: Expr | Spec) -> int:
         # An array without elements has an address too.
@@ -78,8 +78,8 @@ def loop_buffers_of(
         for number, array in enumerate(parts[1].arrays):
             if not scalars.is_single(array):
                 fresh[number] = allocated(array)
-        for place in swaps_of(parts[1], node.params["state"]).tangled:
-            spare[place] = allocated(node.operands[place])
+        for position in swaps_of(parts[1], node.params["state"]).tangled:
+            spare[position] = allocated(node.operands[position])
     else:
         taken = {operand - 1 for operand in shared if operand is not None}
         for operand in sorted(parts[0].overwritten | parts[1].overwritten):
@@ -101,18 +101,18 @@ def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None
     if node.primitive is p.while_:
         body, count = parts[1], node.params["state"]
         changes = swaps_of(body, count)
-        found = {place for kind, place in (source for source, _ in changes.copies) if kind is MemoryKind.INPUT}
-        found |= {place for kind, place in changes.moves if kind is MemoryKind.INPUT}
-        return found | {place for place in range(count) if shared[place] != place}
+        operands = {number for kind, number in (source for source, _ in changes.copies) if kind is MemoryKind.INPUT}
+        operands |= {number for kind, number in changes.moves if kind is MemoryKind.INPUT}
+        return operands | {number for number in range(count) if shared[number] != number}
     taken = {operand for operand in shared if operand is not None}
-    found = {1 + operand for part in parts for operand in part.overwritten} - taken
+    operands = {1 + operand for part in parts for operand in part.overwritten} - taken
     for part in parts:
-        found |= {
+        operands |= {
             1 + part.outputs[index].number
             for index in brought(part, shared)
             if part.outputs[index].memory is MemoryKind.INPUT
         }
-    return found
+    return operands
 
 
 def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:

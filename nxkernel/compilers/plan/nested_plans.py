@@ -10,7 +10,7 @@ from nxkernel.primitives import while_
 def all_plans(plan: ProgramPlan) -> list[ProgramPlan]:
     """A plan and, recursively, the plans of its loops and branches."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
-    return [plan, *(found for part in inner for found in all_plans(part))]
+    return [plan, *(each for part in inner for each in all_plans(part))]
 
 
 def open_loop(plan: ProgramPlan) -> Expr | None:

@@ -73,31 +73,31 @@ class Planner:
     def program(self, graph: Graph) -> ProgramPlan:
         """The plan of a whole program, whose inputs belong to the caller; some of them may be updated."""
         prepared, origin = self.prepare(graph.outputs)
-        writable = {graph.parameters[place] for place, _ in graph.updates}
-        made = self._plan(None, prepared, origin, writable, {})
-        wanted = {Location.input(place): number for place, number in graph.updates}
+        writable = {graph.parameters[position] for position, _ in graph.updates}
+        plan = self._plan(None, prepared, origin, writable, {})
+        wanted = {Location.input(position): number for position, number in graph.updates}
         positions: dict[Expr, list[int]] = {}
-        for place, number in graph.updates:
-            positions.setdefault(prepared[number], []).append(place)
+        for position, number in graph.updates:
+            positions.setdefault(prepared[number], []).append(position)
         aliases = {
-            prepared[number]: graph.parameters[place]
-            for place, number in graph.updates
-            if made.outputs[number].memory is not MemoryKind.INPUT and len(positions[prepared[number]]) == 1
+            prepared[number]: graph.parameters[position]
+            for position, number in graph.updates
+            if plan.outputs[number].memory is not MemoryKind.INPUT and len(positions[prepared[number]]) == 1
         }
         if aliases:
-            made = self._plan(None, prepared, origin, writable, {}, aliases)
+            plan = self._plan(None, prepared, origin, writable, {}, aliases)
         if any(
             where.memory is MemoryKind.INPUT and (where not in wanted or prepared[wanted[where]] is not output)
-            for where, output in zip(made.outputs, prepared, strict=True)
+            for where, output in zip(plan.outputs, prepared, strict=True)
         ):
             # What is a result of its own, or is to be in one input, came to be in another.
-            made = self._plan(None, prepared, origin, set(), {})
-        return made
+            plan = self._plan(None, prepared, origin, set(), {})
+        return plan
 
     def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
         """The plan of a body of a loop or branch, which may overwrite some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
-        parameters = {graph.parameters[place] for place in writable}
+        parameters = {graph.parameters[position] for position in writable}
         return self._plan(graph, prepared, origin, parameters, known)
 
     # One graph -------------------------------------------------------------------------------------------------
@@ -265,17 +265,17 @@ class PlanDraft:
         fusion = self.fusion
         chosen = [result for step in self.steps if isinstance(step.work, Control) for result in step.work.results]
         numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
-        place, self.workspace = placed(self.steps, self._own, self.root, numbers)
+        locations, self.workspace = placed(self.steps, self._own, self.root, numbers)
         for node in (*fusion.order, *self._roots):
             if node.primitive is p.parameter:
-                place[node] = Location.input(node.params["index"])
+                locations[node] = Location.input(node.params["index"])
         for index, root in enumerate(self._own):
-            place[root] = Location.output(index)
+            locations[root] = Location.output(index)
         for node in fusion.order:
             owner = self.root(fusion.buffer_of(node))
-            if owner is not node and owner in place:
-                place[node] = place[owner]
-        self.place = place
+            if owner is not node and owner in locations:
+                locations[node] = locations[owner]
+        self.place = locations
 
     def finished(self) -> ProgramPlan:
         """The finished plan."""
@@ -299,12 +299,12 @@ class PlanDraft:
         parts = self.parts[node]
         if node.primitive is p.while_:
             return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
-        found: dict[int, int] = {}
+        shares: dict[int, int] = {}
         written = parts[0].overwritten | parts[1].overwritten
         for result, (one, other) in enumerate(zip(parts[0].outputs, parts[1].outputs, strict=True)):
             if one == other and one.memory is MemoryKind.INPUT and one.number in written:
-                found[result] = one.number + 1
-        return found
+                shares[result] = one.number + 1
+        return shares
 
     # Steps -----------------------------------------------------------------------------------------------------
 
@@ -335,9 +335,9 @@ class PlanDraft:
         for kernel in fusion.kernels:
             if kernel.stores:
                 steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
-        made = list(steps.values())
-        self._readers_first(made)
-        return made
+        in_any_order = list(steps.values())
+        self._readers_first(in_any_order)
+        return in_any_order
 
     def _step(self, node: Expr) -> Step | None:
         """The step of a node that no nest computes."""

@@ -154,9 +154,9 @@ class Control:
     def max_iterations(self) -> int | None:
         """The most iterations that a loop can have, if a counter in its state has known bounds; else None."""
         body = self.parts[1]
-        for place in range(self.node.params["state"]):
-            low, high = body.ranges.get(body.graph.parameters[place], (0, integer_ranges.UNKNOWN))
-            step = iteration_step(body.graph, place)
+        for position in range(self.node.params["state"]):
+            low, high = body.ranges.get(body.graph.parameters[position], (0, integer_ranges.UNKNOWN))
+            step = iteration_step(body.graph, position)
             if step and high - low < integer_ranges.UNKNOWN // 4:
                 return (high - low) // abs(step) + 1
         return None

@@ -78,8 +78,8 @@ def problems(plan: ProgramPlan) -> Iterator[Problem]:
             yield from nests.problems(step.work)
         elif isinstance(step.work, Control):
             yield from _control(plan, step.work)
-    for place in sorted(plan.overwritten - plan.writable):
-        yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
+    for position in sorted(plan.overwritten - plan.writable):
+        yield f"input {position} of the program", "that nothing is written into it", "a result in its memory"
     if not malformed:
         yield from _MemoryContents(plan).problems()
 
@@ -132,13 +132,13 @@ def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
 def _order(plan: ProgramPlan) -> Iterator[Problem]:
     """Each step comes once, after the steps that it depends on."""
     position: dict[Step, int] = {}
-    for place, step in enumerate(plan.steps):
+    for number, step in enumerate(plan.steps):
         if step in position:
-            yield step_name(plan, step), "each step once", f"it is step {place}, too"
-        position.setdefault(step, place)
-    for step, place in position.items():
+            yield step_name(plan, step), "each step once", f"it is step {number}, too"
+        position.setdefault(step, number)
+    for step, number in position.items():
         for other in (*step.after, *step.before):
-            if position.get(other, -1) > place:
+            if position.get(other, -1) > number:
                 yield step_name(plan, step), f"to follow {step_name(plan, other)}", "that it comes before"
 
 
@@ -234,9 +234,9 @@ class _MemoryContents:
         #: For each value the steps that write it, by number, and what was written over it since.
         self.writers: dict[Expr, list[int]] = {}
         self.lost: dict[Expr, Expr] = {}
-        for place, step in enumerate(plan.steps):
+        for number, step in enumerate(plan.steps):
             for node in step.writes:
-                self.writers.setdefault(node, []).append(place)
+                self.writers.setdefault(node, []).append(number)
 
     def piece(self, node: Expr) -> _Piece:
         where = self.plan.place[node]
@@ -248,24 +248,24 @@ class _MemoryContents:
 
     def problems(self) -> Iterator[Problem]:
         """The faults found by running through the steps."""
-        for place, step in enumerate(self.plan.steps):
+        for position, step in enumerate(self.plan.steps):
             own = set(step.writes)
             for node in step.reads:
                 if node not in own:
-                    yield from self._read(place, node, step_name(self.plan, step))
+                    yield from self._read(position, node, step_name(self.plan, step))
             yield from self._same_time(step)
             for node in step.writes:
                 yield from self._write(node, step_name(self.plan, step))
         for number, (result, where) in enumerate(zip(self.plan.results, self.plan.outputs, strict=True)):
             yield from self._result(number, result, where)
 
-    def _read(self, place: int, node: Expr, reader: str) -> Iterator[Problem]:
+    def _read(self, number: int, node: Expr, reader: str) -> Iterator[Problem]:
         what = f"{named(node)}, read by {reader}"
         if node not in self.held:
             over = self.lost.get(node)
             found = "that no step has written it" if over is None else f"{named(over)} in {self.piece(over)}"
             yield what, "it in its memory", found
-        elif any(writer >= place for writer in self.writers.get(node, ())):
+        elif any(writer >= number for writer in self.writers.get(node, ())):
             yield what, "all of it written before", "a part that a later step writes"
 
     def _same_time(self, step: Step) -> Iterator[Problem]:

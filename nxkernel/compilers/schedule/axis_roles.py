@@ -90,26 +90,26 @@ def _abreast(kernel: KernelGroup, fusion: Fusion) -> int:
 
 def _inside(kernel: KernelGroup, fusion: Fusion) -> set[tuple[Expr, Map]]:
     """The values that a kernel computes, each with the index maps at which it does."""
-    found: set[tuple[Expr, Map]] = set()
+    computed: set[tuple[Expr, Map]] = set()
     for value in kernel.materialized:
-        fusion.reach(value, fusion.start(value, kernel), found)
-    return found
+        fusion.reach(value, fusion.start(value, kernel), computed)
+    return computed
 
 
 def _reads(kernel: KernelGroup, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
     """The values that a kernel reads from memory, each with its stride along each axis, in elements."""
-    found = []
+    reads = []
     for value in kernel.materialized:
         inside: set[tuple[Expr, Map]] = set()
         for node, map_ in fusion.reach(value, fusion.start(value, kernel), inside):
             if map_ is not None and fusion.group_of.get(fusion.buffer_of(node)) is not kernel:
-                found.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
-        found += [
+                reads.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
+        reads += [
             (node, dynamic_indices.walked(node, map_)[1])
             for node, map_ in inside
             if node.primitive in dynamic_indices.READS
         ]
-    return found
+    return reads
 
 
 def _lane_axis(

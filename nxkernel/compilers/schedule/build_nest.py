@@ -162,12 +162,12 @@ class NestBuilder:
         )
         if not plain or self.inner != [len(kernel.space) - 1]:
             return
-        found = {
+        bounds = {
             reduction_bounds.of(node.operands[0], self.inner[0]) if node.primitive is p.sum_ else None
             for node in kernel.materialized
         }
-        if len(found) == 1:
-            (self._limits,) = found
+        if len(bounds) == 1:
+            (self._limits,) = bounds
         if self._limits is None or not self._knows(self._limits):
             self._limits = None
             return
@@ -184,14 +184,14 @@ class NestBuilder:
             row.keeps.append((slots[-1], value))
         self._limit_slots = tuple(slots)
 
-    def _knows(self, found: reduction_bounds.ReductionBounds) -> bool:
+    def _knows(self, bounds: reduction_bounds.ReductionBounds) -> bool:
         """Whether the limits can be computed before the loops: neither is inside a mask read from memory, nor needs a
         reduction of this nest.
         """
-        mask = found.mask
+        mask = bounds.mask
         parts = mask.operands if mask.primitive is p.logical_and else (mask,)
         between = [mask, *parts, *(part.operands[1] for part in parts)]
-        numbers = [number for number in (found.start, found.stop) if number is not None]
+        numbers = [number for number in (bounds.start, bounds.stop) if number is not None]
         return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
     def _pass(self, level: PassLevel, depth: int) -> OpenPass:
@@ -436,16 +436,16 @@ class NestBuilder:
             return None
         first = earlier[0]
         number = self._memo[node, map_, level, first]
-        found = self._scratch_of.get((node, map_))
-        if found is None:
+        row = self._scratch_of.get((node, map_))
+        if row is None:
             element = sum(types.compute_type(type_).size for type_ in (*self.scratches, node.type))
             least = self.fusion.keeping.row
             if self._cost[first].get(number, 0) < least or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
                 return None
-            found = self._scratch_of[node, map_] = len(self.scratches)
+            row = self._scratch_of[node, map_] = len(self.scratches)
             self.scratches.append(node.type)
-            self.fulls[first].scratches.append((found, number))
-        return found
+            self.fulls[first].scratches.append((row, number))
+        return row
 
     def _freeze(self) -> BoundNest:
         passes = []

@@ -162,12 +162,12 @@ class Draft:
     def _alike(self) -> list[int]:
         """For each buffer the first one in the same memory with the same steps; -1 where that is itself."""
         first: dict[object, int] = {}
-        found = []
+        likes = []
         for number, raw in enumerate(self.raws):
             moves = (id(raw.owner), raw.type, raw.role, tuple(sorted(raw.steps.items())))
             other = first.setdefault(moves if raw.owner is not None else number, number)
-            found.append(-1 if other == number else other)
-        return found
+            likes.append(-1 if other == number else other)
+        return likes
 
     def _bind(self, nest: Nest, axes: list[int]) -> BoundNest:
         sizes = [self.sizes[a] for a in axes]
@@ -221,13 +221,13 @@ class Draft:
                 self._fuse(self.outer.pop(), self.inner[0])
 
     def _merge(self, axes: list[int], fixed: int | None) -> None:
-        place = len(axes) - 2
-        while place >= 0:
-            first, second = axes[place], axes[place + 1]
+        position = len(axes) - 2
+        while position >= 0:
+            first, second = axes[position], axes[position + 1]
             if fixed not in (first, second) and self._mergeable(first, second):
-                axes.pop(place)
+                axes.pop(position)
                 self._fuse(first, second)
-            place -= 1
+            position -= 1
 
     def _mergeable(self, first: int, second: int) -> bool:
         size = self.sizes[second]

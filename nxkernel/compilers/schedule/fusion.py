@@ -121,8 +121,8 @@ class Fusion:
     @staticmethod
     def memory_of(operand: Expr, axes: tuple[list[int], list[int], list[int]]) -> Expr:
         """The value that must be materialized for BLAS to read an operand of a dot."""
-        found = matrix_products.readable(operand, axes)
-        return operand if found is None else found.base
+        matrix = matrix_products.readable(operand, axes)
+        return operand if matrix is None else matrix.base
 
     def _first_materialized(self) -> set[Expr]:
         materialized = {self._below(output) for output in self.outputs}
@@ -237,8 +237,8 @@ class Fusion:
         )
         return each * length < LANES * cost
 
-    def reach(self, value: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
-        """The materialized values that computing a value reads, with their index maps; `found` collects what is
+    def reach(self, value: Expr, map_: Map, computed: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
+        """The materialized values that computing a value reads, with their index maps; `computed` collects what is
         computed.
 
         What is read at a place that is known when the program runs has no map.
@@ -251,13 +251,13 @@ class Fusion:
             todo = [(first, map_), *((number, ()) for number in rest)]
         while todo:
             node, map_ = todo.pop()
-            if (node, map_) in found:
+            if (node, map_) in computed:
                 continue
             if node is not value and (self.is_buffer(node) or node.primitive is p.constant):
                 if node.primitive is not p.constant:
                     reads.add((node, map_))
                 continue
-            found.add((node, map_))
+            computed.add((node, map_))
             if index_maps.is_view(node):
                 todo.append((node.operands[0], index_maps.through(node, map_)))
             elif node.primitive is p.reshape:
@@ -312,10 +312,12 @@ class Fusion:
         own_group, inside = KernelGroup(space, reduce, block, [value]), set()
         reads = self.reach(value, self.start(value, own_group), inside)
         for kernel in self._candidates(reads):
-            found = self._can_join(value, kernel, space, reduce, block)
-            if found is None:
+            joint_reads = self._can_join(value, kernel, space, reduce, block)
+            if joint_reads is None:
                 continue
-            others = [(node, map_) for node, map_ in found if self.group_of.get(self.buffer_of(node)) is not kernel]
+            others = [
+                (node, map_) for node, map_ in joint_reads if self.group_of.get(self.buffer_of(node)) is not kernel
+            ]
             outside = self._kernels_of(others)
             if kernel.is_awaited_by(outside):
                 continue
@@ -323,7 +325,7 @@ class Fusion:
                 kernel.reduce, kernel.block = reduce, block
             kernel.materialized.append(value)
             kernel.wait_for(outside)
-            self._settle(value, kernel, found, inside)
+            self._settle(value, kernel, joint_reads, inside)
             return
         self._add(own_group, self._kernels_of(list(reads)))
         self._settle(value, own_group, reads, inside)
@@ -353,13 +355,13 @@ class Fusion:
 
     def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[KernelGroup]:
         """The kernels that a value could join, latest first: they compute what it reads, or read the same memory."""
-        found: dict[KernelGroup, None] = {}
+        candidates: dict[KernelGroup, None] = {}
         for node, _ in reads:
             owner = self.buffer_of(node)
             if owner in self.group_of:
-                found[self.group_of[owner]] = None
-            found.update(self._readers.get(owner, {}))
-        return sorted(found, key=lambda kernel: kernel.number, reverse=True)
+                candidates[self.group_of[owner]] = None
+            candidates.update(self._readers.get(owner, {}))
+        return sorted(candidates, key=lambda kernel: kernel.number, reverse=True)
 
     def _can_join(self, value, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
         """The reads of a value if it is computed in a kernel; None if it cannot be."""
@@ -438,11 +440,11 @@ class Fusion:
             waits.add(kernel)
         self._waits[node] = waits
 
-    def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
-        """The materialized values that a store reads, with index maps; `found` collects what it computes."""
+    def reach_store(self, store: Store, computed: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
+        """The materialized values that a store reads, with index maps; `computed` collects what it computes."""
         map_ = index_maps.identity(store.value.shape)
-        wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
+        wanted = [(store.value, map_), *((dynamic.index, map_[: len(dynamic.index.shape)]) for dynamic in store.places)]
         reads: list[tuple[Expr, Map | None]] = []
         for value, at in wanted:
-            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, found)
+            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, computed)
         return reads

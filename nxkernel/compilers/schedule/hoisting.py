@@ -29,20 +29,20 @@ def hoisted(
     limits : sequence of int
         The slots of the limits of the last inner axis, -1 for one that is its beginning.
     """
-    made: list[NestPass] = []
+    result: list[NestPass] = []
     types = list(slots)
     for nest_pass in passes:
         same = _same(nest_pass) if nest_pass.level is PassLevel.FULL else {}
         costly = [number for number in same if nest_pass.code[number].name not in _FREE]
         wanted = [number for number in costly if _is_used(nest_pass, number, same)]
         if not wanted:
-            made.append(nest_pass)
+            result.append(nest_pass)
             continue
-        row = made.pop() if made and made[-1].level is PassLevel.ROW else NestPass(PassLevel.ROW, ())
-        slot_of = {number: len(types) + place for place, number in enumerate(wanted)}
+        row = result.pop() if result and result[-1].level is PassLevel.ROW else NestPass(PassLevel.ROW, ())
+        slot_of = {number: len(types) + position for position, number in enumerate(wanted)}
         types += [nest_pass.code[number].type for number in wanted]
-        made += [_with_keeps(row, nest_pass, slot_of), _without(nest_pass, slot_of)]
-    return _in_use(made, types, limits)
+        result += [_with_keeps(row, nest_pass, slot_of), _without(nest_pass, slot_of)]
+    return _in_use(result, types, limits)
 
 
 def _in_use(
@@ -52,8 +52,8 @@ def _in_use(
     read = {op.entry for nest_pass in passes for op in nest_pass.code if op.name == "slot"}.union(limits)
     read.update(reduce.slot for nest_pass in passes for reduce in nest_pass.reduces)
     used = [slot for slot in range(len(types)) if slot in read]
-    new = {slot: place for place, slot in enumerate(used)}
-    found = [
+    new = {slot: position for position, slot in enumerate(used)}
+    renumbered = [
         nest_pass._replace(
             code=tuple(op._replace(entry=new[op.entry]) if op.name == "slot" else op for op in nest_pass.code),
             keeps=tuple((new[slot], number) for slot, number in nest_pass.keeps if slot in new),
@@ -61,7 +61,7 @@ def _in_use(
         )
         for nest_pass in passes
     ]
-    return found, [types[slot] for slot in used], tuple(new.get(slot, -1) for slot in limits)
+    return renumbered, [types[slot] for slot in used], tuple(new.get(slot, -1) for slot in limits)
 
 
 def _same(nest_pass: NestPass) -> dict[int, None]:
@@ -81,10 +81,10 @@ def _is_used(nest_pass: NestPass, number: int, same: dict[int, None]) -> bool:
 
 def _results(nest_pass: NestPass) -> set[int]:
     """The instructions whose values leave a pass: stored, reduced or kept."""
-    found = {number for _, number in (*nest_pass.stores, *nest_pass.scratches)}
-    found.update(arg for reduce in nest_pass.reduces for arg in reduce.args)
-    found.update(number for scatter in nest_pass.scatters for number in (scatter.value, scatter.offset))
-    return found
+    results = {number for _, number in (*nest_pass.stores, *nest_pass.scratches)}
+    results.update(arg for reduce in nest_pass.reduces for arg in reduce.args)
+    results.update(number for scatter in nest_pass.scatters for number in (scatter.value, scatter.offset))
+    return results
 
 
 def _needed(nest_pass: NestPass, roots: set[int]) -> list[int]:
@@ -120,7 +120,7 @@ def _without(nest_pass: NestPass, slot_of: dict[int, int]) -> NestPass:
     ]
     nest_pass = nest_pass._replace(code=tuple(code))
     kept = _needed(nest_pass, _results(nest_pass))
-    moved = {number: place for place, number in enumerate(kept)}
+    moved = {number: position for position, number in enumerate(kept)}
     return nest_pass._replace(
         code=tuple(code[number]._replace(args=tuple(moved[arg] for arg in code[number].args)) for number in kept),
         stores=tuple((buffer, moved[number]) for buffer, number in nest_pass.stores),

@@ -81,17 +81,17 @@ class _NestReader:
         return self.found
 
     def _intervals(self, nest_pass: NestPass) -> dict[int, Interval]:
-        found: dict[int, Interval] = {}
+        intervals: dict[int, Interval] = {}
         for number, op in enumerate(nest_pass.code):
-            interval = self._interval(op, found)
+            interval = self._interval(op, intervals)
             low, high = types.limits(op.type) if op.type.is_integer else (1, 0)
             if interval is not None and low <= interval[0] and interval[1] <= high:
-                found[number] = interval
+                intervals[number] = interval
             if op.name in ("max", "min") and op.type is types.s64:
-                self._clamp(nest_pass, op, found.get(op.args[0]))
-        return found
+                self._clamp(nest_pass, op, intervals.get(op.args[0]))
+        return intervals
 
-    def _interval(self, op: Op, found: Mapping[int, Interval]) -> Interval | None:
+    def _interval(self, op: Op, intervals: Mapping[int, Interval]) -> Interval | None:
         if op.name == "const" and op.type.is_integer:
             value = int(self.constants[op.entry][0])
             return value, value
@@ -101,9 +101,9 @@ class _NestReader:
             owner, offset = self.owners[op.entry]
             return self.known.get(owner) if offset == 0 and owner.type is op.type else None
         rule = integer_ranges.rule(op.name)
-        if rule is None or any(arg not in found for arg in op.args):
+        if rule is None or any(arg not in intervals for arg in op.args):
             return None
-        return rule(*(found[arg] for arg in op.args))
+        return rule(*(intervals[arg] for arg in op.args))
 
     def _clamp(self, nest_pass: NestPass, op: Op, interval: Interval | None) -> None:
         bound = nest_pass.code[op.args[1]]

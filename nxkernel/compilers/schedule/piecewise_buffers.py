@@ -94,7 +94,7 @@ def _stores(node: Expr) -> list[Store]:
         last_starts = [
             n - length for n, length in zip(base.shape, shapes.spans(value.shape, element_strides), strict=True)
         ]
-        places = tuple(DynamicOffset(*place) for place in zip(indices, last_starts, strides, strict=True))
+        places = tuple(DynamicOffset(*entry) for entry in zip(indices, last_starts, strides, strict=True))
         steps = tuple(stride * step for stride, step in zip(strides, element_strides, strict=True))
         return [Store(base, node, 0, strides), Store(value, node, 0, steps, places)]
     axes = node.params["axes"]
@@ -110,11 +110,11 @@ def _stores(node: Expr) -> list[Store]:
 
 
 def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
-    offset, axis, found = 0, node.params["axis"], []
+    offset, axis, pieces = 0, node.params["axis"], []
     for operand in node.operands:
-        found.append(Store(operand, node, offset * strides[axis], strides))
+        pieces.append(Store(operand, node, offset * strides[axis], strides))
         offset += operand.shape[axis]
-    return found
+    return pieces
 
 
 def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
@@ -150,14 +150,14 @@ def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
     ends = config and any(side > 0 for side in config[-1][:2])
     if spread or 2 * shapes.size(inner) <= shapes.size(shape) or (ends and shape[-1] < LONG):
         return None
-    found = []
+    margins = []
     lows = [max(low, 0) for low, _, _ in config]
     for axis, (low, n) in enumerate(zip(lows, inner, strict=True)):
         for first, count in ((0, low), (low + n, shape[axis] - low - n)):
             if count:
                 starts = (*lows[:axis], first, *(0 for _ in shape[axis + 1 :]))
-                found.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
-    return found
+                margins.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
+    return margins
 
 
 def _filled(node: Expr, starts: tuple[int, ...], shape: tuple[int, ...]) -> Store:

@@ -33,10 +33,10 @@ def of(value: Expr, axis: int) -> ReductionBounds | None:
     parts = mask.operands if mask.primitive is p.logical_and else (mask,)
     start = stop = None
     for part in parts:
-        found = _compared(part, axis)
-        if found is None:
+        limits = _compared(part, axis)
+        if limits is None:
             return None
-        low, high = found
+        low, high = limits
         if (low is not None and start is not None) or (high is not None and stop is not None):
             return None
         start, stop = low if start is None else start, high if stop is None else stop
@@ -61,8 +61,8 @@ def _compared(part: Expr, axis: int) -> tuple[Expr | None, Expr | None] | None:
     """The (lower, upper) limit that a comparison of the index along an axis sets, one of them None."""
     if part.primitive not in (p.less, p.greater_equal):
         return None
-    place, bound = part.operands
-    if place.primitive is not p.iota or place.params["axis"] != axis:
+    index, bound = part.operands
+    if index.primitive is not p.iota or index.params["axis"] != axis:
         return None
     number = _single(bound)
     if number is None:

@@ -119,8 +119,8 @@ def _passes(nest: Nest) -> Iterator[Problem]:
     for number, nest_pass in enumerate(nest.passes):
         where = f"pass {number}"
         yield from _of_kind(where, "the level", nest_pass.level, PassLevel)
-        for place, op in enumerate(nest_pass.code):
-            yield from _op(nest, nest_pass, op, place, f"instruction {place} of {where}, {op.name}", written)
+        for position, op in enumerate(nest_pass.code):
+            yield from _op(nest, nest_pass, op, position, f"instruction {position} of {where}, {op.name}", written)
         yield from _results(nest, nest_pass, where)
         written.slots.update(slot for slot, _ in nest_pass.keeps)
         written.slots.update(reduce.slot for reduce in nest_pass.reduces)
@@ -129,12 +129,12 @@ def _passes(nest: Nest) -> Iterator[Problem]:
         yield "the nest", "limits that a pass keeps", f"slot {slot}, which none does"
 
 
-def _op(nest: Nest, nest_pass: NestPass, op: Op, place: int, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
+def _op(nest: Nest, nest_pass: NestPass, op: Op, position: int, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
     row = TABLE.get(op.name)
     if op.name not in SPECIAL and (row is None or row.family != "elementwise"):
         yield what, "an element-wise primitive, or one that reads", op.name
         return
-    if any(not 0 <= arg < place for arg in op.args):
+    if any(not 0 <= arg < position for arg in op.args):
         yield what, "arguments among the instructions before it", f"{list(op.args)}"
         return
     if op.name in SPECIAL:

@@ -38,15 +38,15 @@ def product(writer: SourceWriter, counts: Sequence[str], prefix: str) -> str:
 
 def axis_indices(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
     """The index of each axis from a linear index over all; the last axis is the fastest."""
-    found: dict[int, str] = {}
-    for place, span in reversed(list(enumerate(spans))):
+    indices: dict[int, str] = {}
+    for position, span in reversed(list(enumerate(spans))):
         index = number
-        if place:
+        if position:
             rest = writer.let(f"div({number}, {span.count})", "q")
             index = writer.let(f"{number} - {rest} * {span.count}", "i")
             number = rest
-        found[span.axis] = index if span.first is None else writer.let(f"{span.first} + {index}", "i")
-    return found
+        indices[span.axis] = index if span.first is None else writer.let(f"{span.first} + {index}", "i")
+    return indices
 
 
 def one_by_one(
@@ -100,8 +100,8 @@ def by_rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, body
 
     They are as far from each other as there are threads for the row, and what the others give is found once for all.
     """
-    with _rows(code, spans, first, step, abreast) as (place, slots):
-        one_by_one(code.w, spans[-1:], place, slots, body, abreast=abreast)
+    with _rows(code, spans, first, step, abreast) as (slot, slots):
+        one_by_one(code.w, spans[-1:], slot, slots, body, abreast=abreast)
 
 
 @contextlib.contextmanager
@@ -115,9 +115,9 @@ def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken:
     with w.block(f"while {item} < {count}:"):
         before = code.located
         row = w.let(f"div({item}, {slots})", "row")
-        place = w.let(f"{item} - {row} * {slots}", "place")
+        slot = w.let(f"{item} - {row} * {slots}", "place")
         code.locate(axis_indices(w, row, leading))
-        yield place, slots
+        yield slot, slots
         code.located = before
         w.line(f"{item} += {step}")
 
@@ -185,13 +185,13 @@ def by_vectors(
             w.line(f"{item} += {step}")
         one_by_one(w, [last._replace(first=None)], first, step, single, count=w.let(f"{last.count} - {whole}", "rest"))
         return
-    with _rows(code, spans, first, step, lanes) as (place, slots):
+    with _rows(code, spans, first, step, lanes) as (slot, slots):
         head, whole = _aligned(code, last, lanes, sorted(vectors))
         vector, single = _vector_and_rest(w, last, lanes, vectors, body, head, whole)
-        with w.block(f"if {place} * {lanes} < {whole}:"):
-            vector(place)
+        with w.block(f"if {slot} * {lanes} < {whole}:"):
+            vector(slot)
         rest = w.let(f"{last.count} - {whole}", "rest")
-        one_by_one(w, [last._replace(first=None)], place, slots, single, count=rest)
+        one_by_one(w, [last._replace(first=None)], slot, slots, single, count=rest)
 
 
 def _vector_and_rest(
@@ -218,9 +218,9 @@ def _aligned(code: PassWriter, last: Span, lanes: int, vectors: Sequence[int]) -
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in vectors}
     begins = {}
     for number in vectors:
-        place = code.place(number, {last.axis: last.first} if last.first else {})
+        offset = code.place(number, {last.axis: last.first} if last.first else {})
         begin = f"address({code.arguments.buffers[number]})"
-        begins[number] = w.let(begin if place == "0" else f"{begin} + {sizes[number]} * ({place})", "byte")
+        begins[number] = w.let(begin if offset == "0" else f"{begin} + {sizes[number]} * ({offset})", "byte")
     widest = max(vectors, key=sizes.__getitem__)
     head = w.let(f"div(-{begins[widest]} & {VECTOR - 1}, {sizes[widest]})", "head")
     off = " | ".join(

@@ -60,7 +60,7 @@ class GroupKernel:
         }
         self.together = GroupJoin(self.w, self.max_threads)
         #: Whether one thread goes over all elements, in their order.
-        self.one_thread = any(one.is_fold for found in self.accumulators.values() for one in found)
+        self.one_thread = any(one.is_fold for accumulators in self.accumulators.values() for one in accumulators)
         #: Whether there are enough indices of the first inner axis for all threads of a group.
         self.is_deep = False
 
@@ -87,7 +87,7 @@ class GroupKernel:
     @property
     def joining(self) -> list[TextAccumulator]:
         """The reductions that several threads share."""
-        return [one for found in self.accumulators.values() for one in found if not one.is_fold]
+        return [one for accumulators in self.accumulators.values() for one in accumulators if not one.is_fold]
 
     @property
     def max_threads(self) -> int:
@@ -211,10 +211,10 @@ class GroupKernel:
         return spans
 
     def _full(self, number: int, nest_pass: NestPass) -> None:
-        w, found = self.w, self.accumulators[number]
-        self.code.carried = lambda one: found[one].value
+        w, accumulators = self.w, self.accumulators[number]
+        self.code.carried = lambda one: accumulators[one].value
         spans = self._spans()
-        for accumulator in found:
+        for accumulator in accumulators:
             start = None
             if accumulator.is_fold:
                 start = self.code.one(nest_pass, accumulator.reduce.args[1], {})
@@ -224,18 +224,18 @@ class GroupKernel:
             values = self.code.values(nest_pass, lanes, vectors)
             self.code.store(nest_pass, values, lanes, vectors)
             self.code.keep_rows(nest_pass, values, lanes)
-            for accumulator in found:
+            for accumulator in accumulators:
                 for mine in values:
                     accumulator.step(mine)
 
         self._walk(nest_pass, spans, iteration)
         if nest_pass.scratches:
             w.line("cuda.syncthreads()")
-        joining = [accumulator for accumulator in found if not accumulator.is_fold]
+        joining = [accumulator for accumulator in accumulators if not accumulator.is_fold]
         if joining and not self.one_thread:
             with w.block("if members > 1:"):
                 self._join(joining)
-        for accumulator in found:
+        for accumulator in accumulators:
             first = spans[0].first if spans else None
             accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
 

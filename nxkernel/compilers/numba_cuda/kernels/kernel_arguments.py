@@ -56,10 +56,10 @@ class KernelArguments:
         self._places = [MemoryArgument(*buffer) for buffer in bound.buffers]
         #: Buffers that are walked backwards, whose pointers are to where their memory begins.
         self.starts: dict[int, str] = {}
-        for place, number in enumerate(nest.memory):
+        for position, number in enumerate(nest.memory):
             if self._goes_back(number):
-                owner, offset = bound.buffers[place]
-                self._places[place] = MemoryArgument(owner)
+                owner, offset = bound.buffers[position]
+                self._places[position] = MemoryArgument(owner)
                 self.starts[number] = f"{self.buffers[number]}_start"
                 self.add(self.starts[number], "s64", offset // nest.buffers[number].type.size)
         self._more: list[tuple[str, str, MemoryArgument]] = []
@@ -140,7 +140,7 @@ class KernelArguments:
     @property
     def memory(self) -> list[MemoryArgument]:
         """The memory that each pointer gets."""
-        return [*self._places, *(place for _, _, place in self._more)]
+        return [*self._places, *(argument for _, _, argument in self._more)]
 
     @property
     def values(self) -> list[Any]:
@@ -161,18 +161,18 @@ class KernelArguments:
 
     def terms(self, number: int, indices: Mapping[int, str]) -> list[str]:
         """The terms of a buffer's offset at the indices of some axes, as texts."""
-        found = []
+        terms = []
         for axis, index in indices.items():
             stride = self.nest.buffers[number].strides[axis]
             if stride is Stride.NONE:
                 continue
             if stride is Stride.DYNAMIC:
-                found.append(f"{index} * {self.scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]}")
+                terms.append(f"{index} * {self.scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]}")
             elif stride is Stride.MERGED:
-                found.append(f"{index} * {self.size(axis + 1)}")
+                terms.append(f"{index} * {self.size(axis + 1)}")
             else:
-                found.append(_MOVED[stride].format(index))
-        return found
+                terms.append(_MOVED[stride].format(index))
+        return terms
 
 
 def total(terms: Sequence[str | None]) -> str:

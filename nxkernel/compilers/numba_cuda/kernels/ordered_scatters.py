@@ -32,15 +32,15 @@ def is_contested(bound: BoundNest) -> bool:
 def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """The two launches of such a scatter: one that finds the last writer of each position, and one that writes."""
     reduces = any(nest_pass.reduces for nest_pass in bound.nest.passes)
-    found = []
+    both = []
     for code in (_Claims, _Winners):
         writer = writer_for(bound, device, code) if reduces else Mapping(bound, device, code)
         fill = NOBODY if code is _Claims else None
-        found += [
+        both += [
             dataclasses.replace(launch, title=f"{launch.title}, {code.title}", fill=fill)
             for launch in writer.launches()
         ]
-    return found
+    return both
 
 
 def _scatters(bound: BoundNest) -> list[Scatter]:
@@ -74,10 +74,10 @@ class _Claims(LastWriterPass):
         """Write the scatters only: other stores are left to the second launch."""
         super().store(nest_pass._replace(stores=()), *arguments, **options)
 
-    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+    def scatter(self, scatter: Scatter, lane: Lane, offset: str, value: Value) -> None:
         """Write an atomic maximum of the element's number at the position."""
         if scatter.mode is StoreMode.PUT:
-            self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {place}, {self.type}({self.order(lane)}))")
+            self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {offset}, {self.type}({self.order(lane)}))")
 
 
 class _Winners(LastWriterPass):
@@ -85,10 +85,10 @@ class _Winners(LastWriterPass):
 
     title = "written"
 
-    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+    def scatter(self, scatter: Scatter, lane: Lane, offset: str, value: Value) -> None:
         """Write the value if the element is the position's last writer."""
         if scatter.mode is not StoreMode.PUT:
-            super().scatter(scatter, lane, place, value)
+            super().scatter(scatter, lane, offset, value)
             return
-        with self.w.block(f"if {self.tables[scatter.buffer]}[{place}] == {self.order(lane)}:"):
-            super().scatter(scatter, lane, place, value)
+        with self.w.block(f"if {self.tables[scatter.buffer]}[{offset}] == {self.order(lane)}:"):
+            super().scatter(scatter, lane, offset, value)

@@ -70,16 +70,16 @@ class PassWriter:
         """Write the offsets of buffers at the indices of some axes; lanes then add only those of the other axes."""
         located = self._located | set(indices)
         bases: dict[int, str] = {}
-        made: dict[str, str] = {}
+        names: dict[str, str] = {}
         for number in self.arguments.buffers:
             terms = self.arguments.terms(number, indices)
             if number not in self._bases and not terms:
                 continue
             first = self._bases.get(number)
             text = total([first, *terms])
-            if text not in made:
-                made[text] = text if text == first else self.w.let(text, "at")
-            bases[number] = made[text]
+            if text not in names:
+                names[text] = text if text == first else self.w.let(text, "at")
+            bases[number] = names[text]
         self._located, self._bases = frozenset(located), bases
 
     @property
@@ -88,8 +88,8 @@ class PassWriter:
         return self._located, self._bases
 
     @located.setter
-    def located(self, found: tuple[frozenset[int], dict[int, str]]) -> None:
-        self._located, self._bases = found
+    def located(self, saved: tuple[frozenset[int], dict[int, str]]) -> None:
+        self._located, self._bases = saved
 
     def place(self, number: int, lane: Lane, further: str | None = None) -> str:
         """The text of a buffer's offset, or of a running index, at a lane."""
@@ -116,19 +116,19 @@ class PassWriter:
         vector : frozenset of int, optional
             The buffers that all lanes load at once, as they follow each other in memory and are aligned.
         """
-        found: list[list[Value]] = [[] for _ in lanes]
+        by_lane: list[list[Value]] = [[] for _ in lanes]
         for op in nest_pass.code:
             if op.name in ("load", "gather"):
-                values = self._loaded(op, found, lanes, vector)
+                values = self._loaded(op, by_lane, lanes, vector)
             elif len(lanes) > 1 and op.name in _COMMON:
                 values = [self._leaf(op, lanes[0])] * len(lanes)
             else:
                 values = [
-                    self.instruction(op, nest_pass.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
+                    self.instruction(op, nest_pass.code, mine, lane) for lane, mine in zip(lanes, by_lane, strict=True)
                 ]
-            for mine, value in zip(found, values, strict=True):
+            for mine, value in zip(by_lane, values, strict=True):
                 mine.append(value)
-        return found
+        return by_lane
 
     def one(self, nest_pass: NestPass, number: int, lane: Lane) -> Value:
         """Write one instruction of a pass, with those it depends on; its value."""
@@ -178,7 +178,7 @@ class PassWriter:
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _loaded(
-        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
+        self, op: Op, by_lane: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
     ) -> list[Value]:
         number = op.entry
         name = self.pointers.get(number, self.arguments.buffers[number])
@@ -186,13 +186,13 @@ class PassWriter:
             return [self.tiles[number]]
         if number in vector and not op.args:
             return self.w.load_vector(name, self.place(number, lanes[0]), op.type, len(lanes))
-        further = [str(mine[op.args[0]]) if op.args else None for mine in found]
+        further = [str(mine[op.args[0]]) if op.args else None for mine in by_lane]
         places = [self.place(number, lane, far) for lane, far in zip(lanes, further, strict=True)]
         known: dict[str, Value] = {}
-        for place in places:
-            if place not in known:
-                known[place] = self.w.load(name, place, op.type)
-        return [known[place] for place in places]
+        for offset in places:
+            if offset not in known:
+                known[offset] = self.w.load(name, offset, op.type)
+        return [known[offset] for offset in places]
 
     def store(
         self,
@@ -213,16 +213,16 @@ class PassWriter:
                 self.w.store(name, self.place(number, lane, further), value, type_)
         for scatter in nest_pass.scatters:
             for lane, mine in zip(lanes, values, strict=True):
-                place = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
-                self.scatter(scatter, lane, place, mine[scatter.value])
+                offset = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
+                self.scatter(scatter, lane, offset, mine[scatter.value])
 
-    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+    def scatter(self, scatter: Scatter, lane: Lane, offset: str, value: Value) -> None:
         """Write a value to a computed offset."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
         if scatter.mode is StoreMode.ADD:
-            self.w.extend(element_types.atomic_add(name, place, value, type_))
+            self.w.extend(element_types.atomic_add(name, offset, value, type_))
         else:
-            self.w.store(name, place, value, type_)
+            self.w.store(name, offset, value, type_)
 
     def keep_rows(self, nest_pass: NestPass, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
         """Write values to the scratch rows that later passes read."""
@@ -246,25 +246,25 @@ def shared_dtypes(type_: Type) -> list[str]:
 def needed(code: Sequence[Op], number: int) -> list[Op]:
     """An instruction and those it depends on, renumbered; it is the last one."""
     wanted = {number}
-    for place in range(number, -1, -1):
-        if place in wanted:
-            wanted.update(code[place].args)
+    for position in range(number, -1, -1):
+        if position in wanted:
+            wanted.update(code[position].args)
     moved = {old: new for new, old in enumerate(sorted(wanted))}
     return [code[old]._replace(args=tuple(moved[arg] for arg in code[old].args)) for old in moved]
 
 
-def put(writer: SourceWriter, places: Sequence[str], value: Value, type_: Type) -> None:
+def put(writer: SourceWriter, elements: Sequence[str], value: Value, type_: Type) -> None:
     """Write a value to elements of shared arrays."""
-    for place, part in zip(places, parts(value), strict=True):
-        writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
+    for element, part in zip(elements, parts(value), strict=True):
+        writer.line(f"{element} = {f'u8({part})' if type_ is types.bool_ else part}")
 
 
-def got(writer: SourceWriter, places: Sequence[str], type_: Type) -> Value:
+def got(writer: SourceWriter, elements: Sequence[str], type_: Type) -> Value:
     """Write a read of a value from elements of shared arrays; the value."""
-    found = [writer.let(place) for place in places]
+    read = [writer.let(element) for element in elements]
     if type_.is_complex:
-        return ComplexText(*found)
-    return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]
+        return ComplexText(*read)
+    return writer.let(f"truth({read[0]})") if type_ is types.bool_ else read[0]
 
 
 _LEAVES = frozenset(["const", "slot", "carry", "scratch", "index"])

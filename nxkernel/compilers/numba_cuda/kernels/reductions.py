@@ -168,17 +168,17 @@ class GroupJoin:
             return other
         return self.w.let(f"truth({other})" if kind == "bool" else f"{kind}({other})")
 
-    def put(self, accumulators: Sequence[TextAccumulator], place: str) -> None:
+    def put(self, accumulators: Sequence[TextAccumulator], index: str) -> None:
         """Write this thread's variables to an index of shared memory."""
         for accumulator in accumulators:
             for array, (name, type_) in zip(accumulator.shared, accumulator.variables, strict=True):
-                put(self.w, [f"{array}[{place}]"], name, type_)
+                put(self.w, [f"{array}[{index}]"], name, type_)
 
-    def take(self, accumulators: Sequence[TextAccumulator], place: str, *, joining: bool) -> None:
+    def take(self, accumulators: Sequence[TextAccumulator], index: str, *, joining: bool) -> None:
         """Write a read from an index of shared memory, which replaces this thread's variables or joins them."""
         for accumulator in accumulators:
             held = zip(accumulator.shared, accumulator.variables, strict=True)
-            others = [str(got(self.w, [f"{array}[{place}]"], type_)) for array, (_, type_) in held]
+            others = [str(got(self.w, [f"{array}[{index}]"], type_)) for array, (_, type_) in held]
             if joining:
                 accumulator.join(others)
             else:

@@ -122,9 +122,9 @@ class Tiling:
             if self.members > 1:
                 w.line("live = first + cuda.threadIdx.x < groups")
                 w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
-            found = axis_loops.axis_indices(w, "group", spans)
-            row, column = found.pop(row_axis), found.pop(column_axis)
-            self.code.locate(found)
+            indices = axis_loops.axis_indices(w, "group", spans)
+            row, column = indices.pop(row_axis), indices.pop(column_axis)
+            self.code.locate(indices)
             # The columns of a thread are apart, so that those of neighbouring threads follow each other.
             rows = [w.let(f"{row} * {self.rows} + {k}", "row") for k in range(self.rows)]
             columns = [w.let(f"{column} + {k} * wide", "column") for k in range(self.columns)]
@@ -165,12 +165,12 @@ class Tiling:
             for cell in self.cells:
                 key = (number, *self._own(number, cell))
                 if key not in self._pointers:
-                    place = self.code.place(number, self._lanes[cell])
+                    offset = self.code.place(number, self._lanes[cell])
                     name = self.arguments.buffers[number]
-                    if place != "0":
+                    if offset != "0":
                         # The parts of complex numbers are elements of the memory.
-                        place = f"2 * ({place})" if self.nest.buffers[number].type.is_complex else place
-                        name = self.w.let(f"further({name}, {place})", "p")
+                        offset = f"2 * ({offset})" if self.nest.buffers[number].type.is_complex else offset
+                        name = self.w.let(f"further({name}, {offset})", "p")
                     self._pointers[key] = name
 
     def _own(self, number: int, cell: Cell) -> Cell:
@@ -198,8 +198,8 @@ class Tiling:
             yield row, column
 
     def _full(self, nest_pass: NestPass) -> None:
-        found = {cell: self._accumulators(nest_pass) for cell in self._each_cell()}
-        for accumulators in found.values():
+        accumulators_of = {cell: self._accumulators(nest_pass) for cell in self._each_cell()}
+        for accumulators in accumulators_of.values():
             for accumulator in accumulators:
                 accumulator.start()
 
@@ -207,7 +207,7 @@ class Tiling:
             (lane,) = lanes
             values = self._values(nest_pass, lane)
             self._finish(nest_pass._replace(keeps=()), values, lane)
-            for cell, accumulators in found.items():
+            for cell, accumulators in accumulators_of.items():
                 for accumulator in accumulators:
                     accumulator.step(values[cell])
 
@@ -219,10 +219,10 @@ class Tiling:
         axis_loops.nested(self.code, spans, iteration, **share)
         self.code.located = before
         if self.members > 1:
-            for accumulators in found.values():
+            for accumulators in accumulators_of.values():
                 self.together.along_y(accumulators)
         for cell in self._each_cell():
-            for accumulator in found[cell]:
+            for accumulator in accumulators_of[cell]:
                 accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
 
     def _inner(self) -> range:
@@ -252,13 +252,13 @@ class Tiling:
 
 def _depends(nest: Nest, nest_pass: NestPass) -> list[tuple[bool, bool]]:
     """For each instruction whether it differs between the rows, and between the columns, of a thread's tile."""
-    found: list[tuple[bool, bool]] = []
+    dependences: list[tuple[bool, bool]] = []
     for op in nest_pass.code:
         by_row = by_column = op.name == "slot"
         if op.name in ("load", "gather", "index"):
             strides = nest.buffers[op.entry].strides
             by_row, by_column = strides[nest.outer - 2] is not Stride.NONE, strides[nest.outer - 1] is not Stride.NONE
-        by_row |= any(found[number][0] for number in op.args)
-        by_column |= any(found[number][1] for number in op.args)
-        found.append((by_row, by_column))
-    return found
+        by_row |= any(dependences[number][0] for number in op.args)
+        by_column |= any(dependences[number][1] for number in op.args)
+        dependences.append((by_row, by_column))
+    return dependences

@@ -45,9 +45,9 @@ def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
     loaded = {op.entry for op in nest_pass.code if op.name in ("load", "gather")}
     plain = loaded - {op.entry for op in nest_pass.code if op.name in ("load", "gather") and op.args}
     for axis in others:
-        found = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
-        if found and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:
-            return axis, frozenset(found)
+        buffers = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
+        if buffers and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:
+            return axis, frozenset(buffers)
     return None
 
 
@@ -115,9 +115,9 @@ class Transposing:
         w.line(f"tiles = {' * '.join(span.count for span in spans)}")
         w.line("tile = cuda.blockIdx.x")
         with w.block("while tile < tiles:"):
-            found = axis_loops.axis_indices(w, "tile", spans)
-            rows, columns = (w.let(f"{found.pop(axis)} * {TILE}", "corner") for axis in (self.axis, last))
-            self.code.locate(found)
+            indices = axis_loops.axis_indices(w, "tile", spans)
+            rows, columns = (w.let(f"{indices.pop(axis)} * {TILE}", "corner") for axis in (self.axis, last))
+            self.code.locate(indices)
             self._fetch(tiles, rows, columns, last)
             w.line("cuda.syncthreads()")
             self._compute(tiles, rows, columns, last)

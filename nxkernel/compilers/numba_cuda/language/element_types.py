@@ -145,5 +145,5 @@ def atomic_add(pointer: str, index: str, value: Value, type_: Type) -> list[str]
     """The statements that atomically add a value to an element."""
     if isinstance(value, ComplexText):
         parts = (f"2 * ({index})", value.re), (f"2 * ({index}) + 1", value.im)
-        return [f"atomic_add({pointer}, {place}, {part})" for place, part in parts]
+        return [f"atomic_add({pointer}, {position}, {part})" for position, part in parts]
     return [f"atomic_add{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]

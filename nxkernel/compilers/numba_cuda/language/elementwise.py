@@ -312,12 +312,12 @@ def _bitcast(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[
 
 @_row("threefry2x32")
 def _threefry(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
-    place = ("threefry", *values)
-    if place not in w.known:
+    key = ("threefry", *values)
+    if key not in w.known:
         first, second = w.name(), w.name()
         w.line(f"{first}, {second} = threefry({', '.join(values)})")
-        w.known[place] = (first, second)
-    return w.known[place][op.attribute]
+        w.known[key] = (first, second)
+    return w.known[key][op.attribute]
 
 
 # Complex numbers -------------------------------------------------------------------------------------------------

@@ -143,8 +143,8 @@ TABLE["bits_float"] = lambda x: x.view(f"f{x.itemsize}")
 
 def _threefry(*words: Any) -> tuple[Any, Any]:
     arrays = [np.asarray(word, np.uint32) for word in words]
-    made = threefry.MEANING[p.threefry2x32]
-    first, second = (made(Spec(types.u32, (), ()), *arrays, word=word)[()] for word in (0, 1))
+    reference = threefry.MEANING[p.threefry2x32]
+    first, second = (reference(Spec(types.u32, (), ()), *arrays, word=word)[()] for word in (0, 1))
     return first, second
 
 

@@ -110,8 +110,8 @@ class SourceWriter:
         if count == 1:
             return [self.load(pointer, index, type_)]
         width = 2 if type_.is_complex else 1
-        place = f"2 * ({index})" if width == 2 else index
-        whole = self.let(f"load{count * width}({pointer}, {place})")
+        position = f"2 * ({index})" if width == 2 else index
+        whole = self.let(f"load{count * width}({pointer}, {position})")
         parts = [self.from_memory(f"{whole}[{n}]", type_) for n in range(count * width)]
         return [ComplexText(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
 
@@ -121,9 +121,9 @@ class SourceWriter:
             self.store(pointer, index, values[0], type_)
             return
         parts = [part for value in values for part in (value if isinstance(value, ComplexText) else (value,))]
-        place = f"2 * ({index})" if type_.is_complex else index
+        position = f"2 * ({index})" if type_.is_complex else index
         texts = ", ".join(self.to_memory(part, type_) for part in parts)
-        self.line(f"store{len(parts)}({pointer}, {place}, ({texts}))")
+        self.line(f"store{len(parts)}({pointer}, {position}, ({texts}))")
 
     def from_memory(self, text: str, type_: Type) -> str:
         """Convert an element, as loaded, to its register form in a new variable; remembers the bits of halves."""

@@ -57,8 +57,8 @@ class Answer:
 
     def truth(self, run: ProgramRun) -> bool:
         """Whether the condition holds now."""
-        found = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
-        return bool(found != 0)
+        number = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
+        return bool(number != 0)
 
 
 @dataclass(eq=False)
@@ -206,9 +206,9 @@ class _BranchParts:
             result = self.results[index]
             if result is not None:
                 numbers = numbers or self.scope.new_numbers()
-                place = self.scope.plan.place[result]
-                self.scope.values[place] = value
-                numbers.write(place, result.type, value)
+                location = self.scope.plan.place[result]
+                self.scope.values[location] = value
+                numbers.write(location, result.type, value)
 
 
 class _DeviceLoop(_BranchParts):
@@ -292,9 +292,9 @@ class _DeviceLoop(_BranchParts):
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
         own = [Location.input(k) for k in singles]
-        made = [Location.output(j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
-        made = [buffer for buffer in made if buffer not in iteration.values]
-        copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *made])
+        fresh = [Location.output(j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
+        fresh = [buffer for buffer in fresh if buffer not in iteration.values]
+        copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *fresh])
         moves |= changed
         pairs += [(source, target, 0) for source, target in copied]
         copies = [
@@ -319,21 +319,21 @@ class _DeviceLoop(_BranchParts):
         singles: Iterable[int],
     ) -> list[CopyStep]:
         """The copies, after the loop, of state that the last iteration left in another buffer."""
-        found: list[CopyStep] = []
+        copies: list[CopyStep] = []
         operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
             spare = self.scratch(self.loop_buffers.spare[k])
-            found.append(self._copied(spare, Address(registers[Location.input(k)]), bytes_of(operands[k])))
+            copies.append(self._copied(spare, Address(registers[Location.input(k)]), bytes_of(operands[k])))
         for k, target in targets.items():
             if k in changes.tangled:
-                found.append(self._copied(target, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
+                copies.append(self._copied(target, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
             elif Location.input(k) in changes.moves:
-                found.append(self._copied(target, Address(registers[Location.input(k)]), bytes_of(operands[k])))
+                copies.append(self._copied(target, Address(registers[Location.input(k)]), bytes_of(operands[k])))
         for k in singles:
             if self.results[k] is not None:
                 result = self.scope.where(self.results[k])
-                found.append(self._copied(result, Address(registers[Location.input(k)]), operands[k].type.size))
-        return found
+                copies.append(self._copied(result, Address(registers[Location.input(k)]), operands[k].type.size))
+        return copies
 
     def _copied(self, target: Address, source: Address, size: int) -> CopyStep:
         return CopyStep("state of a loop", target, source, size, nodes=[self.node])
@@ -400,8 +400,8 @@ class _DeviceBranch(_BranchParts):
         targets: list[Address] = []
         for index, spec in enumerate(self.node.spec):
             if not scalars.is_single(spec):
-                place = self.shared[index]
-                targets.append(self.result_address(index, None if place is None else self.node.operands[place]))
+                position = self.shared[index]
+                targets.append(self.result_address(index, None if position is None else self.node.operands[position]))
             elif index in known or self.results[index] is None:
                 targets.append(writer.number())
             else:
@@ -444,10 +444,10 @@ class _DeviceBranch(_BranchParts):
             for k, operand in enumerate(operands)
         ]
         copies = []
-        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
-            copy = self.scratch(self.loop_buffers.copies[place])
-            copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
-            inputs[place] = lambda copy=copy: copy
+        for position in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[position])
+            copies.append(self._copied(copy, self.scope.where(operands[position]), bytes_of(operands[position])))
+            inputs[position] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
         arrays = [targets[first[Location.output(number)]] for number in range(len(plan.arrays))]
         outputs = [lambda target=target: target for target in arrays]

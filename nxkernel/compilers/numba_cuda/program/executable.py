@@ -89,7 +89,7 @@ class CudaExecutable(Executable):
         """The updates whose output is computed in the memory of the input."""
         places = self.plan.outputs
         return frozenset(
-            (place, number) for place, number in self.graph.updates if places[number] == Location.input(place)
+            (position, number) for position, number in self.graph.updates if places[number] == Location.input(position)
         )
 
     def open_loop(self) -> Expr | None:
@@ -124,8 +124,8 @@ class CudaExecutable(Executable):
         singles = self._singles
         numbers = frozenset(k for k in singles if type(arrays[k]) is not DeviceArray) if singles else frozenset()
         key = device or self.device, numbers
-        found = self._ready.get(key)
-        return found if found is not None else self._made(*key)
+        ready = self._ready.get(key)
+        return ready if ready is not None else self._made(*key)
 
     def _made(self, device: Device, numbers: frozenset[int]) -> Ready:
         import time
@@ -166,7 +166,7 @@ class Ready:
         self.plan, self.program = graph_compilation.program_of(graph, plan, device, numbers)
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._lock = fork_safety.rlock()
-        changed = {number: place for place, number in graph.updates}
+        changed = {number: position for position, number in graph.updates}
         self._results = [
             (where, node.shape, number in changed)
             for number, (where, node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
@@ -175,9 +175,9 @@ class Ready:
     def load_kernels(self) -> None:
         """Load the kernels onto the device."""
         launched = self.program.launched
-        found = loaded(self.device, [one.launch.source for one in launched])
+        kernels = loaded(self.device, [one.launch.source for one in launched])
         seen: set[str] = set()
-        for one, (kernel, origin, spent) in zip(launched, found, strict=True):
+        for one, (kernel, origin, spent) in zip(launched, kernels, strict=True):
             one.prepare(self.device, kernel)
             # A GPU's faults come later than what made them: kernels bring along what to say of them.
             source = next((node.source for node in one.nodes if node.source), None)
@@ -195,23 +195,23 @@ class Ready:
             now = None
             try:
                 inputs = self._device_inputs(arrays)
-                made = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
-                now = self._begun(arrays, inputs, made, watch)
+                outputs = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
+                now = self._begun(arrays, inputs, outputs, watch)
                 if watch is not None or not self._graphs.run(now):
                     do_all(program.steps, now)
-                for number, place in program.changed:
+                for number, position in program.changed:
                     kind, where = self._results[number][0]
-                    source = (made if kind is MemoryKind.OUTPUT else inputs)[where]
-                    device.copy(inputs[place].pointer, source.pointer, source.nbytes)
-                for place, _ in self.graph.updates:
-                    if type(arrays[place]) is not DeviceArray:
-                        np.copyto(arrays[place], inputs[place].host())
-                return [self._result(number, inputs, made) for number in range(len(self._results))]
+                    source = (outputs if kind is MemoryKind.OUTPUT else inputs)[where]
+                    device.copy(inputs[position].pointer, source.pointer, source.nbytes)
+                for position, _ in self.graph.updates:
+                    if type(arrays[position]) is not DeviceArray:
+                        np.copyto(arrays[position], inputs[position].host())
+                return [self._result(number, inputs, outputs) for number in range(len(self._results))]
             except (DeviceFaultError, DeviceMemoryError) as error:
                 if not (isinstance(error, DeviceFaultError) and error.lost):
                     _note_step(error, now)
                 # Whoever keeps the error, as notebooks do, must not keep what the run had of memory.
-                inputs = made = now = None
+                inputs = outputs = now = None
                 traceback.clear_frames(error.__traceback__)
                 raise
 
@@ -219,41 +219,41 @@ class Ready:
         """The inputs on the device, by position; small host arrays are uploaded together."""
         inputs: dict[int, DeviceArray] = {}
         small: list[int] = []
-        for place in self.program.used:
-            array = arrays[place]
+        for position in self.program.used:
+            array = arrays[position]
             if type(array) is DeviceArray:
-                inputs[place] = array
+                inputs[position] = array
             elif array.nbytes <= _SMALL:
-                small.append(place)
+                small.append(position)
             else:
-                inputs[place] = self.device.upload(array)
+                inputs[position] = self.device.upload(array)
         if small:
-            sizes = [aligned(arrays[place].nbytes) for place in small]
+            sizes = [aligned(arrays[position].nbytes) for position in small]
             packed, begin = np.empty(sum(sizes), np.uint8), 0
             begins = []
-            for place, size in zip(small, sizes, strict=True):
-                array = np.ascontiguousarray(arrays[place])
+            for position, size in zip(small, sizes, strict=True):
+                array = np.ascontiguousarray(arrays[position])
                 packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
                 begins.append(begin)
                 begin += size
             there = self.device.upload(packed)
-            for place, begin in zip(small, begins, strict=True):
-                array = arrays[place]
-                inputs[place] = there.part(begin, array.shape, array.dtype)
+            for position, begin in zip(small, begins, strict=True):
+                array = arrays[position]
+                inputs[position] = there.part(begin, array.shape, array.dtype)
         return inputs
 
     def _begun(
         self,
         arrays: Sequence[np.ndarray | DeviceArray],
         inputs: dict[int, DeviceArray],
-        made: Sequence[DeviceArray],
+        outputs: Sequence[DeviceArray],
         watch: Watch | None,
     ) -> ProgramRun:
         program = self.program
         addresses = [0] * program.registers
-        for place, register in program.used.items():
-            addresses[register] = inputs[place].pointer
-        for register, array in zip(program.outputs, made, strict=True):
+        for position, register in program.used.items():
+            addresses[register] = inputs[position].pointer
+        for register, array in zip(program.outputs, outputs, strict=True):
             addresses[register] = array.pointer
         size = program.workspace + program.numbers + program.scratch
         memory = None
@@ -263,17 +263,21 @@ class Ready:
             addresses[NUMBERS] = addresses[WORK] + program.workspace
             addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
         values: list[Any] = [None] * program.values
-        for place, register in program.known.items():
-            values[register] = arrays[place]
+        for position, register in program.known.items():
+            values[register] = arrays[position]
         now = ProgramRun(self.device, addresses, values, watch)
         # The memory is free when the run is over for the host: what comes later on the device uses it later.
         now.memory = memory
         return now
 
-    def _result(self, number: int, inputs: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
-        (kind, place), shape, changed = self._results[number]
+    def _result(self, number: int, inputs: dict[int, DeviceArray], outputs: Sequence[DeviceArray]) -> DeviceArray:
+        (kind, position), shape, changed = self._results[number]
         array = (
-            made[place] if kind is MemoryKind.OUTPUT else inputs[place] if changed else self.device.bring(inputs[place])
+            outputs[position]
+            if kind is MemoryKind.OUTPUT
+            else inputs[position]
+            if changed
+            else self.device.bring(inputs[position])
         )
         return array if array.shape == shape else array.reshape(shape)
 

@@ -52,4 +52,4 @@ def follows(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
 
 def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collection[Location]) -> set[int]:
     """The positions of the values that are known numbers."""
-    return {place for place, operand in enumerate(operands) if is_known(plan, operand, known)}
+    return {position for position, operand in enumerate(operands) if is_known(plan, operand, known)}

@@ -168,9 +168,9 @@ class LaunchStep(DeviceStep):
         launch = self.launch
         self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
         arguments = self.prepared.arguments
-        for place, value, part in self.numbers:
-            dtype = SCALAR_DTYPES[launch.source.parameters[place]]
-            self._scalars.append((arguments[place : place + 1].view(dtype), value, part))
+        for position, value, part in self.numbers:
+            dtype = SCALAR_DTYPES[launch.source.parameters[position]]
+            self._scalars.append((arguments[position : position + 1].view(dtype), value, part))
 
     def do(self, run: ProgramRun) -> None:
         """Queue the launch."""

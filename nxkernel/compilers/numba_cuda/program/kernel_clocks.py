@@ -74,11 +74,11 @@ class DeviceClock(Clock):
 
     def _fresh(self, arrays: Sequence[Any]) -> list[Any]:
         """The arrays, with copies of those that the program updates."""
-        found = list(arrays)
-        for place, _ in self._executable.graph.updates:
-            array = arrays[place]
-            found[place] = array.device.bring(array) if type(array) is DeviceArray else array.copy()
-        return found
+        fresh = list(arrays)
+        for position, _ in self._executable.graph.updates:
+            array = arrays[position]
+            fresh[position] = array.device.bring(array) if type(array) is DeviceArray else array.copy()
+        return fresh
 
     def _device(self, arrays: Sequence[Any]) -> Any:
         return next((array.device for array in arrays if type(array) is DeviceArray), self._executable.device)

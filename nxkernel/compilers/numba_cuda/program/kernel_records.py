@@ -57,14 +57,14 @@ class Records:
         steps : iterable of DeviceStep
             All of the program; they get to know the new numbers of their records.
         """
-        found: list[KernelRecord] = []
+        ordered: list[KernelRecord] = []
         for step in steps:
             if step.record is not None:
-                found.append(self.all[step.record])
-                step.record = len(found) - 1
-        for before, record in pairwise(found):
+                ordered.append(self.all[step.record])
+                step.record = len(ordered) - 1
+        for before, record in pairwise(ordered):
             record.continues = len(record.nodes) == 1 == len(before.nodes) and record.nodes[0] is before.nodes[0]
-        return found
+        return ordered
 
     def nest(self, step: Step, launch: KernelLaunch) -> KernelRecord:
         """Kernel record of a loop-nest launch."""

@@ -104,15 +104,15 @@ class DeviceScope:
         self.writer, self.plan, self.machine = writer, plan, machine or writer.device
         self.inputs, self.outputs, self.work = inputs, outputs, work
         #: Where known numbers are, and their registers of the host.
-        self.values: dict[Location, int] = {Location.input(place): value for place, value in known.items()}
+        self.values: dict[Location, int] = {Location.input(position): value for position, value in known.items()}
         #: The places that something on the device reads.
         self.needed: set[Location] = set()
         self._numbers: dict[Location, Address] = {}
         self._drafts: list[Numbers | HostStep | DeferredSteps] = []
         first = Numbers(self)
-        for place, value in known.items():
-            if inputs[place] is None:
-                first.write(Location.input(place), plan.graph.parameters[place].type, value)
+        for position, value in known.items():
+            if inputs[position] is None:
+                first.write(Location.input(position), plan.graph.parameters[position].type, value)
         self.add(first)
 
     def add(self, draft: Numbers | HostStep | DeferredSteps) -> None:
@@ -148,19 +148,19 @@ class DeviceScope:
         machine: Machine | None = None,
     ) -> DeviceScope:
         """A scope for a body of a loop or branch, with its steps written."""
-        made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
-        made.run()
-        return made
+        scope = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
+        scope.run()
+        return scope
 
     def set_number(self, where: Address, type_: Type, value: HostNumber) -> None:
         """Write a host number to an address when it is needed there.
 
         See :func:`~nxkernel.compilers.numba_cuda.program.scalar_kernels.known_value`.
         """
-        place = ("known", self.writer.value())
-        self._numbers[place] = where
-        self.needed.add(place)
-        self.numbers().write(place, type_, value)
+        location = ("known", self.writer.value())
+        self._numbers[location] = where
+        self.needed.add(location)
+        self.numbers().write(location, type_, value)
 
     def new_numbers(self) -> Numbers:
         """Start another group of scalars."""
@@ -175,12 +175,12 @@ class DeviceScope:
 
     def finished(self) -> list[HostStep]:
         """The steps, without those that nothing needs."""
-        found: list[list[HostStep]] = []
+        steps_of_drafts: list[list[HostStep]] = []
         while self._drafts:
             # What comes later says what is needed of what comes before.
             draft = self._drafts.pop()
-            found.append(draft.finished() if hasattr(draft, "finished") else [draft])
-        return [step for steps in reversed(found) for step in steps]
+            steps_of_drafts.append(draft.finished() if hasattr(draft, "finished") else [draft])
+        return [step for steps in reversed(steps_of_drafts) for step in steps]
 
     # Places ----------------------------------------------------------------------------------------------------
 
@@ -188,10 +188,10 @@ class DeviceScope:
         """The address of a value that the device reads or writes."""
         return self.at(self.plan.place[node])
 
-    def at(self, place: Location) -> Address:
+    def at(self, location: Location) -> Address:
         """The address of a location."""
-        kind, number = place
-        self.needed.add(place)
+        kind, number = location
+        self.needed.add(location)
         if kind is MemoryKind.WORKSPACE:
             return further(self.work, number)
         if kind is MemoryKind.OUTPUT:
@@ -199,9 +199,9 @@ class DeviceScope:
         address = self.inputs[number] if kind is MemoryKind.INPUT else None
         if address is not None:
             return address()
-        if place not in self._numbers:
-            self._numbers[place] = self.writer.number()
-        return self._numbers[place]
+        if location not in self._numbers:
+            self._numbers[location] = self.writer.number()
+        return self._numbers[location]
 
     # Steps -----------------------------------------------------------------------------------------------------
 
@@ -215,8 +215,8 @@ class DeviceScope:
             size = launch.scratch
             self.add(FillStep("fill", scratch, launch.fill, size, nodes=record.nodes))
         places = [further(scratch if owner is None else self.where(owner), offset) for owner, offset in launch.memory]
-        made = LaunchStep(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
-        self.add(made)
+        step = LaunchStep(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
+        self.add(step)
 
     def _nest(self, step: Step, bound: BoundNest) -> None:
         for launch in launches_of(bound, self.machine):
@@ -298,29 +298,31 @@ class HostProgram:
         writer = HostProgramWriter(device, plan)
         self.used: dict[int, int] = {}
         self.outputs = [writer.register() for _ in plan.arrays]
-        self.known = {place: writer.value() for place in sorted(known)}
+        self.known = {position: writer.value() for position in sorted(known)}
 
-        def input_address(place: int) -> Callable[[], Address]:
+        def input_address(position: int) -> Callable[[], Address]:
             def where() -> Address:
-                if place not in self.used:
-                    self.used[place] = writer.register()
-                return Address(self.used[place])
+                if position not in self.used:
+                    self.used[position] = writer.register()
+                return Address(self.used[position])
 
             return where
 
         def output_address(register: int) -> Callable[[], Address]:
             return lambda: Address(register)
 
-        given = [input_address(place) for place in range(inputs)]
-        made = [output_address(register) for register in self.outputs]
-        scope = DeviceScope(writer, plan, given, made, WORKSPACE, self.known)
+        input_addresses = [input_address(position) for position in range(inputs)]
+        output_addresses = [output_address(register) for register in self.outputs]
+        scope = DeviceScope(writer, plan, input_addresses, output_addresses, WORKSPACE, self.known)
         scope.run()
         for where in plan.outputs:
             scope.at(where)
-        for place, _ in updates:
-            scope.at(Location.input(place))
+        for position, _ in updates:
+            scope.at(Location.input(position))
         self.steps = scope.finished()
-        self.changed = [(number, place) for place, number in updates if plan.outputs[number] != Location.input(place)]
+        self.changed = [
+            (number, position) for position, number in updates if plan.outputs[number] != Location.input(position)
+        ]
         on_device = list(all_on_device(self.steps))
         self.records = writer.records.ordered(on_device)
         self.launched = [step for step in on_device if isinstance(step, LaunchStep)]

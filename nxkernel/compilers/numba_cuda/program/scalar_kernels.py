@@ -84,28 +84,28 @@ class Numbers:
         """Whether the next scalar should go into another kernel."""
         return len(self._parts) >= MOST
 
-    def write(self, place: Location, type_: Type, value: HostNumber) -> None:
+    def write(self, location: Location, type_: Type, value: HostNumber) -> None:
         """Write a host number to memory, if a step on the device reads it there."""
-        self._parts.append(_ScalarPart(None, place, type_, value))
+        self._parts.append(_ScalarPart(None, location, type_, value))
 
     def take(self, work: ScalarStep | ElementStore) -> None:
         """Append a scalar or an element store."""
         scope, node = self.scope, work.node
-        place = scope.plan.place[node]
+        location = scope.plan.place[node]
         if isinstance(work, ScalarStep) and follows(scope.plan, node, scope.values):
             register = scope.writer.value()
             self._operations.append(HostOperation(register, *self._operation(node)))
-            scope.values[place] = register
-            self.write(place, node.type, register)
+            scope.values[location] = register
+            self.write(location, node.type, register)
             return
         store = isinstance(work, ElementStore)
         known = {}
         for one in _stored(node) if store else scalars.reads_of(node):
-            found = scope.plan.place.get(one)
-            if scalars.is_single(one) and found in scope.values:
-                known[one] = scope.values[found]
-        scope.values.pop(place, None)
-        self._parts.append(_ScalarPart(node, place, node.type, None, known, store))
+            source = scope.plan.place.get(one)
+            if scalars.is_single(one) and source in scope.values:
+                known[one] = scope.values[source]
+        scope.values.pop(location, None)
+        self._parts.append(_ScalarPart(node, location, node.type, None, known, store))
 
     def _operation(self, node: Expr) -> tuple[Callable[..., HostValue], list[HostNumber]]:
         """The function and operands by which the host computes a scalar."""
@@ -131,10 +131,10 @@ class Numbers:
         nodes = [part.node for part in parts if part.node is not None]
         writer = scope.writer
         record = writer.records.numbers(launch, nodes)
-        made = LaunchStep(
+        step = LaunchStep(
             launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record)
         )
-        return [*steps, made]
+        return [*steps, step]
 
 
 def known_value(scope: DeviceScope, node: Expr) -> HostNumber:
@@ -200,10 +200,10 @@ class _Text(Arithmetic):
         """The text of a scalar: a host number, one of this kernel, or one in memory."""
         if node in self._known:
             return self.kernel.number(self._known[node], node.type)
-        place = self.plan.place[node]
-        if place not in self._held:
-            self._held[place] = self.w.load(self.array(node), FIRST, node.type)
-        return self._held[place]
+        location = self.plan.place[node]
+        if location not in self._held:
+            self._held[location] = self.w.load(self.array(node), FIRST, node.type)
+        return self._held[location]
 
     def array(self, node: Expr) -> str:
         """The name of the pointer to an array."""

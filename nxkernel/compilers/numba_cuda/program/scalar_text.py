@@ -144,10 +144,10 @@ class Arithmetic(ABC):
             return self.w.held(emit(self.w, op, values, operands))
         if node.primitive in (p.iota, p.constant):
             return self.kernel.number(cast_number(node.params.get("value", 0), node.type), node.type)
-        found = scalars.element_of(node)
-        if scalars.is_single(found.base):
-            return self.taken(found.base)
-        return self.w.load(self.array(found.base), self.index(found.offset), node.type)
+        element = scalars.element_of(node)
+        if scalars.is_single(element.base):
+            return self.taken(element.base)
+        return self.w.load(self.array(element.base), self.index(element.offset), node.type)
 
     def stored(self, node: Expr) -> tuple[str, Value, StoreMode]:
         """The index, value and store mode of an element store."""

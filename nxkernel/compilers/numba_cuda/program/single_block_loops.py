@@ -97,9 +97,9 @@ def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device
         [step for step in steps if not isinstance(step, HostArithmetic | HostNumbers)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
-    made = SingleBlockWriter(loop, SingleBlock(device), title)
-    made.write(asked, turned, ended, answer)
-    return [*reckoned, made.launched()]
+    writer = SingleBlockWriter(loop, SingleBlock(device), title)
+    writer.write(asked, turned, ended, answer)
+    return [*reckoned, writer.launched()]
 
 
 class SingleBlockWriter:
@@ -141,10 +141,10 @@ class SingleBlockWriter:
             self._step(step)
         after = {key: (self.sources.get(key[0], key[0]), *key[1:]) for key in self.variables}
         moved = [(self.variables[key], self.variables[other]) for key, other in after.items() if key != other]
-        for place, (_, other) in enumerate(moved):
-            body.line(f"moved{place} = {other}")
-        for place, (name, _) in enumerate(moved):
-            body.line(f"{name} = moved{place}")
+        for position, (_, other) in enumerate(moved):
+            body.line(f"moved{position} = {other}")
+        for position, (name, _) in enumerate(moved):
+            body.line(f"{name} = moved{position}")
         end = self.w = type(body)(1)
         for step in ended:
             self._copy(step)
@@ -225,14 +225,14 @@ class SingleBlockWriter:
         (function,) = ast.parse(launch.source.text).body
         names: dict[str, str] = {}
         parameters = launch.source.parameters
-        live = {place: (value, part) for place, value, part in step.numbers}
-        for place, (argument, kind) in enumerate(zip(function.args.args, parameters, strict=True)):
+        live = {position: (value, part) for position, value, part in step.numbers}
+        for position, (argument, kind) in enumerate(zip(function.args.args, parameters, strict=True)):
             if kind.endswith("*"):
-                names[argument.arg] = self._pointer(step.places[place], kind)
-            elif place in live:
-                names[argument.arg] = self.kernel.live(kind, *live[place])
+                names[argument.arg] = self._pointer(step.places[position], kind)
+            elif position in live:
+                names[argument.arg] = self.kernel.live(kind, *live[position])
             else:
-                names[argument.arg] = self.kernel.scalar(kind, launch.scalars[place - len(step.places)])
+                names[argument.arg] = self.kernel.scalar(kind, launch.scalars[position - len(step.places)])
         self.shared = max(self.shared, launch.shared)
         wide, high = block
         single = _is_single(launch)

@@ -86,12 +86,12 @@ class _Inside(Arithmetic):
 
     def _store(self, node: Expr) -> None:
         index, value, mode = self.stored(node)
-        place, type_ = self.plan.place[node], node.type
+        location, type_ = self.plan.place[node], node.type
         if scalars.is_single(node):
             # An array of one element is a variable, too.
-            self.values[place] = self.joined(self.values[place], value, type_) if mode is StoreMode.ADD else value
+            self.values[location] = self.joined(self.values[location], value, type_) if mode is StoreMode.ADD else value
             return
-        pointer = self.arrays[place]
+        pointer = self.arrays[location]
         if mode is StoreMode.ADD:
             value = self.joined(self.w.load(pointer, index, type_), value, type_)
         self.w.store(pointer, index, value, type_)
@@ -104,13 +104,13 @@ class _Inside(Arithmetic):
         values = {k: self.taken(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         arrays = {k: self.array(one) for k, one in enumerate(operands) if k not in values}
         write = self.loop if control.is_loop else self.choice
-        for result, value, place in zip(control.results, write(control, values, arrays), control.shared, strict=True):
+        for result, value, operand in zip(control.results, write(control, values, arrays), control.shared, strict=True):
             if result is None:
                 continue
             if value is not None:
                 self.values[self.plan.place[result]] = value
             else:
-                self.arrays[self.plan.place[result]] = arrays[place]
+                self.arrays[self.plan.place[result]] = arrays[operand]
 
     def loop(
         self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str], step: str = ""
@@ -153,18 +153,18 @@ class _Inside(Arithmetic):
         w, node = self.w, control.node
         inputs = {Location.input(k - 1): value for k, value in values.items() if k}
         pointers = {Location.input(k - 1): name for k, name in arrays.items()}
-        found: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
+        results: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
         holds = truth(w, values[0], node.operands[0].type)
         for header, plan in zip((f"if {holds}:", "else:"), control.parts, strict=True):
             with w.block(header):
                 side = _Inside(self.kernel, plan, inputs, pointers)
                 side.run()
-                for name, where in zip(found, plan.outputs, strict=True):
+                for name, where in zip(results, plan.outputs, strict=True):
                     if name is not None:
                         for target, part in zip(_parts(name), _parts(side.values[where]), strict=True):
                             w.line(f"{target} = {part}")
                 w.line("pass")
-        return found
+        return results
 
     def _name(self, type_: Type) -> Value:
         return ComplexText(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
@@ -223,16 +223,16 @@ class _Outermost:
             return self.kernel.number(known_value(scope, operand), operand.type)
         return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
-    def _array_address(self, place: int, operand: Expr) -> Address:
+    def _array_address(self, position: int, operand: Expr) -> Address:
         """The address of an array operand; loop state is copied first if its result is elsewhere."""
         scope, control = self.scope, self.control
-        if not self.is_loop or place >= self.node.params["state"] or control.shared[place] is not None:
+        if not self.is_loop or position >= self.node.params["state"] or control.shared[position] is not None:
             return scope.where(operand)
-        if control.results[place] is not None:
-            address = scope.where(control.results[place])
+        if control.results[position] is not None:
+            address = scope.where(control.results[position])
         else:
             register, begin = scope.where(control.scratch)
-            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).results[place]
+            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).results[position]
             address = Address(register, begin + offset)
         scope.add(CopyStep("state of a loop", address, scope.where(operand), bytes_of(operand), nodes=[self.node]))
         return address
@@ -247,9 +247,9 @@ class _Outermost:
         self, inside: _Inside, values: Mapping[int, Value], arrays: Mapping[int, str]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Write a loop whose iterations threads share; grid and block."""
-        w, control, found = self.w, self.control, self.control.independence
-        counter, count = found.counter, self.node.params["state"]
-        start, step = values[counter], self.kernel.scalar("s64", found.step)
+        w, control, independence = self.w, self.control, self.control.independence
+        counter, count = independence.counter, self.node.params["state"]
+        start, step = values[counter], self.kernel.scalar("s64", independence.step)
         thread = w.let("cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
         mine = w.let(f"{start} + {thread} * {step}")
         further = w.let(f"cuda.gridDim.x * cuda.blockDim.x * {step}")
@@ -266,14 +266,14 @@ class _Outermost:
 
     def _end(self, values: Mapping[int, Value]) -> Value:
         """The counter's value after the loop."""
-        found = self.control.independence
-        condition, start = self.node.params["condition"], values[found.counter]
-        places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-        if found.bound in places:
-            bound = values[places[found.bound]]
+        independence = self.control.independence
+        condition, start = self.node.params["condition"], values[independence.counter]
+        places = {parameter: position for position, parameter in enumerate(condition.parameters)}
+        if independence.bound in places:
+            bound = values[places[independence.bound]]
         else:
-            bound = element_types.literal(found.bound.params["value"], found.bound.type)
-        step = abs(found.step)
-        way = f"{bound} - {start}" if found.step > 0 else f"{start} - {bound}"
+            bound = element_types.literal(independence.bound.params["value"], independence.bound.type)
+        step = abs(independence.step)
+        way = f"{bound} - {start}" if independence.step > 0 else f"{start} - {bound}"
         iterations = self.w.let(f"div(maximum({way}, {FIRST}) + s64({step - 1}), s64({step}))")
-        return self.w.let(f"{start} + {iterations} * s64({found.step})")
+        return self.w.let(f"{start} + {iterations} * s64({independence.step})")

@@ -81,21 +81,21 @@ class _Lines:
         scalars = (self.length, self.parts, self.part, self.outer * self.parts)
         block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
         grid = min(scalars[-1], MOST_BLOCKS)
-        made = scan_kernels.rows(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_rows, made, scalars, grid, block)
+        kernel = scan_kernels.rows(self.scan, self.parts > 1)
+        return self._launches(scan_kernels.totals_of_rows, kernel, scalars, grid, block)
 
     def of_columns(self, device: Machine) -> list[KernelLaunch]:
         """The launches for adjacent columns: one thread a part."""
         scalars = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
         block = min(THREADS, device.threads)
         grid = min(ceil_div(scalars[-1], block), MOST_BLOCKS)
-        made = scan_kernels.columns(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_columns, made, scalars, grid, block)
+        kernel = scan_kernels.columns(self.scan, self.parts > 1)
+        return self._launches(scan_kernels.totals_of_columns, kernel, scalars, grid, block)
 
     def _launches(
         self,
         totals: Callable[[ScanForm], KernelSource],
-        made: KernelSource,
+        scan_kernel: KernelSource,
         scalars: Sequence[int],
         grid: int,
         block: int,
@@ -107,8 +107,8 @@ class _Lines:
             return KernelLaunch(kernel, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title)
 
         if self.parts == 1:
-            return [launch(made, (source, target), "from end to end")]
+            return [launch(scan_kernel, (source, target), "from end to end")]
         return [
             launch(totals(self.scan), (source, kept), f"totals of {self.parts} parts"),
-            launch(made, (source, target, kept), "part by part"),
+            launch(scan_kernel, (source, target, kept), "part by part"),
         ]

@@ -82,12 +82,12 @@ def widened(array: Any, dtype: np.dtype) -> Any:
     return array.astype(np.float32) if dtype == np.float16 else array
 
 
-def settle(place: Any, dtype: np.dtype, value: Any) -> None:
+def settle(target: Any, dtype: np.dtype, value: Any) -> None:
     """Write a CuPy array into a destination, rounded to its type.
 
     Parameters
     ----------
-    place : cupy.ndarray
+    target : cupy.ndarray
         Of bf16 the bits.
     dtype : numpy.dtype
         Of its elements.
@@ -95,7 +95,7 @@ def settle(place: Any, dtype: np.dtype, value: Any) -> None:
         In any type that becomes it.
     """
     if not is_bf16(dtype):
-        place[...] = value
+        target[...] = value
         return
     import cupy
 
@@ -103,4 +103,4 @@ def settle(place: Any, dtype: np.dtype, value: Any) -> None:
     rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
     # A carry out of the digits of a NaN would make it an infinity or zero.
     nan = (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
-    place[...] = cupy.where(nan, (bits >> np.uint32(16)) | np.uint32(0x40), rounded).astype(np.uint16)
+    target[...] = cupy.where(nan, (bits >> np.uint32(16)) | np.uint32(0x40), rounded).astype(np.uint16)

@@ -70,11 +70,11 @@ def _too_little(device: Device, library: str, error: Exception) -> DeviceMemoryE
         return faults.out_of_memory(device, asked)
     memory = device.memory
     free, total, used = map(amount, (memory.free, memory.total, memory.used))
-    found = DeviceMemoryError(
+    memory_error = DeviceMemoryError(
         message(
             f"{library} finds too little memory to work with on {device.name}: {free}B of {total}B are free.",
             f"Arrays that are in use hold {used}B; nx.backend_deallocate(t) gives a tensor's memory back at once.",
         )
     )
-    found.used, found.total = memory.used, memory.total
-    return found
+    memory_error.used, memory_error.total = memory.used, memory.total
+    return memory_error

@@ -145,9 +145,9 @@ class ProductCall:
         dtype, wide = product.type.dtype, types.compute_type(product.type).dtype
         a = _side(product.left, left, product.batch, product.rows, product.depth, dtype)
         b = _side(product.right, right, product.batch, product.columns, product.depth, dtype)
-        place = at_address(result, (product.batch, product.rows, product.columns), dtype)
+        target = at_address(result, (product.batch, product.rows, product.columns), dtype)
         with np.errstate(all="ignore"):
-            place[...] = np.matmul(a.astype(wide), b.astype(wide).swapaxes(1, 2))
+            target[...] = np.matmul(a.astype(wide), b.astype(wide).swapaxes(1, 2))
 
 
 def _side(matrix: Matrix, pointer: int, batch: int, rows: int, depth: int, dtype: np.dtype) -> np.ndarray:

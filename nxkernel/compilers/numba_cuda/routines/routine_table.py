@@ -90,24 +90,24 @@ class DeviceRoutine:
         node = self.node
         if device.simulated or not all(array.size for array in operands):
             # For matrices without elements, too, of which libraries want to know nothing.
-            given = [array.host() for array in operands]
-            for place, value in _wanted(node, results, MEANING[node.primitive](node.spec, *given, **node.params)):
-                device.write(place.pointer, value)
+            inputs = [array.host() for array in operands]
+            for target, value in _wanted(node, results, MEANING[node.primitive](node.spec, *inputs, **node.params)):
+                device.write(target.pointer, value)
             return
         library, function = LIBRARIES[node.primitive]
 
         def work() -> None:
             wide = [device_arrays.widened(device_arrays.on_gpu(array), array.dtype) for array in operands]
-            for place, value in _wanted(node, results, function(*wide, **node.params)):
-                device_arrays.settle(device_arrays.on_gpu(place), place.dtype, value)
+            for target, value in _wanted(node, results, function(*wide, **node.params)):
+                device_arrays.settle(device_arrays.on_gpu(target), target.dtype, value)
 
         compute_on(device, library, work)
 
 
-def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> list[tuple[DeviceArray, Any]]:
+def _wanted(node: Expr, results: Sequence[DeviceArray | None], computed: Any) -> list[tuple[DeviceArray, Any]]:
     """The results that are needed, paired with the arrays that were computed for them."""
-    values = found if type(node.spec) is tuple else (found,)
-    return [(place, x) for place, x in zip(results, values, strict=True) if place is not None and place.size]
+    values = computed if type(node.spec) is tuple else (computed,)
+    return [(target, x) for target, x in zip(results, values, strict=True) if target is not None and target.size]
 
 
 #: For each primitive that a library computes the library's name, and a function of CuPy arrays that gives CuPy arrays
@@ -148,8 +148,8 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
 
 
 def _of_library(node: Expr) -> DeviceRoutine:
-    given = ", ".join(str(operand.spec) for operand in node.operands[:1])
-    return DeviceRoutine(node, f"{node.primitive.name} of {given} by {LIBRARIES[node.primitive][0]}")
+    operands = ", ".join(str(operand.spec) for operand in node.operands[:1])
+    return DeviceRoutine(node, f"{node.primitive.name} of {operands} by {LIBRARIES[node.primitive][0]}")
 
 
 @routine(p.njit_call)

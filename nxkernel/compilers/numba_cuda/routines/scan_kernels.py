@@ -268,7 +268,7 @@ def scan_columns(source, target{", totals" if cut else ""}, length, columns, par
 
 def _complex_columns(scan: ScanForm) -> KernelSource:
     value = load("source", f"base + ({scan.place}) * columns", scan.type)
-    made = scan.combined(ComplexText("re", "im"), ComplexText("other_re", "other_im"))
+    joined = scan.combined(ComplexText("re", "im"), ComplexText("other_re", "other_im"))
     write = "\n".join(store("target", f"base + ({scan.place}) * columns", ComplexText("re", "im"), scan.type))
     text = f"""
 def scan_columns(source, target, length, columns, parts, part, tasks):
@@ -281,8 +281,8 @@ def scan_columns(source, target, length, columns, parts, part, tasks):
         while at < end:
             other_re = {value.re}
             other_im = {value.im}
-            product = {made.re}
-            im = {made.im}
+            product = {joined.re}
+            im = {joined.im}
             re = product
 {indent(write, " " * 12)}
             at += 1

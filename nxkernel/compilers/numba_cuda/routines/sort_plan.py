@@ -82,7 +82,7 @@ class _SortLaunches:
     def places(self) -> dict[str, int]:
         """The offsets in scratch memory of the counts and of the double-buffered keys and indices, and its size."""
         order, count = self.order, self.rows * self.length
-        found, end = {}, 0
+        offsets, end = {}, 0
         sizes = {"counts": self.rows * DIGITS * self.parts * order.place.size}
         between = order.passes - 1
         for turn in range(min(between, 2)):
@@ -90,9 +90,9 @@ class _SortLaunches:
             if order.paired:
                 sizes[f"places {turn}"] = count * order.place.size
         for name, size in sizes.items():
-            found[name] = end
+            offsets[name] = end
             end += ceil_div(size, 256) * 256
-        return {**found, "end": end}
+        return {**offsets, "end": end}
 
     @property
     def scratch(self) -> int:
@@ -105,14 +105,14 @@ class _SortLaunches:
         operand, result = MemoryArgument(self.node.operands[0]), MemoryArgument(self.node)
         block, tasks = min(THREADS, device.threads), self.rows * self.parts
         counts = MemoryArgument(None, places["counts"])
-        made = []
+        launches = []
 
         def launch(
             source: KernelSource, memory: Sequence[MemoryArgument], scalars: Sequence[int], blocks: int, what: str
         ) -> None:
             title = f"{self.title}, digit {number + 1} of {passes}: {what}"
             grid = min(blocks, MOST_BLOCKS)
-            made.append(KernelLaunch(source, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title))
+            launches.append(KernelLaunch(source, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title))
 
         for number in range(passes):
             first, last = number == 0, number == passes - 1
@@ -130,4 +130,4 @@ class _SortLaunches:
             elif not last and order.paired:
                 memory.append(MemoryArgument(None, places[f"places {number % 2}"]))
             launch(sort_kernels.move(order, first, last), memory, scalars, tasks, "move")
-        return made
+        return launches

@@ -41,15 +41,15 @@ def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], 
         if len(operands) != len(parameters):
             return None
         arguments: list[Any] = []
-        for parameter, found in zip(parameters, map(types.unliteral, operands), strict=True):
+        for parameter, actual in zip(parameters, map(types.unliteral, operands), strict=True):
             if isinstance(parameter, types.Type):
-                found = parameter
+                actual = parameter
             elif parameter is None:
-                if found != arguments[-1]:
+                if actual != arguments[-1]:
                     return None
-            elif not isinstance(found, parameter):
+            elif not isinstance(actual, parameter):
                 return None
-            arguments.append(found)
+            arguments.append(actual)
         returned = arguments[result] if isinstance(result, int) else result
         return returned(*arguments), codegen
 
@@ -64,7 +64,7 @@ def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], 
         write = function
         typed.__name__ = name
         # Numba counts the arguments by the names of the parameters.
-        names = ("typingctx", *(f"argument{place}" for place in range(len(parameters))))
+        names = ("typingctx", *(f"argument{position}" for position in range(len(parameters))))
         typed.__signature__ = inspect.Signature([inspect.Parameter(one, _POSITIONAL) for one in names])
         TABLE[name] = intrinsic(typed)
         return function
@@ -74,10 +74,10 @@ def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], 
 
 def _call(builder: ir.IRBuilder, name: str, result: Any, *arguments: Any) -> Any:
     """Call a function of the module, of libdevice or of LLVM."""
-    found = builder.module.globals.get(name)
-    if found is None:
-        found = ir.Function(builder.module, ir.FunctionType(result, [value.type for value in arguments]), name)
-    return builder.call(found, arguments)
+    declared = builder.module.globals.get(name)
+    if declared is None:
+        declared = ir.Function(builder.module, ir.FunctionType(result, [value.type for value in arguments]), name)
+    return builder.call(declared, arguments)
 
 
 def _libdevice(builder: ir.IRBuilder, name: str, *arguments: Any) -> Any:

@@ -49,10 +49,10 @@ class Context:
     @staticmethod
     def make_tuple(b: ir.IRBuilder, type_: types.Type, parts: Sequence[ir.Value]) -> ir.Value:
         """A tuple value of some parts."""
-        made = ir.Constant(llvm_type(type_), ir.Undefined)
-        for place, part in enumerate(parts):
-            made = b.insert_value(made, part, place)
-        return made
+        result = ir.Constant(llvm_type(type_), ir.Undefined)
+        for position, part in enumerate(parts):
+            result = b.insert_value(result, part, position)
+        return result
 
     @staticmethod
     def get_dummy_value() -> None:
@@ -131,10 +131,10 @@ class ExpressionWriter:
         index = self._cast(self._value(node.slice), types.int64, node)
         if isinstance(memory, LocalArray):
             return self.b.gep(memory.pointer, [index]), memory.element
-        found = self._value(node.value)
-        if not isinstance(found.type, types.CPointer):
-            self._refuse(node, f"{found.type} has no elements to be found by number")
-        return self.b.gep(found.value, [index]), found.type.dtype
+        pointer = self._value(node.value)
+        if not isinstance(pointer.type, types.CPointer):
+            self._refuse(node, f"{pointer.type} has no elements to be found by number")
+        return self.b.gep(pointer.value, [index]), pointer.type.dtype
 
     # Expressions -----------------------------------------------------------------------------------------------
 
@@ -155,9 +155,9 @@ class ExpressionWriter:
         return self._refuse(node, f"{value!r} is no number")
 
     def _value_name(self, node: ast.Name) -> Typed:
-        place = self.places.get(node.id)
-        if place is not None:
-            return Typed(self.b.load(place.value), place.type)
+        variable = self.places.get(node.id)
+        if variable is not None:
+            return Typed(self.b.load(variable.value), variable.type)
         if node.id in self.fixed:
             return self.fixed[node.id]
         number = device_intrinsics.TABLE.get(node.id)
@@ -310,10 +310,10 @@ class ExpressionWriter:
     # Calls -----------------------------------------------------------------------------------------------------
 
     def _value_call(self, node: ast.Call) -> Typed:
-        found = self._call(node)
-        if found is None:
+        result = self._call(node)
+        if result is None:
             self._refuse(node, f"{ast.unparse(node.func)} has no value")
-        return found
+        return result
 
     def _call(self, node: ast.Call) -> Typed | None:
         name = ast.unparse(node.func)
@@ -324,11 +324,11 @@ class ExpressionWriter:
         if name == "cuda.shfl_xor_sync":
             return self._shuffled(node, *operand)
         intrinsic = device_intrinsics.TABLE.get(name)
-        found = intrinsic and intrinsic._defn(None, *[value.type for value in operand])
-        if not found:
+        typing = intrinsic and intrinsic._defn(None, *[value.type for value in operand])
+        if not typing:
             kinds = ", ".join(str(value.type) for value in operand)
             self._refuse(node, f"{name} of {kinds} is not known")
-        signature, write = found
+        signature, write = typing
         values = [self._cast(one, type_, node) for one, type_ in zip(operand, signature.args, strict=True)]
         result = write(Context, self.b, signature, values)
         return None if signature.return_type == types.void else Typed(result, signature.return_type)
@@ -347,7 +347,7 @@ class ExpressionWriter:
         whole = ir.IntType(width)
         bits = operand.value if whole == operand.value.type else b.bitcast(operand.value, whole)
         wide = b.zext(bits, _I32) if width < 32 else bits
-        words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(place)), _I32) for place in (0, 32)]
+        words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(shift)), _I32) for shift in (0, 32)]
         result = ir.LiteralStructType([_I32, ir.IntType(1)])
         # 3 is the exchange by xor, 31 all lanes of the warp.
         words = [

@@ -42,11 +42,11 @@ def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
         return [word]
     if word.type == _I32 and kind == _I16:
         both = _asm(b, ir.LiteralStructType([_I16, _I16]), "mov.b32 {$0, $1}, $2;", "=h,=h,r", word)
-        return [b.extract_value(both, place) for place in (0, 1)]
+        return [b.extract_value(both, shift) for shift in (0, 1)]
     if word.type == _I32:
         word = _asm(b, _I32, "mov.b32 $0, $1;", "=r,r", word)
-    places = range(0, word.type.width, kind.width)
-    return [b.trunc(b.lshr(word, ir.Constant(word.type, place)), kind) for place in places]
+    shifts = range(0, word.type.width, kind.width)
+    return [b.trunc(b.lshr(word, ir.Constant(word.type, shift)), kind) for shift in shifts]
 
 
 def _put_together(b: ir.IRBuilder, parts: list[Any], kind: Any) -> Any:
@@ -56,8 +56,8 @@ def _put_together(b: ir.IRBuilder, parts: list[Any], kind: Any) -> Any:
     if kind == _I32 and len(parts) == 2:
         return _asm(b, _I32, "mov.b32 $0, {$1, $2};", "=r,h,h", *parts)
     word = b.zext(parts[0], kind)
-    for place, part in enumerate(parts[1:], start=1):
-        word = b.or_(word, b.shl(b.zext(part, kind), ir.Constant(kind, place * part.type.width)))
+    for position, part in enumerate(parts[1:], start=1):
+        word = b.or_(word, b.shl(b.zext(part, kind), ir.Constant(kind, position * part.type.width)))
     return word
 
 
@@ -107,14 +107,14 @@ def _store(count: int) -> Any:
         def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(p.dtype)
             word, words = _moved(kind, count)
-            parts = [b.extract_value(arguments[2], place) for place in range(count)]
+            parts = [b.extract_value(arguments[2], position) for position in range(count)]
             each = count // words
-            made = [_put_together(b, parts[n * each : (n + 1) * each], word) for n in range(words)]
-            value = made[0]
+            packed = [_put_together(b, parts[n * each : (n + 1) * each], word) for n in range(words)]
+            value = packed[0]
             if words > 1:
                 value = ir.Constant(ir.VectorType(word, words), ir.Undefined)
-                for place, one in enumerate(made):
-                    value = b.insert_element(value, one, _place(place))
+                for position, one in enumerate(packed):
+                    value = b.insert_element(value, one, _place(position))
             b.store(value, _address(b, *arguments[:2], value.type), align=_bits(kind) * count // 8)
             return context.get_dummy_value()
 
@@ -169,9 +169,9 @@ def _exchange(b: ir.IRBuilder, pointer: Any, index: Any, kind: ir.IntType, combi
     old = b.phi(_I32)
     old.add_incoming(first, entry)
     new = b.shl(b.zext(combined(b.trunc(b.lshr(old, shift), kind)), _I32), shift)
-    found = nvvmutils.atomic_cmpxchg(b, b.module, 32, word, old, b.or_(b.and_(old, b.not_(mask)), new))
-    old.add_incoming(found, b.block)
-    b.cbranch(b.icmp_unsigned("==", found, old), done, retry)
+    current = nvvmutils.atomic_cmpxchg(b, b.module, 32, word, old, b.or_(b.and_(old, b.not_(mask)), new))
+    old.add_incoming(current, b.block)
+    b.cbranch(b.icmp_unsigned("==", current, old), done, retry)
     b.position_at_end(done)
 
 

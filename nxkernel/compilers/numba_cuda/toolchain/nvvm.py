@@ -48,11 +48,11 @@ def ptx_here(source: KernelSource, arch: str) -> str:
     try:
         text = str(module(source, (major, minor)))
         with _native:
-            made = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
+            compiled = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
     except (_translation().TranslationError, nvvmError) as error:
         hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
         raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error
-    return made.decode().strip("\0").strip()
+    return compiled.decode().strip("\0").strip()
 
 
 def _translation() -> ModuleType:
@@ -81,16 +81,16 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
     from numba.cuda.cudadrv import nvvm
 
     pointers(source.parameters)
-    made = ir.Module(source.symbol)
-    made.triple, made.data_layout = "nvptx64-nvidia-cuda", nvvm.NVVM().data_layout
-    nvvm.add_ir_version(made)
+    translated = ir.Module(source.symbol)
+    translated.triple, translated.data_layout = "nvptx64-nvidia-cuda", nvvm.NVVM().data_layout
+    nvvm.add_ir_version(translated)
     flags = CUDAFlags()
     flags.compute_capability = compute_capability
     # Intrinsics ask there for which processor they write.
     with targetconfig.ConfigStack().enter(flags):
-        function = _translation().translate(source.text, source.name, source.symbol, source.parameters, made)
+        function = _translation().translate(source.text, source.name, source.symbol, source.parameters, translated)
     nvvm.set_cuda_kernel(function)
-    return made
+    return translated
 
 
 def capability(arch: str) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def capability(arch: str) -> tuple[int, int]:
     >>> capability("sm_90"), capability("sm_120")
     ((9, 0), (12, 0))
     """
-    found = _ARCH.fullmatch(arch)
-    if found is None:
+    match = _ARCH.fullmatch(arch)
+    if match is None:
         raise ValueError(f"{arch!r} is no architecture: they are sm_80, sm_90 and so on")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

@@ -89,10 +89,10 @@ def loaded(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
     """
     with _lock:
         missing = {each.symbol: each for each in sources if (device, each.symbol) not in _kernels}
-        found = dict(zip(missing, _loads(device, list(missing.values())), strict=True))
-        _kernels.update({(device, symbol): each.kernel for symbol, each in found.items()})
+        kernels = dict(zip(missing, _loads(device, list(missing.values())), strict=True))
+        _kernels.update({(device, symbol): each.kernel for symbol, each in kernels.items()})
         return [
-            found.pop(each.symbol, None) or Loaded(_kernels[device, each.symbol], "memory", 0.0) for each in sources
+            kernels.pop(each.symbol, None) or Loaded(_kernels[device, each.symbol], "memory", 0.0) for each in sources
         ]
 
 
@@ -101,8 +101,8 @@ def _loads(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
         return []
     if device.simulated:
         names = {"np": np, **intrinsics.simulated()}
-        made = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
-        return [Loaded(kernel, "compiled", ms) for kernel, ms in made]
+        loads = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
+        return [Loaded(kernel, "compiled", ms) for kernel, ms in loads]
     result = []
     for source, (code, origin, ms) in zip(sources, codes(sources, device.arch), strict=True):
         kernel, more = _timed(lambda source=source, code=code: device.load(source, code))
@@ -131,19 +131,19 @@ def codes(sources: Sequence[KernelSource], arch: str) -> list[DeviceCode]:
         In the order of the sources.
     """
     with _lock:
-        found: dict[str, DeviceCode] = {}
+        by_symbol: dict[str, DeviceCode] = {}
         missing: dict[str, KernelSource] = {}
         for symbol, source in {each.symbol: each for each in sources}.items():
             code = _kept(source, arch)
             if code is not None:
-                found[symbol] = code
+                by_symbol[symbol] = code
             else:
                 missing[symbol] = source
         for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
             _keep(source, arch, code)
             disk_cache.write(_file(source, arch), code)
-            found[source.symbol] = DeviceCode(code, "compiled", ms)
-        return [found[source.symbol] for source in sources]
+            by_symbol[source.symbol] = DeviceCode(code, "compiled", ms)
+        return [by_symbol[source.symbol] for source in sources]
 
 
 def _kept(source: KernelSource, arch: str) -> DeviceCode | None:

@@ -133,10 +133,12 @@ class _Translator(ExpressionWriter):
     def _keep(self, name: str, value: Typed) -> None:
         if name not in self.places:
             self.places[name] = Typed(self.entry.alloca(llvm_type(value.type), name=name), value.type)
-        place = self.places[name]
-        if place.type != value.type and not (isinstance(place.type, types.Integer) and place.type == types.int64):
-            raise TranslationError(f"{name} is {place.type}, and is given {value.type}")
-        self.b.store(self._cast(value, place.type, None), place.value)
+        variable = self.places[name]
+        if variable.type != value.type and not (
+            isinstance(variable.type, types.Integer) and variable.type == types.int64
+        ):
+            raise TranslationError(f"{name} is {variable.type}, and is given {value.type}")
+        self.b.store(self._cast(value, variable.type, None), variable.value)
 
     def _statement_if(self, node: ast.If) -> None:
         then, otherwise, done = (self.function.append_basic_block(name) for name in ("then", "else", "done"))

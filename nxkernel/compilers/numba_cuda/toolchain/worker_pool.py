@@ -123,15 +123,15 @@ def compiled(
     def serve(worker: Worker) -> None:
         while worker.wait():
             try:
-                place = todo.pop()
+                index = todo.pop()
             except IndexError:
                 return
-            found = worker.ask(sources[place], arch, "cubin")
-            if found is None or "code" not in found:
+            reply = worker.ask(sources[index], arch, "cubin")
+            if reply is None or "code" not in reply:
                 # What went wrong there is told when it goes wrong here.
-                left.append(place)
+                left.append(index)
             else:
-                done[place] = base64.b64decode(found["code"]), found["ms"]
+                done[index] = base64.b64decode(reply["code"]), reply["ms"]
 
     # A thread that waits for a worker's start may go on to do so when all is done.
     threads = [
@@ -141,15 +141,15 @@ def compiled(
         thread.start()
     while todo:
         with contextlib.suppress(IndexError):
-            place = todo.pop()
-            begun[place] = here(sources[place], arch)
+            index = todo.pop()
+            begun[index] = here(sources[index], arch)
     for worker, thread in threads:
         if worker.ready:
             thread.join()
-    for place in left:
-        begun[place] = here(sources[place], arch)
-    done |= {place: future.result() for place, future in begun.items()}
-    return [done[place] for place in range(len(sources))]
+    for index in left:
+        begun[index] = here(sources[index], arch)
+    done |= {index: future.result() for index, future in begun.items()}
+    return [done[index] for index in range(len(sources))]
 
 
 def ptx(source: KernelSource, arch: str) -> str:
@@ -170,11 +170,11 @@ def ptx(source: KernelSource, arch: str) -> str:
         When it does not compile.
     """
     worker = _some(1, arch)[0]
-    found = worker.ask(source, arch, "ptx") if worker.wait() else None
-    if found is None or "ptx" not in found:
-        why = found["error"] if found else "The process that compiles has ended."
+    reply = worker.ask(source, arch, "ptx") if worker.wait() else None
+    if reply is None or "ptx" not in reply:
+        why = reply["error"] if reply else "The process that compiles has ended."
         raise CompilationError(message(f"there is no PTX of the kernel {source.name}.", *why.splitlines()))
-    return found["ptx"]
+    return reply["ptx"]
 
 
 def _pool(count: int, arch: str) -> list[Worker]:

@@ -246,7 +246,7 @@ def rarely(mask: Lanes, otherwise: Lanes, instead: Callable[[], Lanes]) -> Lanes
 
 def _rare(b: FunctionBuilder, function: str | Callable[[IRModule], str], like: IRValue, arity: int) -> str:
     """Define, once, an out-of-line function with a loop over lanes that calls a scalar function; marked cold."""
-    parameters = [IRValue(like.element, like.lanes, f"%x{place}") for place in range(arity)]
+    parameters = [IRValue(like.element, like.lanes, f"%x{position}") for position in range(arity)]
     attributes = "cold nounwind willreturn readnone"
     if isinstance(function, str):
         b.module.declare(function, like.element, [like.element] * arity, attributes)
