@@ -161,12 +161,15 @@ class LaunchStep(DeviceStep):
     places: list[Address] = field(default_factory=list)
     numbers: list[LiveScalar] = field(default_factory=list)
     prepared: Prepared | None = None
+    #: The places as plain tuples, which Python takes apart faster at each launch than named ones.
+    _pointers: list[tuple[int, int]] = field(default_factory=list)
     _scalars: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
 
     def prepare(self, device: Device, kernel: DeviceKernel) -> None:
         """Take the loaded kernel, and lay out the arguments."""
         launch = self.launch
         self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
+        self._pointers = list(map(tuple, self.places))
         arguments = self.prepared.arguments
         for position, value, part in self.numbers:
             dtype = SCALAR_DTYPES[launch.source.parameters[position]]
@@ -175,7 +178,7 @@ class LaunchStep(DeviceStep):
     def do(self, run: ProgramRun) -> None:
         """Queue the launch."""
         addresses = run.addresses
-        self.prepared.point([addresses[register] + offset for register, offset in self.places])
+        self.prepared.point([addresses[register] + offset for register, offset in self._pointers])
         for scalar, value, part in self._scalars:
             scalar[0] = part_of(run.values[value].item(), part)
         run.device.launch(self.prepared)
@@ -260,10 +263,13 @@ class HostArithmetic:
 
     operations: list[HostOperation] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._plain = list(map(tuple, self.operations))
+
     def do(self, run: ProgramRun) -> None:
         """Compute the numbers."""
         values = run.values
-        for register, function, operands in self.operations:
+        for register, function, operands in self._plain:
             values[register] = function(*[values[o] if type(o) is int else o for o in operands])
 
 
