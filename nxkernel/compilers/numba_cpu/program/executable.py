@@ -167,7 +167,7 @@ class CpuExecutable(Executable):
         ]
 
     def open_loop(self) -> Expr | None:
-        """A loop or None: one whose number of iterations depends on the values that it computes."""
+        """A loop whose number of iterations depends on computed values; None if there is none."""
         from nxkernel.compilers.plan import nested_plans
 
         return nested_plans.open_loop(self.plan)

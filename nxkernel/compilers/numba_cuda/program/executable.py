@@ -93,7 +93,7 @@ class CudaExecutable(Executable):
         )
 
     def open_loop(self) -> Expr | None:
-        """A loop or None: one whose number of iterations depends on the values that it computes."""
+        """A loop whose number of iterations depends on computed values; None if there is none."""
         return nested_plans.open_loop(self.plan)
 
     def clock(self) -> Clock:

@@ -169,7 +169,7 @@ class LaunchStep(DeviceStep):
         """Take the loaded kernel, and lay out the arguments."""
         launch = self.launch
         self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
-        self._pointers = list(map(tuple, self.places))
+        self._pointers = [(*one,) for one in self.places]
         arguments = self.prepared.arguments
         for position, value, part in self.numbers:
             dtype = SCALAR_DTYPES[launch.source.parameters[position]]
@@ -264,7 +264,7 @@ class HostArithmetic:
     operations: list[HostOperation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._plain = list(map(tuple, self.operations))
+        self._plain: list[tuple[int, Callable[..., HostValue], list[HostNumber]]] = [(*one,) for one in self.operations]
 
     def do(self, run: ProgramRun) -> None:
         """Compute the numbers."""
