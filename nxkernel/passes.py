@@ -19,7 +19,7 @@ from nxkernel.fork_safety import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """A step of a compiler.
+    """One pass of a compiler.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ class Pass:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """What does it."""
+        """The function that does the work."""
         return imported(self.runs)
 
-    def __call__(self, *given: Any, **options: Any) -> Any:
-        """Do it, and where forms are verified, verify what came of it."""
-        made = self.function(*given, **options)
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Run the pass; where verification is on, verify what it leaves."""
+        made = self.function(*arguments, **options)
         if _watching:
             for watch in _watching:
-                watch(self, given[0] if made is None else made)
+                watch(self, arguments[0] if made is None else made)
         return made
 
 
 def imported(path: str) -> Callable[..., Any]:
-    """A function by its path, ``"module:name"`` below ``nxkernel``."""
+    """The function at a path, ``"module:name"`` below ``nxkernel``."""
     module, _, names = path.partition(":")
     module = f"nxkernel.{module}"
     compile_thread.load(module)
@@ -80,31 +80,18 @@ SIMPLIFY = Pass(
     "constants are folded, equal nodes are one, gradients of the user's are taken", _GRAPH, _OF_GRADIENTS,
 )  # fmt: skip
 
-#: What is found out of a graph, or of a body, before its plan is made.
-ANALYSES = (
-    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known",
-         _DRAFT + "verify_ranges"),
-    Pass("bodies", _PLANNER + "plan_bodies", "bounds of single integers",
-         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on",
-         _DRAFT + "verify_bodies"),
-    Pass("updates in place", _PLANNER + "find_updates", "the plans of bodies",
-         "results that could be in the memory of what they are made from are known", _DRAFT + "verify_updates"),
-)  # fmt: skip
-
-#: From a prepared graph to its plan, of the program and of each body of a loop or branch; the same for both back ends.
-#: From "fusion" on again with one update in place fewer, where steps would wait for each other.
-PLANNING = (
-    Pass("fusion", _PLANNER + "fuse", "outputs, and the updates in place that are possible",
-         "each value is in memory, or computed in the nests that read it; each nest has one space",
-         _DRAFT + "verify_fusion"),
-    Pass("loop nests", _PLANNER + "build_steps", "the groups of fusion",
-         "steps say what they read and write; nests are canonical, with sizes, strides and constants apart", _NESTS),
-    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads",
-         _DRAFT + "verify_order"),
-    Pass("buffer assignment", _PLANNER + "assign_buffers", "steps in order",
-         "each value has memory; two share it only one after the other, or by decision", _DRAFT + "verify_buffers"),
-    Pass("plan", _PLANNER + "finished", "steps with memory", "a plan, which says where outputs are", _PLAN),
-)  # fmt: skip
+#: Then, on a graph before anything is rewritten, for its errors.
+LEGALITY = {
+    "evaluator": (),
+    "numba_cpu": (
+        Pass("legality", _CPU + "program.graph_compilation:check", "a simplified graph",
+             "each node has code, or an error names the user's line", _GRAPH),
+    ),
+    "numba_cuda": (
+        Pass("legality", _CUDA + "program.graph_compilation:check", "a simplified graph",
+             "each node has code, or an error names the user's line", _GRAPH),
+    ),
+}  # fmt: skip
 
 #: On graphs; those of loops and branches are rewritten with them.
 ON_GRAPHS = {
@@ -135,18 +122,31 @@ ON_OUTPUTS = {
     ),
 }  # fmt: skip
 
-#: On a graph before anything is rewritten, for its errors.
-LEGALITY = {
-    "evaluator": (),
-    "numba_cpu": (
-        Pass("legality", _CPU + "program.graph_compilation:check", "a simplified graph",
-             "each node has code, or an error names the user's line", _GRAPH),
-    ),
-    "numba_cuda": (
-        Pass("legality", _CUDA + "program.graph_compilation:check", "a simplified graph",
-             "each node has code, or an error names the user's line", _GRAPH),
-    ),
-}  # fmt: skip
+#: What is found out of a graph, or of a body, before its plan is made.
+ANALYSES = (
+    Pass("integer ranges", _PLANNER + "find_ranges", "prepared outputs", "bounds of single integers are known",
+         _DRAFT + "verify_ranges"),
+    Pass("bodies", _PLANNER + "plan_bodies", "bounds of single integers",
+         "each body of a loop or branch has its plan, by these passes from the loop nest rewrites on",
+         _DRAFT + "verify_bodies"),
+    Pass("updates in place", _PLANNER + "find_updates", "the plans of bodies",
+         "results that could be in the memory of what they are made from are known", _DRAFT + "verify_updates"),
+)  # fmt: skip
+
+#: From a prepared graph to its plan, of the program and of each body of a loop or branch; the same for both back ends.
+#: From "fusion" on again with one update in place fewer, where steps would wait for each other.
+PLANNING = (
+    Pass("fusion", _PLANNER + "fuse", "outputs, and the updates in place that are possible",
+         "each value is in memory, or computed in the nests that read it; each nest has one space",
+         _DRAFT + "verify_fusion"),
+    Pass("loop nests", _PLANNER + "build_steps", "the groups of fusion",
+         "steps say what they read and write; nests are canonical, with sizes, strides and constants apart", _NESTS),
+    Pass("step order", _PLANNER + "order_steps", "steps", "each follows those that write what it reads",
+         _DRAFT + "verify_order"),
+    Pass("buffer assignment", _PLANNER + "assign_buffers", "steps in order",
+         "each value has memory; two share it only one after the other, or by decision", _DRAFT + "verify_buffers"),
+    Pass("plan", _PLANNER + "finished", "steps with memory", "a plan, which says where outputs are", _PLAN),
+)  # fmt: skip
 
 #: From the plan (of the evaluator: from the graph) to what runs; of numba_cpu, each is given the compilation at
 #: hand and adds to it; of numba_cuda, the first two again where a loop turns out to be too much for one block.
@@ -191,26 +191,26 @@ def passes_of(compiler: str) -> tuple[Pass, ...]:
     return (*on_graphs, *ON_OUTPUTS[compiler], *planning, *ON_PROGRAMS[compiler])
 
 
-def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *given: Any) -> tuple[Any, dict[Any, Any]]:
-    """A graph, or outputs, rewritten by passes, and for each new node the node of the first graph that it came from.
+def rewritten(by: Sequence[Pass], form: Any, origin: Mapping[Any, Any], *more: Any) -> tuple[Any, dict[Any, Any]]:
+    """The form after rewriting passes, and for each new node the node of the first form that it came from.
 
     Parameters
     ----------
     by : sequence of Pass
-        Each is called with the form and what is `given`; it returns another one, and where its new nodes came from.
+        Each is called with the form and `more`; it returns another one, and where its new nodes came from.
     form : Graph or sequence of Expr
     origin : mapping
         Where nodes of the form came from, as far as that is known already.
     """
     came: dict[Any, Any] = {}
     for each in by:
-        form, made = each(form, *given)
+        form, made = each(form, *more)
         came |= {node: came.get(old, origin.get(old, old)) for node, old in made.items()}
     return form, came
 
 
 def listing(compiler: str) -> str:
-    """The passes of a compiler as text, a line each: its name, what it needs, and what it guarantees.
+    """The passes of a compiler as text: a line each with name, needs and guarantees.
 
     Examples
     --------
@@ -227,7 +227,7 @@ _watching: list[Callable[[Pass, Any], None]] = []
 
 @contextmanager
 def watched(watch: Callable[[Pass, Any], None]) -> Iterator[None]:
-    """Have a function called behind each pass for a while, with the pass and what it left."""
+    """A context in which a function is called after each pass, with the pass and what it left."""
     _watching.append(watch)
     try:
         yield
@@ -236,7 +236,7 @@ def watched(watch: Callable[[Pass, Any], None]) -> Iterator[None]:
 
 
 def verify(done: Pass, made: Any) -> None:
-    """Check what a pass left.
+    """Verify what a pass left.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def verify(done: Pass, made: Any) -> None:
 
 @contextmanager
 def verifying(on: bool = True) -> Iterator[None]:
-    """Check what each pass leaves, or do not, for a while."""
+    """A context in which what passes leave is verified, or not."""
     before = list(_watching)
     _watching[:] = [watch for watch in before if watch is not verify] + [verify] * on
     try:
@@ -261,7 +261,7 @@ def verifying(on: bool = True) -> Iterator[None]:
 
 
 def is_verifying() -> bool:
-    """Whether what passes leave is checked."""
+    """Whether verification is on."""
     return verify in _watching
 
 

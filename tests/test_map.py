@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nxkernel import passes
+
 ROOT = Path(__file__).resolve().parent.parent
 MAP = (ROOT / "nxkernel" / "README.md").read_text()
 SOURCES = {
@@ -23,6 +25,9 @@ UPWARDS = {
     ("ops", "definitions"): "primitives on tensors of a device are programs",
     ("compilers", "__init__"): "the version is part of what names files on disk",
     ("__init__", "nxkernel_magics"): "IPython's extension",
+    ("passes", "transforms"): "a pass is imported when it first runs",
+    ("passes", "compilers"): "a pass is imported when it first runs",
+    ("passes", "graph"): "what checks the graph that a pass leaves is imported when it first does",
 }
 #: Packages of notebooks, which the library does without.
 OF_NOTEBOOKS = {"IPython", "ipywidgets", "anywidget", "jupyterlab", "nxkernel_lab"}
@@ -70,14 +75,27 @@ def imports(path):
         todo += [(child, waits) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
 
 
+#: The module of the list of passes, which names their functions and verifiers by strings: `imported` imports them.
+PASSES = "nxkernel.passes"
+
+
+def named_by_passes():
+    """The modules that the list of passes names by strings, as imports that wait."""
+    listed = [one for compiler in passes.COMPILERS for one in passes.passes_of(compiler)]
+    paths = {path for one in listed for path in (one.runs, one.verifier) if path}
+    return [(module, True) for module in sorted({f"nxkernel.{path.partition(':')[0]}" for path in paths})]
+
+
 @functools.cache
 def all_imports():
     """By full name of a module, what it imports."""
-    return {
+    found = {
         ".".join([package, *path.relative_to(folder).with_suffix("").parts]): list(imports(path))
         for package, folder in SOURCES.items()
         for path in folder.rglob("*.py")
     }
+    found[PASSES] += named_by_passes()
+    return found
 
 
 def crossings():
@@ -118,6 +136,23 @@ ARROWS = {
 MOST = 15
 #: Imports of our own modules that wait in functions until they are called, with what they wait for.
 WAITING = {
+    "a pass is imported when it first runs, and its verifier when that first checks": [
+        ("passes", "compilers.evaluator"),
+        ("passes", "compilers.numba_cpu.program.compilation"),
+        ("passes", "compilers.numba_cpu.program.graph_compilation"),
+        ("passes", "compilers.numba_cpu.program.verify"),
+        ("passes", "compilers.numba_cuda.program.executable"),
+        ("passes", "compilers.numba_cuda.program.graph_compilation"),
+        ("passes", "compilers.numba_cuda.program.host_steps"),
+        ("passes", "compilers.numba_cuda.program.launch_modes"),
+        ("passes", "compilers.plan.planner"),
+        ("passes", "compilers.plan.verify"),
+        ("passes", "compilers.plan.verify_draft"),
+        ("passes", "compilers.rewrite.array_layouts"),
+        ("passes", "compilers.rewrite.columns.interchange"),
+        ("passes", "graph.verify"),
+        ("passes", "transforms.simplify"),
+    ],
     "a notebook asks for them": [
         ("__init__", "nxkernel_magics"),
     ],
@@ -216,7 +251,7 @@ WAITING = {
         ("tensor.tensor", "tensor.device"),
     ],
 }
-#: At most as many imports, of which a module may have several of one kind.
+#: At most as many imports, of which a module may have several of one kind; those of the list of passes apart.
 MOST_WAITING = 57
 
 
@@ -265,7 +300,7 @@ def test_few_imports_wait_and_are_listed():
         for module, waits in found
         if waits and name.startswith("nxkernel.") and module.startswith("nxkernel")
     ]
-    assert len(waiting) <= MOST_WAITING
+    assert len(waiting) <= MOST_WAITING + len(named_by_passes())
     listed = {pair for pairs in WAITING.values() for pair in pairs}
     assert set(waiting) == listed
 
@@ -279,7 +314,9 @@ def test_nothing_outside_compilers_imports_one_by_name():
         for kind in kinds
         if f"{module}.".startswith(f"{kind}.") and not f"{name}.".startswith(f"{kind}.")
     }
-    assert found == set()
+    # The list of passes is that of each compiler.
+    assert {name for name, _ in found} == {PASSES}
+    assert {(module, True) for _, module in found} <= set(named_by_passes())
 
 
 def test_the_library_does_without_notebooks():

@@ -1,4 +1,4 @@
-"""The NumPy meaning of each primitive, in the table :data:`MEANING`, and the devices that data can lie on."""
+"""The reference implementation of each primitive in NumPy, in the table :data:`MEANING`, and devices (``cuda``)."""
 
 from nxkernel.backends import (
     array_primitives,

@@ -38,7 +38,7 @@ def _windows(out: Spec, /, x: np.ndarray, *, window: Any, strides: Any, dilation
 
 
 def clamped(index: np.ndarray, size: int) -> np.ndarray:
-    """Indices moved into an axis of `size` elements."""
+    """Indices clamped to an axis of `size` elements."""
     # The size may be beyond the type of the indices, and only u64 has numbers beyond the type of places.
     if index.dtype == np.uint64:
         return np.minimum(index, np.uint64(max(size - 1, 0))).astype(np.int64)
@@ -46,7 +46,7 @@ def clamped(index: np.ndarray, size: int) -> np.ndarray:
 
 
 def _key(x: np.ndarray, indices: Sequence[np.ndarray], axes: tuple[int, ...]) -> tuple[np.ndarray, tuple]:
-    """The array with the indexed axes in front, and the key that picks elements of it."""
+    """The array with the indexed axes moved to the front, and the NumPy index that picks its elements."""
     rest = [axis for axis in range(x.ndim) if axis not in axes]
     moved = x.transpose(*axes, *rest)
     return moved, tuple(clamped(index, x.shape[axis]) for index, axis in zip(indices, axes, strict=True))
@@ -106,7 +106,7 @@ def _cumulative(accumulate: Callable[..., Any]) -> Meaning:
 
 
 def _order(x: np.ndarray, axis: int, direction: str) -> np.ndarray:
-    """The indices of a stable sort; descending order is that of the reversed array, read backwards."""
+    """The indices of a stable sort; descending order is that of the reversed array, reversed."""
     x = widened(x)
     if direction == "asc":
         return np.argsort(x, axis=axis, kind="stable")
@@ -158,9 +158,9 @@ def _conv(
             )
         # Windows that overlap much take many times the operand's memory: one element of each after the other.
         result = np.zeros((grouped[1], batches, groups, kernel.shape[2], *grouped[4:]), np.result_type(x, kernel))
-        for place in np.ndindex(window_shape):
-            part = views[(..., 0, 0, *place)].reshape(grouped)
-            result += np.einsum(f"bngc{space},bgoc->nbgo{space}", part, kernel[(..., *place)], optimize=True)
+        for position in np.ndindex(window_shape):
+            part = views[(..., 0, 0, *position)].reshape(grouped)
+            result += np.einsum(f"bngc{space},bgoc->nbgo{space}", part, kernel[(..., *position)], optimize=True)
     return settled(out, result)
 
 

@@ -1,4 +1,4 @@
-"""Running graphs node by node on NumPy arrays, including loops, branches and reductions."""
+"""Evaluating graphs node by node on NumPy arrays, including loops, branches and folds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _meaning() -> dict[Primitive, Meaning]:
 
 
 class GraphWalk:
-    """A graph that is walked each time that it is run; each value is dropped after its last use.
+    """An interpreter of a graph; each value is dropped after its last use.
 
     Parameters
     ----------
@@ -40,16 +40,14 @@ class GraphWalk:
         self._outputs = [id(output) for output in graph.outputs]
         order = [node for node in _in_order(graph.outputs) if node.primitive is not p.parameter]
         kept = set(self._outputs)
-        last = {id(operand): place for place, node in enumerate(order) for operand in node.operands}
+        last = {id(operand): position for position, node in enumerate(order) for operand in node.operands}
         self._steps = [
-            (node, [id(o) for o in {*node.operands} if last[id(o)] == place and id(o) not in kept])
-            for place, node in enumerate(order)
+            (node, [id(o) for o in {*node.operands} if last[id(o)] == position and id(o) not in kept])
+            for position, node in enumerate(order)
         ]
 
     def faults(self) -> Iterator[tuple[Any, str]]:
-        """The nodes whose operands are not there when it gets to them, and outputs that are not at the end, with what
-        is wrong.
-        """
+        """The faults in the order of nodes: operands that are not computed yet or dropped, outputs that are missing."""
         there = set(self._parameters)
         for node, dead in self._steps:
             if any(id(operand) not in there for operand in node.operands):
@@ -60,7 +58,7 @@ class GraphWalk:
             yield None, "an output that is not computed, or dropped"
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
-        """The outputs for one array a parameter; they may share memory with those."""
+        """The outputs for one array a parameter; they may share memory with these."""
         meaning = _meaning()
         values: dict[int, Any] = dict(zip(self._parameters, arrays, strict=True))
         for node, dead in self._steps:
@@ -70,16 +68,16 @@ class GraphWalk:
                 operands = [values[id(operand)] for operand in node.operands]
                 value = meaning[node.primitive](node.spec, *operands, **node.params)
             values[id(node)] = value
-            for place in dead:
-                del values[place]
-        return [values[place] for place in self._outputs]
+            for value_id in dead:
+                del values[value_id]
+        return [values[value_id] for value_id in self._outputs]
 
 
 def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:
-    ask, turn = GraphWalk(condition), GraphWalk(body)
+    ask, iteration = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     while ask.run([*held, *around])[0]:
-        held = turn.run([*held, *around])
+        held = iteration.run([*held, *around])
     return tuple(held)
 
 
@@ -102,7 +100,7 @@ def _reduce(
     body: Any,
     type: Type,
 ) -> np.ndarray:
-    """Step by step over the folded elements, for all others at once."""
+    """A fold: step by step along the folded axes, for all other elements at once."""
     rest = [axis for axis in range(x.ndim) if axis not in axes]
     rows = x.transpose(*sorted(axes), *rest).reshape(math.prod(x.shape[a] for a in axes), *[x.shape[a] for a in rest])
     shape = rows.shape[1:]
@@ -115,7 +113,7 @@ def _reduce(
 
 
 def _wide_evaluator(body: Any, shape: tuple[int, ...]) -> Callable[..., np.ndarray]:
-    """A function of arrays that runs a graph of element-wise primitives on scalars for every element at once."""
+    """A function that evaluates a graph of scalar operations for every element of arrays of a shape."""
     (output,) = body.outputs
     order, meaning = _in_order([output]), _meaning()
 

@@ -1,4 +1,4 @@
-"""Fourier transforms and linear algebra on NumPy arrays, by SciPy's and NumPy's routines, whole batches at a time.
+"""Fourier transforms and linear algebra on batches of NumPy arrays, by SciPy and NumPy.
 
 None of them raises: where there is no result (a matrix that is singular, not positive definite, or on which an
 iteration does not converge), the elements are NaN.
@@ -26,7 +26,7 @@ def _fft(out: Spec, /, x: np.ndarray, *, axes: tuple[int, ...], inverse: bool) -
 
 
 def transform_into(result: np.ndarray, x: np.ndarray, *, axes: tuple[int, ...], inverse: bool) -> None:
-    """A Fourier transform that writes into given memory, which for large ones takes half the time of new memory."""
+    """A Fourier transform that writes into existing memory; for large arrays this halves the time."""
     if axes and x.size < _FEW and x.dtype == result.dtype:
         transform = np.fft.ifft if inverse else np.fft.fft
         for axis in axes:
@@ -38,11 +38,11 @@ def transform_into(result: np.ndarray, x: np.ndarray, *, axes: tuple[int, ...], 
     transform = functools.partial(scipy.fft.ifftn if inverse else scipy.fft.fftn, axes=axes, workers=_workers(x))
     if x.dtype == result.dtype:
         result[...] = x
-        found = transform(result, overwrite_x=True)
+        transformed = transform(result, overwrite_x=True)
     else:
-        found = transform(widened(x))
-    if not np.may_share_memory(found, result):
-        result[...] = found
+        transformed = transform(widened(x))
+    if not np.may_share_memory(transformed, result):
+        result[...] = transformed
 
 
 #: Elements up to which a transform is not worth a second thread, nor what SciPy does before it begins, which is more
@@ -51,14 +51,14 @@ _FEW = 1 << 14
 
 
 def _workers(x: np.ndarray) -> int:
-    """Threads for a transform."""
+    """The number of threads for a transform."""
     import os
 
     return 1 if x.size < _FEW else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
 
 
 def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """A routine that raises for one matrix of a batch, run so that only that matrix has NaN for its `count` results."""
+    """A routine made to fill the `count` results of a matrix with NaN where it would raise for that matrix."""
 
     def run(*arrays: np.ndarray) -> Any:
         try:
@@ -70,20 +70,20 @@ def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
         if length:
             # Halves, so that few that fail among many cost few more calls.
             places = [slice(None, length // 2), slice(length // 2, None)] if length > 1 else [0]
-            parts = [run(*[array[place] for array in arrays]) for place in places]
+            parts = [run(*[array[index] for array in arrays]) for index in places]
             join = np.concatenate if length > 1 else np.stack
             return join(parts) if count == 1 else tuple(join(part) for part in zip(*parts, strict=True))
         with np.errstate(all="ignore"):
             shaped = function(*[_harmless(array) for array in arrays])
-        made = (shaped,) if count == 1 else shaped
-        empty = tuple(np.full_like(part, np.nan) for part in made)
+        outputs = (shaped,) if count == 1 else shaped
+        empty = tuple(np.full_like(part, np.nan) for part in outputs)
         return empty[0] if count == 1 else empty
 
     return run
 
 
 def _harmless(array: np.ndarray) -> np.ndarray:
-    """An array of the same shape and type for which every routine has a result."""
+    """An array of the same shape and type for which no routine fails."""
     return np.broadcast_to(np.eye(*array.shape[-2:], dtype=array.dtype), array.shape)
 
 
@@ -92,12 +92,12 @@ _LARGE = 48
 
 
 def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
-    """SciPy's wrapper of a LAPACK routine for the type of some arrays."""
+    """The SciPy wrapper of a LAPACK routine for the arrays' type."""
     compile_thread.load("scipy.linalg.lapack")
     import scipy.linalg.lapack
 
-    (found,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
-    return found
+    (routine,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
+    return routine
 
 
 def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
@@ -105,10 +105,10 @@ def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
     if a.shape[-1] < _LARGE:
         return settled(out, _batched(np.linalg.cholesky, 1)(a))
     result, potrf = np.empty(a.shape, a.dtype), _driver("potrf", a)
-    for place in np.ndindex(a.shape[:-2]):
+    for index in np.ndindex(a.shape[:-2]):
         # Transposed views are in the order that LAPACK wants: transpose(a) = adjoint(u) u, with u = transpose(l).
-        found, info = potrf(a[place].T, lower=0, clean=1)
-        result[place] = np.nan if info else found.T
+        factor, info = potrf(a[index].T, lower=0, clean=1)
+        result[index] = np.nan if info else factor.T
     return settled(out, result)
 
 
@@ -117,9 +117,9 @@ def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape[-1] < _LARGE:
         return settled(out, _batched(np.linalg.solve, 1)(a, b))
     result, gesv = np.empty(b.shape, b.dtype), _driver("gesv", a, b)
-    for place in np.ndindex(a.shape[:-2]):
-        *_, found, info = gesv(a[place], b[place])
-        result[place] = np.nan if info else found
+    for index in np.ndindex(a.shape[:-2]):
+        *_, solution, info = gesv(a[index], b[index])
+        result[index] = np.nan if info else solution
     return settled(out, result)
 
 
@@ -153,7 +153,7 @@ def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool
 
 
 def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> np.ndarray:
-    """Solve many small triangular systems, each step for all of them at once."""
+    """The solution of many small triangular systems, all at once step by step."""
     if transform != "none":
         a, lower = np.swapaxes(a, -1, -2), not lower
     if transform == "conjugate":
@@ -170,7 +170,9 @@ def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> n
 
 
 def _batch_last(matrices: np.ndarray) -> np.ndarray:
-    """A copy in which one element of all matrices lies together: [rows, columns, batch]."""
+    """A copy with the batch as last axis, so that the same element of all matrices is contiguous: [rows, columns,
+    batch].
+    """
     flat = matrices.reshape(math.prod(matrices.shape[:-2]), *matrices.shape[-2:])
     return np.array(flat.transpose(1, 2, 0), order="C")
 
@@ -195,7 +197,7 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def order_of_rows(pivots: np.ndarray) -> np.ndarray:
-    """Where rows are after each was exchanged for its pivot, for all matrices at once."""
+    """The permutation of rows that results from exchanging each with its pivot, for all matrices."""
     size = pivots.shape[-1]
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), size)
     order, each = np.tile(np.arange(size), (len(flat), 1)), np.arange(len(flat))
@@ -207,7 +209,7 @@ def order_of_rows(pivots: np.ndarray) -> np.ndarray:
 
 
 def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Factor many small matrices, each step for all of them at once, with the pivots that LAPACK chooses."""
+    """LU factors of many small matrices, all at once step by step, with LAPACK's choice of pivots."""
     packed = _batch_last(a)
     size, _, count = packed.shape
     order = np.repeat(np.arange(size)[:, None, None], count, axis=2)
@@ -242,17 +244,17 @@ def _svd(out: tuple[Spec, ...], /, a: np.ndarray, *, full_matrices: bool) -> tup
 
 
 def _svd_of_each(out: tuple[Spec, ...], a: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
-    """By LAPACK's gesdd of the transposed matrix, which lies in memory as LAPACK wants it; so do the factors then."""
+    """SVD by LAPACK's gesdd of the transposed matrices, which are in LAPACK's memory order already."""
     rows, columns = a.shape[-2:]
     gesdd = _driver("gesdd", a)
     work = int(_driver("gesdd_lwork", a)(columns, rows, full_matrices=full_matrices)[0].real)
     left, values, right = (np.empty(spec.shape, widened(np.empty(0, spec.type.dtype)).dtype) for spec in out)
-    for place in np.ndindex(a.shape[:-2]):
-        v, s, ut, info = gesdd(a[place].T, full_matrices=full_matrices, lwork=work)
+    for index in np.ndindex(a.shape[:-2]):
+        v, s, ut, info = gesdd(a[index].T, full_matrices=full_matrices, lwork=work)
         if info:
-            left[place] = values[place] = right[place] = np.nan
+            left[index] = values[index] = right[index] = np.nan
         else:
-            left[place], values[place], right[place] = ut.T, s, v.T
+            left[index], values[index], right[index] = ut.T, s, v.T
     return _settled_all(out, (left, values, right))
 
 

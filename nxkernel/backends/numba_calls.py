@@ -1,4 +1,4 @@
-"""NumPy implementations of calls of Numba functions in graphs."""
+"""The reference implementation of calls of Numba functions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _njit(out: Spec, *operands: np.ndarray, function: ScalarFunction, type: Type
 def _njit_call(
     out: Spec | tuple[Spec, ...], *operands: np.ndarray, function: ArrayFunction
 ) -> np.ndarray | list[np.ndarray]:
-    found = [np.ascontiguousarray(one).reshape(one.shape) for one in function(operands)]
-    return found[0] if function.single else found
+    results = [np.ascontiguousarray(one).reshape(one.shape) for one in function(operands)]
+    return results[0] if function.single else results
 
 
 #: The meanings of these primitives.

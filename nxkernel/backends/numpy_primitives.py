@@ -31,8 +31,8 @@ MEANING: dict[Primitive, Meaning] = {}
 
 
 def cast(array: np.ndarray, type_: Type) -> np.ndarray:
-    """An array in another type: integers wrap, floats are truncated and saturate, complex numbers lose
-    their imaginary part, and what is not zero is true.
+    """An array converted to a type: integers wrap, floats truncate and saturate, complex numbers drop the imaginary
+    part, anything not zero is true.
     """
     source, target = array.dtype, type_.dtype
     if source == target:
@@ -56,12 +56,12 @@ def _to_integer(array: np.ndarray, type_: Type) -> np.ndarray:
 
 
 def cast_number(value: Number, type_: Type) -> np.ndarray:
-    """A Python number as a scalar array of a type, by the rules of :func:`cast`."""
+    """A Python number as a 0-d array of a type, by the rules of :func:`cast`."""
     return np.array(number_of(value, type_), dtype=type_.dtype)
 
 
 def number_of(value: Number, type_: Type) -> Number:
-    """A Python number as the Python number that an element of a type holds, by the rules of :func:`cast`."""
+    """A Python number as the number that an element of a type stores, by the rules of :func:`cast`."""
     if type_ is types.bool_:
         return bool(value)
     if type_.is_complex:
@@ -91,17 +91,17 @@ def _in_float(value: float, type_: Type) -> float:
 
 
 def widened(array: np.ndarray) -> np.ndarray:
-    """The array in the type that arithmetic runs in: f16 and bf16 in f32."""
+    """The array in the type that arithmetic uses: f32 for f16 and bf16."""
     return array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind not in "iu" else array
 
 
 def settled(out: Spec, result: Any) -> np.ndarray:
-    """The result in the type, shape and order that the spec asks for."""
+    """The result converted to the type, shape and memory order of the spec."""
     return np.asarray(result, dtype=out.type.dtype, order="C").reshape(out.shape)
 
 
 def _elementwise(function: Callable[..., Any]) -> Meaning:
-    """A function of whole arrays; narrow floats compute in f32 and round once, warnings stay inside."""
+    """A NumPy function made to compute half-width floats in f32 and round once, without warnings."""
 
     def meaning(out: Spec, /, *arrays: np.ndarray, rounded: bool = True) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -111,7 +111,7 @@ def _elementwise(function: Callable[..., Any]) -> Meaning:
 
 
 def _special(name: str) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of scipy.special, which takes long to import and is seldom needed."""
+    """A function of scipy.special, imported on first use as that takes long."""
 
     def function(x: np.ndarray) -> np.ndarray:
         compile_thread.load("scipy.special")
@@ -123,7 +123,9 @@ def _special(name: str) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _erfc(x: np.ndarray) -> np.ndarray:
-    """To the right ``erfcx(x) e^-x²`` with the exact square: SciPy's own rounds it, and is 0 before the result is."""
+    """The complementary error function; to the right as ``erfcx(x) e^-x²`` with an exact square, which is more accurate
+    than SciPy's.
+    """
     compile_thread.load("scipy.special")
     import scipy.special
 
@@ -322,7 +324,7 @@ def _pad(out: Spec, /, x: np.ndarray, value: np.ndarray, *, config: tuple[tuple[
 
 
 def padded(x: np.ndarray, value: np.ndarray, shape: tuple[int, ...], config: Any) -> np.ndarray:
-    """The array inside of another one full of a value, by (low, high, interior) an axis; see the primitive ``pad``."""
+    """The array surrounded by a value, by (low, high, interior) for each axis; see the primitive ``pad``."""
     result = np.full(shape, value)
     places, taken = [], []
     for size, length, (low, _, interior) in zip(x.shape, shape, config, strict=True):

@@ -35,7 +35,7 @@ def _word(out: Spec, /, *operands: np.ndarray, word: int) -> np.ndarray:
 
 
 def _block(k0: np.ndarray, k1: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both words of each block; all four operands are vectors."""
+    """Both words of each Threefry block; the four operands are vectors."""
     keys = (k0, k1, k0 ^ k1 ^ np.uint32(PARITY))
     first, second = x0 + k0, x1 + k1
     turned = np.empty_like(second)
@@ -53,7 +53,7 @@ def _block(k0: np.ndarray, k1: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> tu
 
 
 def _single(k0: int, k1: int, x0: int, x1: int) -> tuple[int, int]:
-    """Both words of one block, as :func:`_block` gives them."""
+    """Both words of one block; see :func:`_block`."""
     keys = (k0, k1, k0 ^ k1 ^ PARITY)
     first, second = (x0 + k0) & _MASK, (x1 + k1) & _MASK
     for number, rotations in enumerate(ROTATIONS, start=1):

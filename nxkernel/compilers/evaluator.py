@@ -15,7 +15,7 @@ from nxkernel.graph.verify import named
 
 
 class Evaluator(Compiler):
-    """The compiler that compiles nothing."""
+    """A compiler that interprets the graph with NumPy; the reference for all others."""
 
     name = "evaluator"
     without_kernels = "by the evaluator", "evaluator computes node by node"
@@ -26,7 +26,7 @@ class Evaluator(Compiler):
 
 
 class Evaluated(Executable):
-    """A graph that is walked when it is run."""
+    """The executable of the evaluator: a graph that each call walks."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -34,15 +34,15 @@ class Evaluated(Executable):
         (self._walk,) = [each(graph) for each in passes.ON_PROGRAMS["evaluator"]]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs for one array a parameter."""
-        found = self._walk.run(arrays)
-        made = [_own(value, output.shape, arrays) for value, output in zip(found, self.graph.outputs, strict=True)]
-        for place, number in self.graph.updates:
-            np.copyto(arrays[place], made[number])
-        return made
+        """The output arrays for one input array a parameter."""
+        values = self._walk.run(arrays)
+        outputs = [_own(value, output.shape, arrays) for value, output in zip(values, self.graph.outputs, strict=True)]
+        for position, number in self.graph.updates:
+            np.copyto(arrays[position], outputs[number])
+        return outputs
 
     def clock(self) -> Clock:
-        """Refuse: what it computes node by node says nothing of compiled programs."""
+        """Refuse to measure: times of interpreted nodes say nothing about compiled programs."""
         raise NxValueError(
             message(
                 "It has no kernels to measure: the evaluator computes node by node.",
@@ -52,7 +52,7 @@ class Evaluated(Executable):
 
 
 def walk(graph: Graph) -> GraphWalk:
-    """What computes each node of a graph in turn."""
+    """The interpreter of a graph: the NumPy function of each node, in order."""
     return GraphWalk(graph)
 
 
@@ -70,6 +70,6 @@ def verify_walk(walk: GraphWalk, after: str) -> None:
 
 
 def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """A result in memory that no caller has."""
+    """A result copied, if need be, into memory that no caller holds."""
     value = np.ascontiguousarray(value).reshape(shape)
     return value.copy() if any(np.may_share_memory(value, array) for array in arrays) else value

@@ -1,4 +1,4 @@
-"""What a compiler is: it takes a graph and gives something that can be called on arrays.
+"""The interface of compilers: a compiler turns a graph into an executable, which is called on arrays.
 
 Whoever writes one makes classes of :class:`Compiler` and :class:`Executable`, and needs to write the methods without a
 default only. :mod:`nxkernel.compilers.registry` finds it by its name.
@@ -22,7 +22,7 @@ from nxkernel.primitives import while_
 
 @dataclass(slots=True)
 class KernelRecord:
-    """A kernel of an executable, for those who explain it.
+    """The description of one kernel of an executable, for explanations and the inspector.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class KernelRecord:
 
 @dataclass(frozen=True)
 class Timed:
-    """What one run took.
+    """The times of one measured run.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class CodeInMemory:
-    """Code that a compiler has loaded.
+    """One piece of machine code that a compiler has loaded.
 
     Parameters
     ----------
@@ -96,21 +96,21 @@ class CodeInMemory:
 
 
 class Clock(Protocol):
-    """Runs an executable again and again, and measures it."""
+    """Measures an executable by running it repeatedly."""
 
     #: What measured times are of, as the end of a sentence.
     note: str
 
     def placed(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs of a run as it wants them, such as on a device; what is copied here is in no time."""
+        """The inputs moved to where runs need them, such as a device; this is not part of the measured time."""
         ...
 
     def run(self, arrays: Sequence[Any]) -> Timed:
-        """What a run on such inputs takes, and each kernel in it; no array is changed but those that are updated."""
+        """Measure one run on placed inputs: its time, and that of each kernel; only arrays that are updated change."""
         ...
 
     def machine(self) -> tuple[float, float]:
-        """Bytes a second that the hardware copies, and operations in a product of f32; 0 where nobody knows."""
+        """The peak of the hardware: bytes copied a second, and operations a second in an f32 product; 0 if unknown."""
         ...
 
 
@@ -160,7 +160,7 @@ class Executable(Protocol):
         """
 
     def launch(self, *arrays: np.ndarray) -> bool:
-        """Run on arrays as they are and fill the last one, whose shape and dtype `single` tells.
+        """Run on contiguous arrays and fill the last one, whose shape and dtype `single` gives.
 
         Called where `single` is not None only.
 
@@ -172,15 +172,17 @@ class Executable(Protocol):
         raise NotImplementedError
 
     def in_place(self) -> frozenset[tuple[int, int]]:
-        """The updates of the graph whose output is computed in the memory of its parameter, and not copied there."""
+        """The updates (input, output) of the graph that are computed in the memory of the input, without a copy."""
         return frozenset()
 
     def open_loop(self) -> Expr | None:
-        """A loop that ends by the values that it computes with: made-up inputs say nothing of what it takes."""
+        """A loop whose number of iterations depends on computed values, or None: made-up inputs then give no meaningful
+        time.
+        """
         return next(_loops(self.graph), None)
 
     def clock(self) -> Clock:
-        """What measures it; by itself it is measured as a whole.
+        """A clock for this executable; the default measures it as a whole.
 
         Raises
         ------
@@ -190,7 +192,7 @@ class Executable(Protocol):
         return WholeClock(self)
 
     def launches(self) -> dict[int, str]:
-        """By the index of a kernel how it is launched on a GPU and how it fills it, in a line; none where none is."""
+        """For the index of each kernel a line on its launch geometry and occupancy on a GPU; empty elsewhere."""
         return {}
 
 
@@ -214,7 +216,7 @@ class Compiler(Protocol):
 
     @abstractmethod
     def compile(self, graph: Graph) -> Executable:
-        """An executable for a graph that has been simplified.
+        """Compile a simplified graph to an executable.
 
         Raises
         ------
@@ -223,29 +225,29 @@ class Compiler(Protocol):
         """
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
-        """The kernels that compiling a graph would need; their origin is where the code of each would come from.
+        """The kernels that compiling a graph would need; the origin of each says where its code would come from.
 
         What has compiled nothing yet is asked, too: `why` tells of a call that has not been made. None by itself.
         """
         return []
 
     def for_device(self, number: int) -> Compiler | None:
-        """The compiler of this kind for a device by its number, named ``name:number``; None where there are none."""
+        """The compiler for another device by its number, named ``name:number``; None if it has no devices."""
         return None
 
     def warm_up(self) -> None:
-        """Import what compiling needs: called in the background before somebody compiles."""
+        """Import what compiling needs, in the background, before the first compilation."""
 
     def processors(self) -> int:
-        """How many processors its kernels could run on."""
+        """The number of processors that kernels may run on."""
         return 1
 
     def get_threads(self) -> int:
-        """How many threads a kernel runs on at most."""
+        """The most threads that a kernel runs on."""
         return 1
 
     def set_threads(self, count: int) -> None:
-        """Run kernels on at most `count` threads from now on; nothing to do where they run on one.
+        """Run kernels on at most `count` threads from now on; without effect where they run on one.
 
         Raises
         ------
@@ -254,20 +256,20 @@ class Compiler(Protocol):
         """
 
     def code_in_memory(self) -> list[CodeInMemory]:
-        """The native code that it has loaded."""
+        """The machine code that the compiler has loaded."""
         return []
 
     def forget_code(self) -> int:
-        """Drop native code from memory, but for what is in use, and tell how many pieces that was."""
+        """Release machine code that is not in use; how many pieces were released."""
         return 0
 
     def code_version(self) -> Iterable[bytes]:
-        """What its files in the disk cache depend on besides their names: processor, tools, and its own sources."""
+        """The version of the files in the disk cache: processor, tools, and the compiler's own sources."""
         return ()
 
 
 class WholeClock:
-    """Measures an executable as a whole, on NumPy's arrays; its kernel, where it has one only, takes all of that.
+    """Measures an executable as a whole, on NumPy arrays; a single kernel gets all of the time.
 
     Parameters
     ----------
@@ -280,18 +282,18 @@ class WholeClock:
         self._executable = executable
 
     def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Contiguous and aligned arrays."""
+        """Copies of the inputs that are contiguous and aligned."""
         return contiguous(arrays)
 
     def run(self, arrays: Sequence[np.ndarray]) -> Timed:
-        """See :meth:`Clock.run`."""
+        """Measure one run; see :meth:`Clock.run`."""
         begin = time.perf_counter()
         self._executable.run(arrays)
         seconds = time.perf_counter() - begin
         return Timed(seconds, {0: (seconds, 1)} if len(self._executable.kernels) == 1 else {})
 
     def machine(self) -> tuple[float, float]:
-        """See :func:`host_machine`."""
+        """The peak of this machine; see :func:`host_machine`."""
         return host_machine()
 
 
@@ -305,13 +307,13 @@ def _loops(graph: Graph) -> Iterator[Expr]:
 
 
 def contiguous(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Arrays as native code reads them, of which those that already are stay what they are."""
+    """The arrays in C order and aligned; those that already are stay the same objects."""
     return [np.require(each, requirements=["C", "A"]) for each in arrays]
 
 
 @functools.cache
 def host_machine() -> tuple[float, float]:
-    """What this machine reaches: bytes a second to and from memory, and operations a second in a product of f32.
+    """The measured peak of this machine: bytes a second to and from memory, and operations a second in an f32 product.
 
     Measured once, in some 50 ms.
     """

@@ -18,7 +18,7 @@ from nxkernel.graph.traverse import post_order
 
 @dataclass(frozen=True)
 class Origin:
-    """What made a NaN, or the parameter that it came in with.
+    """The operation that made a NaN, or the parameter that already had one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Origin:
 
 
 def origin(graph: Graph, arrays: Sequence[np.ndarray]) -> Origin | None:
-    """What made the first NaN among the outputs of a graph; None where it has none."""
+    """The origin of the first NaN among the outputs of a graph; None if they have none."""
     values = _values(graph, arrays)
     for output in graph.outputs:
         if has_nan(values[id(output)]):
@@ -45,7 +45,7 @@ def origin(graph: Graph, arrays: Sequence[np.ndarray]) -> Origin | None:
 
 
 def has_nan(value: Any) -> bool:
-    """Whether an array, or one of several, has a NaN."""
+    """Whether an array, or one of several, contains a NaN."""
     if isinstance(value, tuple | list):
         return any(has_nan(one) for one in value)
     value = np.asarray(value)
@@ -56,7 +56,7 @@ def has_nan(value: Any) -> bool:
 
 
 def _values(graph: Graph, arrays: Sequence[np.ndarray]) -> dict[int, Any]:
-    """What each node gives."""
+    """The value of each node, by the id of the node."""
     values: dict[int, Any] = {id(node): array for node, array in zip(graph.parameters, arrays, strict=True)}
     with np.errstate(all="ignore"):
         for node in post_order(graph.outputs):
@@ -69,26 +69,26 @@ def _values(graph: Graph, arrays: Sequence[np.ndarray]) -> dict[int, Any]:
 
 
 def _followed(node: Expr, values: dict[int, Any]) -> Origin:
-    """From a node with a NaN back to where it has none before."""
+    """The origin of the NaN in a node's value, found by following operands that have one."""
     while True:
         part = None
         if node.primitive is p.elem:
             part, node = node.params["index"], node.operands[0]
-        found = None
+        source = None
         if node.primitive in (p.while_, p.cond):
-            found = _inside(node, part, values)
-            if isinstance(found, Origin):
-                return found
-        before = found if found is not None else _source(node, values)
+            source = _inside(node, part, values)
+            if isinstance(source, Origin):
+                return source
+        before = source if source is not None else _source(node, values)
         if before is None:
             own = values[id(node)]
-            given = tuple(values[id(operand)] for operand in node.operands)
-            return Origin(node, given if node.operands else (own,))
+            operands = tuple(values[id(operand)] for operand in node.operands)
+            return Origin(node, operands if node.operands else (own,))
         node = before
 
 
 def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
-    """The operand that a NaN comes from; None for what made it."""
+    """The operand that a NaN comes from; None if the node made it."""
     if node.primitive is p.select:
         predicate, *sides = node.operands
         chosen = np.asarray(values[id(predicate)]) != 0
@@ -99,61 +99,61 @@ def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
 
 
 def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Expr | None:
-    """What made a NaN in a loop or a branch, or the operand of it that it came in with."""
+    """The origin of a NaN inside a loop or branch, or the operand that already had it."""
     arrays = [values[id(operand)] for operand in node.operands]
     results = values[id(node)]
-    place = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
+    position = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
     if node.primitive is p.cond:
         predicate, *captured = arrays
         branch = node.params["then"] if predicate else node.params["otherwise"]
-        found = _within(branch, place, captured)
-        return node.operands[found + 1] if isinstance(found, int) else _in(node, 0, found)
+        source = _within(branch, position, captured)
+        return node.operands[source + 1] if isinstance(source, int) else _in(node, 0, source)
     body, state = node.params["body"], node.params["state"]
     limit = None
     while True:
-        turn, held = _turn(node, arrays, place, limit)
-        if turn is None:
-            return node.operands[place]
-        found = _within(body, place, [*held, *arrays[state:]])
-        if not isinstance(found, int):
-            return _in(node, turn, found)
-        if found >= state:
-            return node.operands[found]
+        iteration, held = _iteration(node, arrays, position, limit)
+        if iteration is None:
+            return node.operands[position]
+        source = _within(body, position, [*held, *arrays[state:]])
+        if not isinstance(source, int):
+            return _in(node, iteration, source)
+        if source >= state:
+            return node.operands[source]
         # It was in another part of the state already, which an earlier iteration made.
-        place, limit = found, turn
+        position, limit = source, iteration
 
 
-def _turn(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
-    """The turn that put a NaN into a part of a loop's state, and the state before; no iteration where it began with
-    one.
+def _iteration(node: Expr, arrays: list[Any], position: int, limit: int | None) -> tuple[int | None, list[Any]]:
+    """The iteration of a loop that put a NaN into a part of its state, and the state before it; None for the
+    iteration where the state began with one.
     """
     condition, body, state = node.params["condition"], node.params["body"], node.params["state"]
     ask, walk = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     last: tuple[int | None, list[Any]] = (None, held)
-    turn, before = 0, has_nan(held[place])
+    iteration, before = 0, has_nan(held[position])
     with np.errstate(all="ignore"):
-        while (limit is None or turn < limit) and ask.run([*held, *around])[0]:
+        while (limit is None or iteration < limit) and ask.run([*held, *around])[0]:
             after = walk.run([*held, *around])
-            now = has_nan(after[place])
+            now = has_nan(after[position])
             if now and not before:
-                last = (turn, held)
+                last = (iteration, held)
                 if limit is None:
                     return last
-            held, before, turn = after, now, turn + 1
+            held, before, iteration = after, now, iteration + 1
     return last
 
 
 def _within(graph: Graph, output: int, arrays: Sequence[Any]) -> Origin | int:
-    """What made the NaN of one output of a body, or the number of the parameter that it came in with."""
+    """The origin of the NaN in one output of a body, or the position of the parameter that already had it."""
     values = _values(graph, arrays)
-    found = _followed(graph.outputs[output], values)
-    if not found.around:
+    source = _followed(graph.outputs[output], values)
+    if not source.around:
         for number, parameter in enumerate(graph.parameters):
-            if parameter is found.node:
+            if parameter is source.node:
                 return number
-    return found
+    return source
 
 
-def _in(node: Expr, turn: int, found: Origin) -> Origin:
-    return Origin(found.node, found.values, ((node, turn), *found.around))
+def _in(node: Expr, iteration: int, inner: Origin) -> Origin:
+    return Origin(inner.node, inner.values, ((node, iteration), *inner.around))

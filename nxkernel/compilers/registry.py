@@ -23,7 +23,7 @@ GROUP = "nxkernel.compilers"
 
 @dataclass(frozen=True)
 class OwnCompiler:
-    """A compiler of ours, which is imported when somebody asks for it.
+    """A built-in compiler, imported on first use.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class OwnCompiler:
     meant: re.Pattern[str]
 
     def __call__(self) -> Compiler:
-        """Import it, and make one."""
+        """Import the compiler's class and make an instance."""
         compile_thread.load(self.module)
         return getattr(importlib.import_module(self.module), self.name)()
 
@@ -68,7 +68,7 @@ _DEVICE = re.compile(r"(.+):(\d+)")
 
 
 def register(name: str, make: Callable[[], Compiler]) -> None:
-    """Make a compiler known by name in this process.
+    """Register a compiler under a name in this process.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def register(name: str, make: Callable[[], Compiler]) -> None:
 
 
 def names() -> list[str]:
-    """The compilers that there are."""
+    """The names of all compilers."""
     return sorted({*_registry, *_entry_points()})
 
 
 def made() -> list[Compiler]:
-    """The compilers that somebody has asked for, each once for all its devices."""
+    """The compilers that have been used in this process, one instance for all devices of each."""
     return [compiler for name, compiler in list(_made.items()) if _DEVICE.fullmatch(name) is None]
 
 
@@ -109,7 +109,7 @@ def get(name: str) -> Compiler:
 
 
 def _new(name: str) -> Compiler | None:
-    """A compiler that nobody has asked for yet; None where there is none."""
+    """Make a compiler that has not been used yet; None if there is none of that name."""
     if name in _registry:
         return _registry[name]()
     device = _DEVICE.fullmatch(name)
@@ -128,7 +128,7 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 
 def _brought(entry: EntryPoint) -> Compiler:
-    """The compiler of another distribution."""
+    """Load the compiler of another distribution from its entry point."""
     whose = f"the compiler {entry.name!r}, which {entry.dist.name if entry.dist else 'a distribution'} brings,"
     try:
         compile_thread.load(entry.module)
@@ -147,8 +147,8 @@ def _unknown(name: object) -> NxValueError:
     from difflib import get_close_matches
 
     lines, text = [], str(name)
-    meant = [(known, found) for known, own in OWN.items() if (found := own.meant.fullmatch(text))]
-    near = [known + (found[1] or "" if found.re.groups else "") for known, found in meant]
+    meant = [(known, match) for known, own in OWN.items() if (match := own.meant.fullmatch(text))]
+    near = [known + (match[1] or "" if match.re.groups else "") for known, match in meant]
     near = near or get_close_matches(text.lower(), ["auto", *names()], n=1)
     if near:
         lines.append(f"Did you mean {near[0]!r}?")

@@ -113,12 +113,12 @@ class Layout:
         """As `loop_buffers.loop_buffers_of`, where no two buffers share a page."""
         made = self._loop_buffers_of(node, results, parts, shared)
         work = max(part.workspace for part in parts)
-        sizes = {("homes", k): bytes_of(node.spec[k]) for k in made.homes}
+        sizes = {("results", k): bytes_of(node.spec[k]) for k in made.results}
         sizes |= {("fresh", k): bytes_of(parts[1].arrays[k]) for k in made.fresh}
         sizes |= {("copies", k): bytes_of(node.operands[1 + k]) for k in made.copies}
         sizes |= {("spare", k): bytes_of(node.operands[k]) for k in made.spare}
         offsets, total = self._spread([pages(work), *sizes.values()])
-        groups = {"homes": {}, "fresh": {}, "copies": {}, "spare": {}}
+        groups = {"results": {}, "fresh": {}, "copies": {}, "spare": {}}
         for (group, k), offset in zip(sizes, offsets[1:], strict=True):
             groups[group][k] = offset
         return loop_buffers.LoopBuffers(offsets[0], **groups, size=total if sizes or work else 0)
@@ -134,7 +134,7 @@ class Layout:
             work = controls[node]
             inner = self.loop_buffers_of(work.node, work.results, work.parts, work.shared)
             start = base + offset
-            for k, first in inner.homes.items():
+            for k, first in inner.results.items():
                 _open(region, start + first, bytes_of(work.node.spec[k]))
             for k, first in inner.fresh.items():
                 _open(region, start + first, bytes_of(work.parts[1].arrays[k]))

@@ -88,7 +88,7 @@ def _run(graph, arrays, machine, limits, seen):
             if launch.fill is not None:
                 on.fill(scratch.pointer, launch.fill, launch.scratch)
             kernel = on.load(launch.source, names={"np": np, **intrinsics.simulated()})
-            prepared = on.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+            prepared = on.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
             prepared.point(
                 [(scratch if owner is None else memory[owner]).pointer + offset for owner, offset in launch.memory]
             )

@@ -36,7 +36,7 @@ def run(device, launches, memory):
     """Launch kernels on memory that is told by what it is for."""
     kernels = object_code.loaded(device, [launch.source for launch in launches])
     for launch, (kernel, *_) in zip(launches, kernels, strict=True):
-        prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+        prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
         prepared.point([memory[owner].pointer + offset for owner, offset in launch.memory])
         device.launch(prepared)
 
@@ -52,5 +52,5 @@ def on_processor(primitive, *arrays, threads=64, **params):
     memory = {node: result, None: scratch, **dict(zip(operands, arrays, strict=True))}
     for launch in routine.launches(types.SimpleNamespace(threads=threads)):
         pointers = [memory[owner].ctypes.data + offset for owner, offset in launch.memory]
-        HostKernel(launch.source).run(launch.grid, launch.block, launch.shared, [*pointers, *launch.words])
+        HostKernel(launch.source).run(launch.grid, launch.block, launch.shared, [*pointers, *launch.scalars])
     return result

@@ -21,16 +21,16 @@ class _Disk:
     """The last look at the disk, which takes long where there are many files."""
 
     def __init__(self) -> None:
-        self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), Pace(PAUSE, REST), LOOK
+        self._kept, self.pace, self._seconds = disk_cache.CacheSummary(complete=False), Pace(PAUSE, REST), LOOK
 
-    def look(self) -> disk_cache.Kept:
+    def look(self) -> disk_cache.CacheSummary:
         """What the last look that saw all files has counted; until there was one, what the longest look has."""
         if self.pace.ready():
             with self.pace.round():
-                found = disk_cache.survey(self._seconds)
-                if found.whole or not self._kept.whole:
+                found = disk_cache.summary(self._seconds)
+                if found.complete or not self._kept.complete:
                     self._kept = found
-                self._seconds = LOOK if found.whole else 2 * self._seconds
+                self._seconds = LOOK if found.complete else 2 * self._seconds
         return self._kept
 
     def reset(self) -> None:
@@ -131,7 +131,7 @@ def disk() -> dict[str, Any]:
         "other_bytes": kept.other_bytes,
         "bytes": kept.kernel_bytes + kept.record_bytes + kept.other_bytes,
         "limit": disk_cache.LIMIT,
-        "whole": kept.whole,
+        "whole": kept.complete,
         "oldest": kept.oldest,
         "latest": kept.latest,
     }

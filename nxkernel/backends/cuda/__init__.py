@@ -1,4 +1,4 @@
-"""NVIDIA GPUs: what there is of them, their memory, and how kernels are launched on them.
+"""NVIDIA GPUs: detection, memory, and kernel launches.
 
 CuPy is imported when the first device is asked for, and not before.
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DeviceArray:
-    """Elements in the memory of a device, in C order.
+    """An array in the memory of a device, in C order.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class DeviceArray:
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
@@ -76,20 +76,20 @@ class DeviceArray:
         return False
 
     def release(self) -> None:
-        """Give the memory away: it is free when nothing else holds it, and using this array is an error from now on."""
+        """Give the memory away: it is freed when nothing else holds it; using this array afterwards is an error."""
         if not self.released:
             del self.pointer, self.owner
 
     def host(self) -> np.ndarray:
-        """The elements as a NumPy array of its own; waits until they are computed."""
+        """The elements as a new NumPy array; waits until they are computed."""
         return self.device.download(self)
 
     def reshape(self, shape: Sequence[int]) -> DeviceArray:
-        """The same memory under another shape of as many elements."""
+        """The same memory with another shape of the same size."""
         return self.part(0, shape, self.dtype, whole=True)
 
     def part(self, offset: int, shape: Sequence[int], dtype: Any, *, whole: bool = False) -> DeviceArray:
-        """A part of the same memory.
+        """A view of a part of the memory.
 
         Parameters
         ----------
@@ -109,13 +109,13 @@ class DeviceArray:
         NxValueError
             When the part is not within this array.
         """
-        found = DeviceArray(self.device, self.pointer + offset, shape, dtype, self.owner)
-        if offset < 0 or offset + found.nbytes > self.nbytes or (whole and found.nbytes != self.nbytes):
-            what = f"{found.dtype.name}{list(found.shape)}"
+        part = DeviceArray(self.device, self.pointer + offset, shape, dtype, self.owner)
+        if offset < 0 or offset + part.nbytes > self.nbytes or (whole and part.nbytes != self.nbytes):
+            what = f"{part.dtype.name}{list(part.shape)}"
             raise NxValueError(
                 f"{what} at byte {offset} does not fit an array of {self.nbytes} bytes on {self.device.name}"
             )
-        return found
+        return part
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise NxTypeError(message("an array on a device is no NumPy array.", "Its method host() brings it here."))

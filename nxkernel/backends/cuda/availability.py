@@ -27,7 +27,7 @@ _NO_DEVICE = "a device: the driver finds no NVIDIA GPU"
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What there is of what a GPU needs.
+    """The driver, libraries and GPUs that were found, and what is missing.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def simulating() -> bool:
 
 @functools.cache
 def state() -> Availability:
-    """What there is on this machine; looked at once.
+    """The availability on this machine, detected once.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def _missing_libraries() -> list[str]:
 
 
 def _of_driver() -> Availability:
-    """What CuPy and the driver say."""
+    """The availability that CuPy and the driver report."""
     try:
         from cupy.cuda import runtime
 
@@ -121,12 +121,12 @@ def _refusal(error: str, driver: str) -> str:
 
 
 def is_available() -> bool:
-    """Whether there is a GPU that can be used, simulated ones apart."""
+    """Whether there is a usable GPU; simulated ones do not count."""
     return not state().missing
 
 
 def require(what: str = 'compiler="numba_cuda"') -> Availability:
-    """Have a GPU that can be used.
+    """Raise an error that says what is missing, unless a GPU can be used.
 
     Parameters
     ----------
@@ -142,16 +142,16 @@ def require(what: str = 'compiler="numba_cuda"') -> Availability:
     CudaUnavailableError
         When something is missing; the text says what, and what works without.
     """
-    found = state()
-    if found.missing:
-        packages = any(each.startswith(("the package", "the library")) for each in found.missing)
+    availability = state()
+    if availability.missing:
+        packages = any(each.startswith(("the package", "the library")) for each in availability.missing)
         raise CudaUnavailableError(
             message(
                 f"{what} needs an NVIDIA GPU, and there is none to be used here.",
-                *(f"Missing: {each}." for each in found.missing),
+                *(f"Missing: {each}." for each in availability.missing),
                 *(["pip install 'nxkernel[cuda]' brings the packages."] if packages else []),
                 'compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.',
                 "With NUMBA_ENABLE_CUDASIM=1 in the environment a simulator on the processor runs it, slowly.",
             )
         )
-    return found
+    return availability

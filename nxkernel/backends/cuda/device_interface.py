@@ -17,7 +17,7 @@ from nxkernel.backends.cuda.launching import DeviceKernel, Prepared, SourceLike
 
 @dataclass(frozen=True, slots=True)
 class DeviceMemory:
-    """What a device has of memory, in bytes.
+    """The total, free and used memory of a device, in bytes.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class DeviceMemory:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a kernel takes of a multiprocessor.
+    """The resources that a kernel takes of a multiprocessor: registers, memory, threads.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ class Resources:
 
 
 class LaunchGraph(Protocol):
-    """Launches that were captured and are launched again as one."""
+    """A captured sequence of launches that is launched as one."""
 
     def launch(self) -> None:
-        """Launch all of them, in their order."""
+        """Launch the sequence, in order."""
 
 
 class Device(ABC):
-    """A device: memory, kernels, launches. Work is queued on the current stream of the thread, and runs in order.
+    """The interface of a device: memory, kernels, launches. Work is queued on the thread's current stream, in order.
 
     Attributes
     ----------
@@ -108,10 +108,10 @@ class Device(ABC):
 
     @abstractmethod
     def _reserve(self, nbytes: int) -> tuple[int, Any]:
-        """The address of so many bytes, and what keeps them."""
+        """Allocate so many bytes: the address, and the object that keeps them allocated."""
 
     def allocate(self, shape: Sequence[int], dtype: Any) -> DeviceArray:
-        """An array that holds anything.
+        """An uninitialized array on the device.
 
         Parameters
         ----------
@@ -135,29 +135,29 @@ class Device(ABC):
         return pointer, shape, dtype, owner
 
     def upload(self, array: np.ndarray) -> DeviceArray:
-        """A copy of a NumPy array on the device; the array may be changed as soon as this returns."""
+        """Copy a NumPy array to the device; it may be changed as soon as this returns."""
         # A view of memory that is contiguous already stays what it is, an array without axes too.
         array = np.asarray(array, order="C")
-        found = self.allocate(array.shape, array.dtype)
+        copy = self.allocate(array.shape, array.dtype)
         if array.nbytes:
-            self.write(found.pointer, array)
-        return found
+            self.write(copy.pointer, array)
+        return copy
 
     @abstractmethod
     def download(self, array: DeviceArray) -> np.ndarray:
-        """A copy of an array of this device on the host; waits until it is computed."""
+        """Copy an array from the device to the host; waits until it is computed."""
 
     @abstractmethod
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """Copy bytes within the device; they must not overlap."""
+        """Queue a copy of bytes within the device; source and target must not overlap."""
 
     @abstractmethod
     def bring(self, array: DeviceArray) -> DeviceArray:
-        """A copy of an array here, whichever device it is on."""
+        """A copy on this device of an array that may be on another one."""
 
     @abstractmethod
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
-        """Set bytes on the device to one value."""
+        """Queue setting bytes on the device to a value."""
 
     @abstractmethod
     def read(self, pointer: int, dtype: Any) -> Any:
@@ -165,13 +165,13 @@ class Device(ABC):
 
     @abstractmethod
     def write(self, pointer: int, array: np.ndarray) -> None:
-        """Copy a contiguous NumPy array into memory of the device; the array may be changed as soon as this returns."""
+        """Copy a contiguous NumPy array to an address of the device; it may be changed as soon as this returns."""
 
     @abstractmethod
     def load(
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
-        """A kernel that this device can launch.
+        """Load a kernel's machine code; a kernel that this device can launch.
 
         Parameters
         ----------
@@ -188,18 +188,18 @@ class Device(ABC):
         """
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ) -> Prepared:
-        """Lay out the arguments of launches; its pointers are given later (:meth:`Prepared.point`)."""
-        return Prepared(kernel, grid, block, shared, words)
+        """Lay out the arguments of a launch; the pointers are set later (:meth:`Prepared.point`)."""
+        return Prepared(kernel, grid, block, shared, scalars)
 
     @abstractmethod
     def launch(self, prepared: Prepared) -> None:
-        """Queue a kernel."""
+        """Queue a launch."""
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait for all work that the current stream was given.
+        """Wait for all work queued on the current stream.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class Device(ABC):
 
     @abstractmethod
     def capture(self, work: Callable[[], Any]) -> LaunchGraph:
-        """What a function launches, copies and fills, as one graph; nothing of it is run now.
+        """Capture, without running it, what a function launches, copies and fills, as a graph.
 
         Parameters
         ----------
@@ -219,29 +219,29 @@ class Device(ABC):
 
     @abstractmethod
     def time(self, work: Callable[[], Any]) -> float:
-        """How long the device takes for what a function queues, in seconds."""
+        """The seconds that the device takes for the work that a function queues."""
 
     @abstractmethod
     def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
-        """Which part of the threads that a multiprocessor can hold it holds with blocks of this size."""
+        """The fraction of a multiprocessor's threads that blocks of this size keep resident."""
 
     @abstractmethod
     def resources(self, kernel: DeviceKernel) -> Resources | None:
-        """What a kernel takes; None where nobody knows."""
+        """The resources of a kernel; None if unknown."""
 
     @property
     @abstractmethod
     def memory(self) -> DeviceMemory:
-        """What there is of memory now."""
+        """The current memory usage."""
 
     @abstractmethod
     def limit_memory(self, nbytes: int | None) -> None:
-        """Let this process take no more than so many bytes; None is all there is."""
+        """Limit the memory that this process allocates, in bytes; None for no limit."""
 
     @abstractmethod
     def free_unused(self) -> None:
-        """Give memory back that is kept for later arrays."""
+        """Free memory that is cached for later arrays."""
 
     @abstractmethod
     def here(self) -> AbstractContextManager[Any]:
-        """Have the device be the current one of this thread, for libraries that go by that."""
+        """A context in which this is the current device of the thread, for libraries that use that one."""

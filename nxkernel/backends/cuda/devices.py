@@ -1,4 +1,4 @@
-"""The table of devices by number."""
+"""The devices by number, GPUs or simulated ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _devices: dict[tuple[bool, int], Device] = {}
 
 
 class _Simulation:
-    """How many devices are simulated; None leaves it to the environment, 0 is none."""
+    """The setting for simulated devices: their number, 0 for none, None to follow the environment."""
 
     count: int | None = None
 
 
 def use_simulator(on: bool = True, devices: int = 2) -> None:
-    """Have simulated devices instead of GPUs, for tests and for looking at kernels; slow.
+    """Use simulated devices instead of GPUs, for tests and to inspect kernels; slow.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def use_simulator(on: bool = True, devices: int = 2) -> None:
 
 
 def simulating() -> bool:
-    """Whether devices are simulated: asked for here, or by ``NUMBA_ENABLE_CUDASIM=1`` in the environment."""
+    """Whether devices are simulated, by :func:`use_simulator` or by ``NUMBA_ENABLE_CUDASIM=1``."""
     return availability.simulating() if _Simulation.count is None else _Simulation.count > 0
 
 
 def count() -> int:
-    """How many devices there are; 0 where GPUs cannot be used.
+    """The number of devices; 0 where GPUs cannot be used.
 
     Returns
     -------
@@ -87,10 +87,10 @@ def device(which: int | str | Device = 0) -> Device:
         there = ", ".join(f"cuda:{each}" for each in range(count()))
         raise NxValueError(message(f'there is no device "cuda:{index}".', f"There is {there}."))
     with _lock:
-        found = _devices.get((simulated, index))
-        if found is None:
-            found = _devices[simulated, index] = _open(simulated, index)
-    return found
+        known = _devices.get((simulated, index))
+        if known is None:
+            known = _devices[simulated, index] = _open(simulated, index)
+    return known
 
 
 def _require_simulator() -> None:
@@ -126,13 +126,13 @@ def _open(simulated: bool, index: int) -> Device:
 def _index(which: int | str) -> int:
     if isinstance(which, int) and not isinstance(which, bool) and which >= 0:
         return which
-    if isinstance(which, str) and (found := _NAME.fullmatch(which)):
-        return int(found[1] or 0)
+    if isinstance(which, str) and (match := _NAME.fullmatch(which)):
+        return int(match[1] or 0)
     error = NxValueError if isinstance(which, int | str) else NxTypeError
     raise error(message(f"{which!r} is no device.", 'Devices are "cuda" or "cuda:0" and so on, and "cpu" is the host.'))
 
 
 def reset() -> None:
-    """Look at the machine anew, and leave simulation to the environment."""
+    """Detect devices again, and leave simulation to the environment."""
     _Simulation.count = None
     availability.state.cache_clear()

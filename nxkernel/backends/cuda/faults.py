@@ -61,7 +61,7 @@ def kernel_fault(
 
 
 def error_of(device: Device, error: Exception, kernels: Sequence[str]) -> Exception:
-    """The error to raise for one of CUDA's: a fault, too little memory, or itself with what it was about.
+    """The exception for an error of CUDA: a fault, out of memory, or the error itself with a note on its cause.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def error_of(device: Device, error: Exception, kernels: Sequence[str]) -> Except
 
 
 def again(error: DeviceFaultError) -> DeviceFaultError:
-    """The same error as a new one, for the next one who uses a device that is lost."""
-    found = DeviceFaultError(*error.args)
-    found.kernel, found.lost = error.kernel, error.lost
-    return found
+    """A new exception with the same text, for each later use of a lost device."""
+    fault = DeviceFaultError(*error.args)
+    fault.kernel, fault.lost = error.kernel, error.lost
+    return fault
 
 
 def after_fork(name: str) -> DeviceFaultError:
-    """The error for a child process, into which no device is inherited."""
+    """The exception for use of a device in a child process, which cannot inherit it."""
     return DeviceFaultError(
         message(
             f"{name} cannot be used in this process: its parent used it before it was forked.",
@@ -100,7 +100,7 @@ def after_fork(name: str) -> DeviceFaultError:
 
 
 def out_of_memory(device: Device, asked: int) -> DeviceMemoryError:
-    """The error for an array that does not fit a device.
+    """The exception for an array that does not fit into a device's memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A GPU: memory, streams and launches by way of CuPy, of whose memory pool and current stream it is a user."""
+"""A GPU: memory, streams and launches through CuPy, whose memory pool and current stream it uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ERRORS = (runtime.CUDARuntimeError, driver.CUDADriverError)
 
 
 class PhysicalDevice(Device):
-    """A GPU, and this process's part of its memory.
+    """A GPU, with the memory that this process uses of it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class PhysicalDevice(Device):
     def __init__(self, index: int):
         self.index, self.name = index, f"cuda:{index}"
         self._pool = cupy.get_default_memory_pool()
-        self._alone = runtime.getDeviceCount() == 1
+        self._only_device = runtime.getDeviceCount() == 1
         self._thread = _Thread()
         blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
         self._recent: collections.deque[str] = collections.deque(maxlen=1 if blocking else _REMEMBERED)
@@ -61,7 +61,7 @@ class PhysicalDevice(Device):
         return runtime.deviceGetAttribute(which, self.index)
 
     def _peak(self) -> float | None:
-        """Two transfers for each tick of the memory's clock, which is told in kHz, on each line of the bus."""
+        """The peak memory bandwidth, in bytes a second: two transfers a memory clock tick (kHz) a line of the bus."""
         try:
             clock = self._attribute(runtime.cudaDevAttrMemoryClockRate)
             width = self._attribute(runtime.cudaDevAttrGlobalMemoryBusWidth)
@@ -76,7 +76,7 @@ class PhysicalDevice(Device):
 
     @contextlib.contextmanager
     def here(self) -> Iterator[PhysicalDevice]:
-        """See the base."""
+        """See :meth:`Device.here`."""
         if self._lost is not None:
             raise faults.again(self._lost)
         try:
@@ -86,25 +86,25 @@ class PhysicalDevice(Device):
                     self._begin()
                 yield self
         except _ERRORS as error:
-            self._tell(error)
+            self._raise(error)
 
     def _begin(self) -> None:
-        """Make the device's context current in this thread: the driver's launches do not."""
+        """Make the device's context current in this thread, which the driver's launches do not."""
         runtime.setDevice(self.index)
         runtime.free(0)
         self._thread.ready = True
 
-    def _tell(self, error: Exception) -> NoReturn:
-        """Raise what there is to say of one of CUDA's errors."""
-        told = faults.error_of(self, error, list(dict.fromkeys(self._recent)))
-        if told is error:
+    def _raise(self, error: Exception) -> NoReturn:
+        """Raise the exception for an error of CUDA."""
+        explained = faults.error_of(self, error, list(dict.fromkeys(self._recent)))
+        if explained is error:
             raise error
-        if isinstance(told, DeviceFaultError) and told.lost:
-            self._lost = told
-        raise told from error
+        if isinstance(explained, DeviceFaultError) and explained.lost:
+            self._lost = explained
+        raise explained from error
 
     def synchronize(self) -> None:
-        """See the base."""
+        """See :meth:`Device.synchronize`."""
         with self.here():
             self._wait()
 
@@ -113,7 +113,7 @@ class PhysicalDevice(Device):
         self._recent.clear()
 
     def capture(self, work: Callable[[], Any]) -> PhysicalGraph:
-        """See the base."""
+        """See :meth:`Device.capture`."""
         with self.here(), cupy.cuda.Stream(non_blocking=True) as stream:
             self._thread.captured = launches = []
             # CuPy's graph is of a stream of its own: the one that legacy code shares cannot be captured.
@@ -129,7 +129,7 @@ class PhysicalDevice(Device):
             return PhysicalGraph(self, stream.end_capture(), launches)
 
     def time(self, work: Callable[[], Any]) -> float:
-        """See the base."""
+        """See :meth:`Device.time`."""
         with self.here():
             start, end = cupy.cuda.Event(), cupy.cuda.Event()
             start.record()
@@ -142,7 +142,7 @@ class PhysicalDevice(Device):
 
     def _reserve(self, nbytes: int) -> tuple[int, Any]:
         size = max(1, nbytes)
-        if self._alone and self._thread.ready and self._lost is None:
+        if self._only_device and self._thread.ready and self._lost is None:
             # Most often the pool has something, which takes half a microsecond.
             with contextlib.suppress(OutOfMemoryError, *_ERRORS):
                 memory = self._pool.malloc(size)
@@ -160,27 +160,27 @@ class PhysicalDevice(Device):
             return memory.ptr, memory
 
     def download(self, array: DeviceArray) -> np.ndarray:
-        """See the base."""
-        found = np.empty(array.shape, array.dtype)
+        """See :meth:`Device.download`."""
+        copy = np.empty(array.shape, array.dtype)
         if array.nbytes:
             with self.here():
                 kind = runtime.memcpyDeviceToHost
-                runtime.memcpyAsync(found.ctypes.data, array.pointer, array.nbytes, kind, _stream())
+                runtime.memcpyAsync(copy.ctypes.data, array.pointer, array.nbytes, kind, _stream())
                 self._wait()
-        return found
+        return copy
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.copy`."""
         if nbytes:
             with self.here():
                 runtime.memcpyAsync(target, source, nbytes, runtime.memcpyDeviceToDevice, _stream())
 
     def bring(self, array: DeviceArray) -> DeviceArray:
-        """See the base."""
-        found = self.allocate(array.shape, array.dtype)
+        """See :meth:`Device.bring`."""
+        copy = self.allocate(array.shape, array.dtype)
         if array.device is self:
-            self.copy(found.pointer, array.pointer, array.nbytes)
-            return found
+            self.copy(copy.pointer, array.pointer, array.nbytes)
+            return copy
         if array.nbytes:
             # Streams of different devices know nothing of each other: this one waits until the array is computed, that
             # one until it was copied, as its memory may then be used for something else.
@@ -191,33 +191,33 @@ class PhysicalDevice(Device):
                 stream = cupy.cuda.get_current_stream()
                 stream.wait_event(computed)
                 runtime.memcpyPeerAsync(
-                    found.pointer, self.index, array.pointer, array.device.index, array.nbytes, stream.ptr
+                    copy.pointer, self.index, array.pointer, array.device.index, array.nbytes, stream.ptr
                 )
                 copied = stream.record(cupy.cuda.Event(disable_timing=True))
             with array.device.here():
                 there.wait_event(copied)
-        return found
+        return copy
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.fill`."""
         if nbytes:
             with self.here():
                 runtime.memsetAsync(pointer, byte, nbytes, _stream())
 
     def read(self, pointer: int, dtype: Any) -> Any:
-        """See the base."""
+        """See :meth:`Device.read`."""
         dtype = np.dtype(dtype)
         with self.here():
             # Memory that stays where it is: the copy needs no place of the driver's in between.
             if self._thread.place is None:
                 self._thread.place = cupy.cuda.alloc_pinned_memory(16)
-            place = self._thread.place
-            runtime.memcpyAsync(place.ptr, pointer, dtype.itemsize, runtime.memcpyDeviceToHost, _stream())
+            buffer = self._thread.place
+            runtime.memcpyAsync(buffer.ptr, pointer, dtype.itemsize, runtime.memcpyDeviceToHost, _stream())
             self._wait()
-        return np.frombuffer(place, np.uint8, dtype.itemsize).copy().view(dtype)[0]
+        return np.frombuffer(buffer, np.uint8, dtype.itemsize).copy().view(dtype)[0]
 
     def write(self, pointer: int, array: np.ndarray) -> None:
-        """See the base."""
+        """See :meth:`Device.write`."""
         if array.nbytes:
             with self.here():
                 address = array.ctypes.data
@@ -228,7 +228,7 @@ class PhysicalDevice(Device):
 
     @property
     def memory(self) -> DeviceMemory:
-        """See the base."""
+        """See :meth:`Device.memory`."""
         with self.here():
             free, total = runtime.memGetInfo()
             return DeviceMemory(
@@ -236,12 +236,12 @@ class PhysicalDevice(Device):
             )
 
     def limit_memory(self, nbytes: int | None) -> None:
-        """See the base."""
+        """See :meth:`Device.limit_memory`."""
         with self.here():
             self._pool.set_limit(size=nbytes or 0)
 
     def free_unused(self) -> None:
-        """See the base."""
+        """See :meth:`Device.free_unused`."""
         with self.here():
             self._pool.free_all_blocks()
 
@@ -250,7 +250,7 @@ class PhysicalDevice(Device):
     def load(
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
-        """See the base."""
+        """See :meth:`Device.load`."""
         if code is None:
             raise ValueError(f"a GPU needs the machine code of {source.name}")
         with self.here():
@@ -259,19 +259,19 @@ class PhysicalDevice(Device):
             return DeviceKernel(source, module.get_function(source.symbol).ptr, module, pointers(source.parameters))
 
     def prepare(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ) -> Prepared:
-        """See the base."""
+        """See :meth:`Device.prepare`."""
         if shared:
             which = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             with self.here():
                 # Untold a kernel may have 48 KiB, less its static arrays.
                 if shared > driver.funcGetAttribute(which, kernel.handle):
                     driver.funcSetAttribute(kernel.handle, which, shared)
-        return super().prepare(kernel, grid, block, shared, words)
+        return super().prepare(kernel, grid, block, shared, scalars)
 
     def launch(self, prepared: Prepared) -> None:
-        """See the base."""
+        """See :meth:`Device.launch`."""
         if 0 in prepared.grid:
             return
         kernel, thread = prepared.kernel, self._thread
@@ -279,14 +279,14 @@ class PhysicalDevice(Device):
             self._recent.append(prepared.title)
         else:
             thread.captured.append(prepared)
-        if not self._alone or not thread.ready or self._lost is not None:
+        if not self._only_device or not thread.ready or self._lost is not None:
             with self.here():
                 self._launch(kernel, prepared)
             return
         try:
             self._launch(kernel, prepared)
         except _ERRORS as error:
-            self._tell(error)
+            self._raise(error)
 
     def _launch(self, kernel: DeviceKernel, prepared: Prepared) -> None:
         driver.launchKernel(
@@ -294,14 +294,14 @@ class PhysicalDevice(Device):
         )
 
     def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
-        """See the base."""
+        """See :meth:`Device.occupancy`."""
         threads = int(np.prod(block))
         with self.here():
             blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, threads, shared)
         return blocks * threads / self._resident
 
     def resources(self, kernel: DeviceKernel) -> Resources | None:
-        """See the base."""
+        """See :meth:`Device.resources`."""
         with self.here():
             return Resources(
                 *(
@@ -317,7 +317,9 @@ class PhysicalDevice(Device):
 
 
 class _Thread(threading.local):
-    """What a thread knows of a device: whether its context is current, a place for elements, what it captures."""
+    """A thread's state on a device: whether its context is current, a buffer for single elements, and the capture in
+    progress.
+    """
 
     ready = False
     place: Any = None
@@ -325,12 +327,12 @@ class _Thread(threading.local):
 
 
 def _stream() -> int:
-    """The current stream of this thread on the current device, as a number."""
+    """The handle of the thread's current stream on the current device."""
     return cupy.cuda.get_current_stream().ptr
 
 
 class PhysicalGraph:
-    """Launches that were captured.
+    """A captured CUDA graph.
 
     Parameters
     ----------
@@ -346,7 +348,7 @@ class PhysicalGraph:
         self._titles = [each.title for each in launches[-_REMEMBERED:]]
 
     def launch(self) -> None:
-        """Queue all of it on the current stream."""
+        """Queue the graph on the current stream."""
         self._device._recent.extend(self._titles)
         with self._device.here():
             self._graph.launch()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 _KINDS = {"s": "int", "u": "uint", "f": "float"}
 #: How each argument that is no pointer is laid out; every one of them takes eight bytes.
-WORDS = {
+SCALAR_DTYPES = {
     f"{kind}{bits}": np.dtype(f"{_KINDS[kind]}{bits}")
     for kind, widths in [("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (32, 64))]
     for bits in widths
@@ -18,7 +18,7 @@ WORDS = {
 
 
 class SourceLike(Protocol):
-    """What a device must know of a kernel.
+    """The protocol of a kernel's source, as far as devices use it.
 
     See :class:`nxkernel.compilers.numba_cuda.language.kernel_launches.KernelSource`.
     """
@@ -31,7 +31,7 @@ class SourceLike(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceKernel:
-    """A kernel that a device can launch.
+    """A kernel loaded on a device.
 
     Parameters
     ----------
@@ -45,18 +45,18 @@ class DeviceKernel:
     """
 
     source: SourceLike
-    handle: Any
-    owner: Any
+    handle: object
+    owner: object
     pointers: int
 
     @property
     def title(self) -> str:
-        """The kernel's name, as faults tell it."""
+        """The kernel's name in error messages."""
         return f"{self.source.name} ({self.source.symbol[:12]})"
 
 
 class Prepared:
-    """A launch whose arguments are laid out; its pointers may be changed from launch to launch.
+    """A launch with its arguments laid out in memory; pointers may be changed between launches.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Prepared:
         Three numbers each.
     shared : int
         Bytes of dynamic shared memory.
-    words : sequence of number
+    scalars : sequence of number
         The arguments after the pointers.
 
     Attributes
@@ -81,23 +81,23 @@ class Prepared:
     __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared", "title")
 
     def __init__(
-        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, scalars: Sequence[float]
     ):
         self.kernel, self.shared, self.title = kernel, shared, kernel.title
         self.grid, self.block = _three(grid), _three(block)
         parameters, count = kernel.source.parameters, kernel.pointers
-        if len(parameters) - count != len(words):
-            raise ValueError(f"{kernel.title} takes {len(parameters) - count} words, got {len(words)}")
+        if len(parameters) - count != len(scalars):
+            raise ValueError(f"{kernel.title} takes {len(parameters) - count} scalar parameters, got {len(scalars)}")
         self.arguments = np.zeros(max(1, len(parameters)), np.uint64)
-        for place, (kind, word) in enumerate(zip(parameters[count:], words, strict=True), count):
-            dtype = WORDS[kind]
-            self.arguments[place : place + 1].view(dtype)[0] = dtype.type(word)
+        for position, (kind, scalar) in enumerate(zip(parameters[count:], scalars, strict=True), count):
+            dtype = SCALAR_DTYPES[kind]
+            self.arguments[position : position + 1].view(dtype)[0] = dtype.type(scalar)
         # The driver asks for a pointer to each argument.
         self._list = self.arguments.ctypes.data + 8 * np.arange(len(self.arguments), dtype=np.uint64)
         self.addresses = self._list.ctypes.data
 
     def point(self, pointers: Sequence[int]) -> None:
-        """Let the pointers be these."""
+        """Set the pointers for the next launch."""
         self.arguments[: self.kernel.pointers] = pointers
 
 
@@ -107,7 +107,7 @@ def _three(numbers: Sequence[int]) -> tuple[int, int, int]:
 
 
 def pointers(parameters: Sequence[str]) -> int:
-    """How many parameters, at the beginning, are pointers.
+    """The number of parameters, at the beginning, that are pointers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A device on the host: memory of NumPy, and kernels in Numba's CUDA simulator."""
+"""A simulated device: memory is NumPy's, and kernels run in Numba's CUDA simulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nxkernel import fork_safety
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.device_interface import Device, DeviceMemory, Resources
-from nxkernel.backends.cuda.launching import WORDS, DeviceKernel, Prepared, SourceLike, pointers
+from nxkernel.backends.cuda.launching import SCALAR_DTYPES, DeviceKernel, Prepared, SourceLike, pointers
 from nxkernel.backends.cuda.simulator import GARBAGE, SimulatedKernel
 from nxkernel.errors import DeviceFaultError
 
@@ -28,7 +28,7 @@ _ALIGNMENT = 256
 
 
 class SimulatedDevice(Device):
-    """What a GPU does, slowly, on the host. Whatever kernels read or write outside of memory is a fault.
+    """A device simulated on the host, slowly. Accesses of kernels outside of allocated memory are faults.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class SimulatedDevice(Device):
         self._used = 0
         self._limit: int | None = None
         self._lock = fork_safety.rlock()
-        self._captured = _Captured()
+        self._captured = _CapturedLaunches()
 
     # Memory.
 
@@ -70,95 +70,95 @@ class SimulatedDevice(Device):
             self._starts.remove(pointer)
 
     def _rest(self, pointer: int) -> np.ndarray | None:
-        """The bytes from an address to the end of what was allocated there; None where nothing was."""
+        """The allocated bytes from an address on; None if the address is not allocated."""
         with self._lock:
-            place = bisect.bisect_right(self._starts, pointer) - 1
-            if place < 0:
+            index = bisect.bisect_right(self._starts, pointer) - 1
+            if index < 0:
                 return None
-            start = self._starts[place]
+            start = self._starts[index]
             block = self._blocks[start]
             return block[pointer - start :] if pointer - start <= block.nbytes else None
 
     def _bytes(self, pointer: int, nbytes: int, doing: str) -> np.ndarray:
-        found = self._rest(pointer) if nbytes else np.empty(0, np.uint8)
-        if found is None or found.nbytes < nbytes:
+        rest = self._rest(pointer) if nbytes else np.empty(0, np.uint8)
+        if rest is None or rest.nbytes < nbytes:
             raise DeviceFaultError(f"{doing} {nbytes} bytes at {pointer:#x} is outside of {self.name}'s memory")
-        return found[:nbytes]
+        return rest[:nbytes]
 
     def download(self, array: DeviceArray) -> np.ndarray:
-        """See the base."""
+        """See :meth:`Device.download`."""
         self._no_waiting()
         return self._bytes(array.pointer, array.nbytes, "reading").copy().view(array.dtype).reshape(array.shape)
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.copy`."""
         into, from_ = self._bytes(target, nbytes, "writing"), self._bytes(source, nbytes, "reading")
         self.do(lambda: np.copyto(into, from_))
 
     def bring(self, array: DeviceArray) -> DeviceArray:
-        """See the base."""
-        found = self.allocate(array.shape, array.dtype)
-        self._bytes(found.pointer, found.nbytes, "writing")[:] = array.device._bytes(
+        """See :meth:`Device.bring`."""
+        copy = self.allocate(array.shape, array.dtype)
+        self._bytes(copy.pointer, copy.nbytes, "writing")[:] = array.device._bytes(
             array.pointer, array.nbytes, "reading"
         )
-        return found
+        return copy
 
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
-        """See the base."""
+        """See :meth:`Device.fill`."""
         into = self._bytes(pointer, nbytes, "filling")
         self.do(lambda: into.fill(byte))
 
     def read(self, pointer: int, dtype: Any) -> Any:
-        """See the base."""
+        """See :meth:`Device.read`."""
         self._no_waiting()
         dtype = np.dtype(dtype)
         return self._bytes(pointer, dtype.itemsize, "reading").copy().view(dtype)[0]
 
     def write(self, pointer: int, array: np.ndarray) -> None:
-        """See the base."""
+        """See :meth:`Device.write`."""
         self._no_waiting()
         self._bytes(pointer, array.nbytes, "writing")[:] = np.frombuffer(array.tobytes(), np.uint8)
 
     @property
     def memory(self) -> DeviceMemory:
-        """See the base."""
+        """See :meth:`Device.memory`."""
         return DeviceMemory(self._used, self._used, TOTAL, TOTAL - self._used, self._limit)
 
     def limit_memory(self, nbytes: int | None) -> None:
-        """See the base."""
+        """See :meth:`Device.limit_memory`."""
         self._limit = nbytes
 
     def free_unused(self) -> None:
-        """Nothing is kept for later here."""
+        """Do nothing, as no memory is cached; see :meth:`Device.free_unused`."""
 
     # Kernels.
 
     def load(
         self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
     ) -> DeviceKernel:
-        """See the base."""
+        """See :meth:`Device.load`."""
         handle = SimulatedKernel(source.name, source.text, source.symbol, names or {})
         return DeviceKernel(source, handle, None, pointers(source.parameters))
 
     def launch(self, prepared: Prepared) -> None:
-        """See the base."""
+        """See :meth:`Device.launch`."""
         if 0 in prepared.grid:
             return
         arguments = prepared.arguments.copy()
         self.do(lambda: self._launch(prepared, arguments))
 
-    def _launch(self, prepared: Prepared, words: np.ndarray) -> None:
+    def _launch(self, prepared: Prepared, scalars: np.ndarray) -> None:
         kernel = prepared.kernel
         x, y, z = prepared.block
         if x * y * z > 1024 or prepared.shared > self.shared_limit:
             raise ValueError(f"{kernel.title} cannot have blocks of {x * y * z} threads and {prepared.shared} bytes")
         arguments: list[Any] = []
-        for place, kind in enumerate(kernel.source.parameters):
+        for position, kind in enumerate(kernel.source.parameters):
             if kind.endswith("*"):
-                arguments.append(self._view(prepared, int(words[place]), WORDS[kind[:-1]]))
+                arguments.append(self._view(prepared, int(scalars[position]), SCALAR_DTYPES[kind[:-1]]))
             else:
-                word = words[place : place + 1].view(WORDS[kind])[0]
-                arguments.append(int(word) if kind == "s64" else word)
+                scalar = scalars[position : position + 1].view(SCALAR_DTYPES[kind])[0]
+                arguments.append(int(scalar) if kind == "s64" else scalar)
         try:
             kernel.handle.run(prepared.grid, prepared.block, prepared.shared, arguments)
         except IndexError as error:
@@ -177,7 +177,7 @@ class SimulatedDevice(Device):
     # Order.
 
     def do(self, work: Callable[[], Any]) -> None:
-        """Do it now, or when the graph is launched that is being captured."""
+        """Run work now, or append it to the graph that is being captured."""
         if self._captured.into is None:
             work()
         else:
@@ -188,11 +188,11 @@ class SimulatedDevice(Device):
             raise RuntimeError("the host can neither read nor write nor wait while a graph is captured")
 
     def synchronize(self) -> None:
-        """All is done when it was queued; see the base."""
+        """Do nothing, as work runs when it is queued; see :meth:`Device.synchronize`."""
         self._no_waiting()
 
     def capture(self, work: Callable[[], Any]) -> SimulatedGraph:
-        """See the base."""
+        """See :meth:`Device.capture`."""
         self._captured.into = []
         try:
             work()
@@ -201,36 +201,36 @@ class SimulatedDevice(Device):
             self._captured.into = None
 
     def time(self, work: Callable[[], Any]) -> float:
-        """The time on the clock; see the base."""
+        """The wall-clock time; see :meth:`Device.time`."""
         start = time.perf_counter()
         work()
         return time.perf_counter() - start
 
     def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
-        """One: a simulated multiprocessor holds one block; see the base."""
+        """Always 1, as a simulated multiprocessor holds one block; see :meth:`Device.occupancy`."""
         return 1.0
 
     def resources(self, kernel: DeviceKernel) -> Resources | None:
-        """Nobody knows, as there is no machine code; see the base."""
+        """None, as there is no machine code; see :meth:`Device.resources`."""
         return None
 
     def here(self) -> AbstractContextManager[Any]:
-        """See the base."""
+        """See :meth:`Device.here`."""
         return contextlib.nullcontext(self)
 
 
 class _Owner:
-    """Keeps a block of memory."""
+    """Keeps a block of memory allocated."""
 
     __slots__ = ("__weakref__",)
 
 
-class _Captured(threading.local):
+class _CapturedLaunches(threading.local):
     into: list[Callable[[], Any]] | None = None
 
 
 class SimulatedGraph:
-    """What was captured.
+    """A captured sequence of work.
 
     Parameters
     ----------
@@ -241,13 +241,13 @@ class SimulatedGraph:
         self._work = work
 
     def launch(self) -> None:
-        """Do all of it, in its order."""
+        """Run the work in order."""
         for each in self._work:
             each()
 
 
 class Pointer(np.ndarray):
-    """Memory of a device from an address on: what is before or behind it is no one's."""
+    """A pointer into device memory, as simulated kernels index it; accesses outside of the allocation are faults."""
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, slice) and key < 0:

@@ -1,4 +1,5 @@
-"""Kernels on the host: the threads of a block take turns, in what Numba's CUDA simulator offers to kernels.
+"""Running kernels on the host with the names of Numba's CUDA simulator; threads of a block are generators that take
+turns.
 
 Numba's own scheduler starts a system thread for each thread of each block, 0.1 ms each, and polls them. Here a kernel
 without barriers is called for one thread after the other; one with barriers becomes a generator that gives way at
@@ -34,7 +35,7 @@ _lock = fork_safety.rlock()
 
 
 class SimulatedKernel:
-    """A kernel as a Python function.
+    """A kernel as a Python function or generator.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class SimulatedKernel:
         self.function: Callable[..., Any] = scope[name]
 
     def run(self, grid: Sequence[int], block: Sequence[int], shared: int, arguments: Sequence[Any]) -> None:
-        """Run all threads of all blocks, one block after the other."""
+        """Run all threads of all blocks, block after block."""
         cuda, function = self.cuda, self.function
         with _lock, np.errstate(all="ignore"):
             cuda.gridDim, cuda.blockDim = Dim3(*grid), Dim3(*block)
@@ -68,13 +69,13 @@ class SimulatedKernel:
                 if self.waits:
                     _take_turns(cuda, places, [function(*arguments) for _ in places])
                 else:
-                    for number, place in enumerate(places):
-                        cuda.threadIdx, cuda.laneid = place, number % WIDTH
+                    for number, thread in enumerate(places):
+                        cuda.threadIdx, cuda.laneid = thread, number % WIDTH
                         function(*arguments)
 
 
 class Names(FakeCUDAModule):
-    """What ``cuda`` is in a kernel: Numba's, but for where a thread is, and for shared memory."""
+    """The ``cuda`` module of a kernel: Numba's simulator, with thread indices and shared memory of ours."""
 
     # Properties of the base, which asks the system's thread.
     blockIdx = threadIdx = laneid = shared = None  # noqa: N815
@@ -84,7 +85,7 @@ class Names(FakeCUDAModule):
 
 
 class _Shared:
-    """The shared memory of a block: an array for each place in the text that asks for one."""
+    """The shared memory of a block: one array for each place in the text that allocates one."""
 
     def __init__(self, nbytes: int):
         self._arrays: dict[Any, np.ndarray] = {}
@@ -103,7 +104,7 @@ class _Shared:
 
 
 class _Waits(ast.NodeTransformer):
-    """Makes each call that waits for other threads a place where a generator gives way."""
+    """Rewrites each call that waits for other threads as a ``yield``."""
 
     def __init__(self) -> None:
         self.found = False
@@ -118,7 +119,7 @@ class _Waits(ast.NodeTransformer):
 
 
 def _take_turns(cuda: Names, places: Sequence[Dim3], threads: Sequence[Generator[tuple, Any, Any]]) -> None:
-    """Run the threads of a block, each until it waits, and again when all that it waits for have come."""
+    """Run the threads of a block: each until it waits, and on when all threads that it waits for have arrived."""
     answers: dict[int, Any] = dict.fromkeys(range(len(threads)))
     waiting: dict[int, tuple] = {}
     while answers:
@@ -126,13 +127,13 @@ def _take_turns(cuda: Names, places: Sequence[Dim3], threads: Sequence[Generator
             cuda.threadIdx, cuda.laneid = places[number], number % WIDTH
             with contextlib.suppress(StopIteration):
                 waiting[number] = threads[number].send(answer)
-        answers = _met(waiting)
+        answers = _released(waiting)
         for number in answers:
             del waiting[number]
 
 
-def _met(waiting: Mapping[int, tuple]) -> dict[int, Any]:
-    """The threads that need wait no longer, and what each is told."""
+def _released(waiting: Mapping[int, tuple]) -> dict[int, Any]:
+    """The threads that can go on, with the answer that each gets."""
     warps: dict[int, list[int]] = {}
     for number in waiting:
         warps.setdefault(number // WIDTH, []).append(number)
@@ -159,10 +160,10 @@ def _agreed(name: str, arguments: Sequence[tuple]) -> int | None:
 
 
 def _exchanged(name: str, members: Mapping[int, tuple]) -> dict[int, Any]:
-    """What the lanes of a warp are told: nothing, or the values of others; a lane that is not there tells one's own."""
+    """The answers to the lanes of a warp: None, or other lanes' values; its own for a lane that does not exist."""
     if name == "syncwarp":
         return dict.fromkeys(members)
-    told = {}
+    answers = {}
     for number, (_, _, value, lane) in members.items():
         other = {
             "shfl_sync": number // WIDTH * WIDTH + int(lane) % WIDTH,
@@ -170,5 +171,5 @@ def _exchanged(name: str, members: Mapping[int, tuple]) -> dict[int, Any]:
             "shfl_down_sync": number + int(lane),
             "shfl_xor_sync": number ^ int(lane),
         }[name]
-        told[number] = members[other][2] if other // WIDTH == number // WIDTH and other in members else value
-    return told
+        answers[number] = members[other][2] if other // WIDTH == number // WIDTH and other in members else value
+    return answers

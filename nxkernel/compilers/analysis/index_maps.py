@@ -58,12 +58,12 @@ def _sum(left: Entry, right: Entry) -> Entry:
 
 
 def axes_of(map_: Map) -> set[int]:
-    """The nest axes that a map moves with."""
+    """The axes of the nest along which an index map moves."""
     return {axis for _, moves in map_ for axis, _ in moves}
 
 
 def is_view(node: Expr) -> bool:
-    """Whether a node is only another map of its operand."""
+    """Whether a node only reindexes its operand (slice, transpose, broadcast ...), so that it needs no computation."""
     return node.primitive in VIEWS and (node.primitive is not p.reshape or keeps_axes(node))
 
 
@@ -73,7 +73,7 @@ def keeps_axes(node: Expr) -> bool:
 
 
 def through(node: Expr, map_: Map) -> Map:
-    """The map of a view's operand, given the map of the view."""
+    """The index map of a view's operand, composed from the map of the view."""
     operand, primitive = node.operands[0], node.primitive
     if primitive is p.broadcast:
         return tuple(

@@ -15,7 +15,7 @@ UNKNOWN = 1 << 65
 
 
 def intervals(order: Iterable[Expr], ranges: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
-    """The intervals of the single integers among nodes; those of which nothing is known are left out.
+    """The value interval of each single integer among the nodes; those of which nothing is known are left out.
 
     Parameters
     ----------
@@ -38,12 +38,14 @@ _BY_NAME = {primitive.name: rule for primitive, rule in RULES.items()}
 
 
 def rule(name: str) -> Callable[..., Interval | None] | None:
-    """How the interval of a primitive of that name follows from those of its operands; None where nothing is known."""
+    """Register how the interval of a primitive's result follows from those of its operands; None where nothing is
+    known.
+    """
     return _BY_NAME.get(name)
 
 
 def of_parts(node: Expr, ranges: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
-    """For each part of a loop or branch the intervals of its parameters.
+    """For each graph of a loop or branch, the intervals of its parameters.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def _passed(
 
 
 def _limits(condition: Graph, ranges: Mapping[Expr, Interval]) -> dict[int, Interval]:
-    """For parts of the state what the condition, where it holds, says of them."""
+    """The intervals that a loop's condition, where it holds, implies for parts of the state."""
     positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
     limits: dict[int, Interval] = {}
     todo = list(condition.outputs)

@@ -18,7 +18,7 @@ LONGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Matrix:
-    """One side of a product in memory.
+    """One operand of a matrix product as it lies in memory.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Product:
-    """A batch of products ``C[M, N] = A[M, K] B[K, N]``, C in rows."""
+    """A batch of matrix products ``C[M, N] = A[M, K] B[K, N]``, with C in row-major order."""
 
     node: Expr
     type: Type
@@ -53,7 +53,7 @@ class Product:
 
 
 def layout(operand: Expr) -> tuple[Expr, tuple[int, ...]]:
-    """The value below the transpositions of an operand, and the strides with which they walk it."""
+    """The value below the transpositions of an operand, and the strides, one an axis, with which it is read."""
     map_ = index_maps.identity(operand.shape)
     node = operand
     while node.primitive is p.transpose or (node.primitive is p.reshape and index_maps.keeps_axes(node)):
@@ -64,7 +64,7 @@ def layout(operand: Expr) -> tuple[Expr, tuple[int, ...]]:
 
 
 def _merged(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride of several axes walked as one; 0 when they have one element, None when they are not one."""
+    """The stride of several axes read as one; 0 when they have one element, None when they cannot be merged."""
     pairs = [(n, s) for n, s in zip(sizes, strides, strict=True) if n != 1]
     if not pairs:
         return 0
@@ -114,13 +114,13 @@ def axes_of(node: Expr) -> tuple[tuple[list[int], list[int], list[int]], tuple[l
 
 
 def readable(operand: Expr, axes: tuple[list[int], list[int], list[int]]) -> Matrix | None:
-    """The operand as a matrix, looking through transpositions."""
+    """The operand as a :class:`Matrix`, looking through transpositions; None when it would have to be copied."""
     base, strides = layout(operand)
     return matrix(operand, base, strides, *axes)
 
 
 def product(node: Expr, memory_of) -> Product:
-    """The product that a dot is, once its operands are in memory.
+    """The :class:`Product` of a dot, once its operands are in memory.
 
     Parameters
     ----------

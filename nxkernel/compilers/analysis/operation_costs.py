@@ -46,5 +46,5 @@ def cost(name: str) -> int:
 
 
 def is_function(name: str) -> bool:
-    """Whether an operation takes as many instructions as the functions of mathematics do."""
+    """Whether an operation costs as much as a transcendental function."""
     return cost(name) >= _OF_FUNCTION

@@ -1,4 +1,4 @@
-"""What each reduction means to compilers: what it begins with, how two results become one, and which element is best.
+"""The table of reductions: identity, joining primitive, and for argmax and argmin the comparison.
 
 Of floats a NaN is best for ``argmax`` and ``argmin``, as it is for ``max`` and ``min``; ties go to the lower index
 unless the node wants the higher one.
@@ -17,7 +17,7 @@ from nxkernel.types import Type
 
 @dataclass(frozen=True)
 class Reduction:
-    """A row of the table.
+    """What a reduction means: a row of the table.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ _RUNNING = {
 
 
 def running_join(node: Expr) -> str:
-    """The element-wise primitive that makes one of two running results.
+    """The element-wise primitive that joins two running results of a cumulative operation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Values of one element: inside of loops they are instructions of the program itself, and no loop nests.
+"""Values of one element, which a program with loops computes by instructions of its own instead of kernels.
 
 Elements of arrays are read and written at offsets made of numbers that are known when the program is written and of
 clamped indices that are not.
@@ -18,7 +18,7 @@ from nxkernel.primitives import Spec
 
 @dataclass(frozen=True)
 class Term:
-    """A part of an offset: an index, clamped to at most `most`, times a stride in elements.
+    """A summand of an offset: an index, clamped to the range 0 to `most`, times a stride in elements.
 
     ``axis`` says of which axis of the buffer the stride is, where it is just that.
     """
@@ -31,7 +31,7 @@ class Term:
 
 @dataclass
 class Offset:
-    """Where an element is, in elements from the start of a buffer."""
+    """The offset of an element from the start of its buffer, in elements: a constant and terms."""
 
     fixed: int = 0
     terms: list[Term] = field(default_factory=list)
@@ -61,13 +61,13 @@ class Element:
 
 
 def is_single(node: Expr | Spec) -> bool:
-    """Whether a value, or one that a spec describes, has one element."""
+    """Whether a value, or the value that a spec describes, has exactly one element."""
     spec = node.spec if isinstance(node, Expr) else node
     return type(spec) is not tuple and shapes.size(spec.shape) == 1
 
 
 def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
-    """The nodes that are scalar instructions of the program: arithmetic on scalars, and single elements of arrays.
+    """The nodes that the program computes by itself: arithmetic on single elements, and reads of single elements.
 
     Numbers are among them where they are outputs.
     """
@@ -80,7 +80,7 @@ def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
 
 
 def reads_of(node: Expr) -> list[Expr]:
-    """The operands of a scalar node."""
+    """The operands that a scalar node reads."""
     if node.primitive.family == "elementwise":
         return [operand for operand in node.operands if operand.primitive is not p.constant]
     if node.primitive in (p.iota, p.constant):
@@ -94,7 +94,7 @@ _READS = frozenset([p.reshape, p.broadcast, p.transpose, p.slice_, p.dynamic_sli
 
 
 def element_of(node: Expr) -> Element:
-    """Where the one element of a node that reads is."""
+    """The buffer and the offset of the one element that a node reads."""
     at = [Offset() for _ in node.shape]
     current = node
     while current is node or current.primitive in _READS:
@@ -114,7 +114,7 @@ def element_of(node: Expr) -> Element:
 
 
 def _picks_many(node: Expr) -> bool:
-    """Whether a node takes elements by an array of indices, of which each of its elements has another one."""
+    """Whether a node gathers by an array of indices, each of whose elements selects another element."""
     return node.primitive is p.gather and not all(map(is_single, node.operands[1:]))
 
 

@@ -59,7 +59,7 @@ class CacheFolder:
     key: bytes
 
     def opened(self, name: str, data: bytes) -> bytes | None:
-        """The object code in a file of that name; None where it is damaged.
+        """The object code in the data of a file of that name; None where the data is damaged.
 
         Raises
         ------
@@ -68,28 +68,28 @@ class CacheFolder:
         """
         if len(data) < _HEAD.size:
             return None
-        magic, key, digest, whole, length = _HEAD.unpack_from(data)
+        magic, key, digest, checksum, length = _HEAD.unpack_from(data)
         code = memoryview(data)[_HEAD.size :]
         if magic != _MAGIC or len(code) != length:
             return None
         if key != self._name_of_key():
             # Which key it was, damage may have changed, too.
-            if _unkeyed(name, key, digest, code) == whole:
+            if _unkeyed(name, key, digest, code) == checksum:
                 raise UntrustedError("it was made with another key")
             return None
         return bytes(code) if hmac.compare_digest(self._digest(name, code), digest) else None
 
     def head(self, name: str, code: bytes) -> bytes:
-        """What stands before object code in the file of that name."""
+        """The header, in bytes, that comes before object code in the file of that name."""
         key, digest = self._name_of_key(), self._digest(name, code)
         return _HEAD.pack(_MAGIC, key, digest, _unkeyed(name, key, digest, code), len(code))
 
     def _digest(self, name: str, code: bytes | memoryview) -> bytes:
         # Code for another processor may have come into this one's folder: it would end the process.
         named = f"{_fingerprint()} {name}".encode() + b"\0"
-        made = hashlib.blake2b(named, digest_size=32, key=self.key, person=b"nxkernel code")
-        made.update(code)
-        return made.digest()
+        digest = hashlib.blake2b(named, digest_size=32, key=self.key, person=b"nxkernel code")
+        digest.update(code)
+        return digest.digest()
 
     def _name_of_key(self) -> bytes:
         return hashlib.blake2b(digest_size=8, key=self.key, person=b"nxkernel key").digest()
@@ -102,70 +102,70 @@ def _unkeyed(name: str, key: bytes, digest: bytes, code: bytes | memoryview) -> 
 
 
 def read(name: str) -> bytes | None:
-    """The object code of a name, or None; a damaged file is removed and counts as missing, as do files of others."""
-    place = _place()
-    if place is None:
+    """The object code stored under a name, or None; files that are damaged or another user's are removed."""
+    cache = _place()
+    if cache is None:
         return None
     try:
-        data = place.folder.read(name)
+        data = cache.folder.read(name)
     except FileNotFoundError:
         return None
     except UntrustedError as error:
-        _remove(place, name, f"a file of the kernel cache may be somebody else's: {error}")
+        _remove(cache, name, f"a file of the kernel cache may be somebody else's: {error}")
         return None
     except OSError as error:
         _warn(f"cannot read the kernel cache: {error.strerror or error}")
         return None
     try:
-        code = place.opened(name, data)
+        code = cache.opened(name, data)
     except UntrustedError:
         what = f"files of the kernel cache were made with another key than that in {user_key.place()}"
         _warn(
-            f"{what}, such as {name} in {place.folder.path}: the folder is shared, or a copy.",
+            f"{what}, such as {name} in {cache.folder.path}: the folder is shared, or a copy.",
             "They are compiled again and written anew. To use them, bring the key of where they were made, too.",
         )
         return None
     if code is None:
-        _remove(place, name, f"a file of the kernel cache was damaged: {name}")
+        _remove(cache, name, f"a file of the kernel cache was damaged: {name}")
         return None
     with contextlib.suppress(OSError):
-        place.folder.touch(name)
+        cache.folder.touch(name)
     return code
 
 
-def _remove(place: CacheFolder, name: str, why: str) -> None:
+def _remove(cache: CacheFolder, name: str, why: str) -> None:
     _warn(why, _ANEW)
     with contextlib.suppress(OSError):
-        place.folder.unlink(name)
+        cache.folder.unlink(name)
 
 
 def has(name: str) -> bool:
-    """Whether there is a file of that name that would be read."""
-    place = _place()
-    if place is None:
+    """Whether a file of that name exists that :func:`read` would accept."""
+    cache = _place()
+    if cache is None:
         return False
     try:
-        return place.opened(name, place.folder.read(name)) is not None
+        return cache.opened(name, cache.folder.read(name)) is not None
     except (UntrustedError, OSError):
         return False
 
 
 def write(name: str, code: bytes) -> None:
-    """Keep object code under a name; a disk that is full or read-only costs a warning, nothing else."""
-    place = _place()
-    if place is None:
+    """Store object code under a name; a full or read-only disk gives a warning and no error."""
+    cache = _place()
+    if cache is None:
         return
-    head = place.head(name, code)
+    head = cache.head(name, code)
     try:
         try:
-            place.folder.write(name, (head, code), _TEMPORARY)
+            cache.folder.write(name, (head, code), _TEMPORARY)
         except FileNotFoundError:
             # Someone has removed the folder since this process began.
             _prepared.cache_clear()
-            place = _place()
-            if place is None:
+            cache = _place()
+            if cache is None:
                 return
-            place.folder.write(name, (head, code), _TEMPORARY)
+            cache.folder.write(name, (head, code), _TEMPORARY)
     except OSError as error:
         _warn(f"cannot write the kernel cache: {error.strerror or error}")
         return
@@ -195,7 +195,7 @@ class File:
 
 
 def files() -> Iterator[File]:
-    """The files of the cache: those of this version and processor, then all others."""
+    """All files of the cache: first those of this version and processor, then the others."""
     root, own = _root(), directory()
     with contextlib.suppress(OSError, UntrustedError):
         folder = file_trust.opened(root, make=False) if root is not None and own is not None else None
@@ -210,7 +210,7 @@ def files() -> Iterator[File]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CacheSummary:
     """A summary of the disk cache: number of files, bytes, ages.
 
     Parameters
@@ -222,7 +222,7 @@ class Kept:
         Their sizes.
     oldest, latest : float
         When a file was used last, of all files: first and last, in seconds since the epoch; 0 where there are none.
-    whole : bool
+    complete : bool
         Whether all files were looked at; otherwise there are more.
     """
 
@@ -234,23 +234,23 @@ class Kept:
     other_bytes: int = 0
     oldest: float = 0.0
     latest: float = 0.0
-    whole: bool = True
+    complete: bool = True
 
 
 def is_kernel(name: str) -> bool:
-    """Whether code of that name is a kernel of somebody's program."""
-    found = _OWN_CODE.fullmatch(name)
-    return found is not None and found[1] == "k"
+    """Whether a name is that of a kernel, and not of a program or of shared runtime code."""
+    match = _OWN_CODE.fullmatch(name)
+    return match is not None and match[1] == "k"
 
 
 def is_program(name: str) -> bool:
-    """Whether code of that name is a program, which calls kernels in turn or has loops of its own."""
-    found = _OWN_CODE.fullmatch(name)
-    return found is not None and found[1] == "p"
+    """Whether a name is that of a program, which calls kernels or has loops of its own."""
+    match = _OWN_CODE.fullmatch(name)
+    return match is not None and match[1] == "p"
 
 
-def survey(seconds: float = 60.0) -> Kept:
-    """What is on disk: how many files, how large, and how old; those of this version and processor are looked at first.
+def summary(seconds: float = 60.0) -> CacheSummary:
+    """Count the files on disk, with sizes and ages; those of this version and processor come first.
 
     Parameters
     ----------
@@ -259,12 +259,12 @@ def survey(seconds: float = 60.0) -> Kept:
     """
     own = directory()
     sizes: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
-    times, whole, end = [], True, time.monotonic() + seconds
+    times, complete, end = [], True, time.monotonic() + seconds
     for file in files():
         if file.name.startswith(_TEMPORARY):
             continue
         if time.monotonic() > end:
-            whole = False
+            complete = False
             break
         is_program = file.name.startswith(("nxg_", "nxp_"))
         is_own = os.path.basename(file.folder.path) == own.name
@@ -272,15 +272,19 @@ def survey(seconds: float = 60.0) -> Kept:
         times.append(file.used)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}
-    return Kept(**counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), whole=whole)
+    return CacheSummary(
+        **counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), complete=complete
+    )
 
 
 def trim(limit: int | None = None, most: int | None = None) -> int:
-    """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
+    """Remove the least recently used files until the cache is within its limits, and leftover temporary files; how many
+    were removed.
+    """
     limit, most = LIMIT if limit is None else limit, MOST if most is None else most
-    found = sorted(files(), key=lambda file: file.used)
-    total, count, removed = sum(file.size for file in found), len(found), 0
-    for file in found:
+    oldest_first = sorted(files(), key=lambda file: file.used)
+    total, count, removed = sum(file.size for file in oldest_first), len(oldest_first), 0
+    for file in oldest_first:
         stale = file.name.startswith(_TEMPORARY) and time.time() - file.used > 3600
         if total <= limit and count <= most and not stale:
             continue
@@ -297,7 +301,7 @@ def trim(limit: int | None = None, most: int | None = None) -> int:
 
 
 def clear() -> int:
-    """Remove every file; how many there were."""
+    """Remove every file of the cache; how many were removed."""
     removed = 0
     for file in list(files()):
         with contextlib.suppress(OSError):
@@ -307,22 +311,22 @@ def clear() -> int:
 
 
 def _root() -> Path | None:
-    given = os.environ.get("NXKERNEL_CACHE_DIR", "")
-    if given.lower() in ("off", "0", "none"):
+    setting = os.environ.get("NXKERNEL_CACHE_DIR", "")
+    if setting.lower() in ("off", "0", "none"):
         return None
     try:
-        if given:
-            return user_key.absolute(given)
+        if setting:
+            return user_key.absolute(setting)
         return user_key.absolute(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "nxkernel")
     except RuntimeError:
-        _warn(f"cannot use {given or '~/.cache/nxkernel'} as kernel cache: there is no home directory")
+        _warn(f"cannot use {setting or '~/.cache/nxkernel'} as kernel cache: there is no home directory")
         return None
 
 
 def directory() -> Path | None:
-    """The folder for this processor and these versions, made if need be; None when there is no cache."""
-    place = _place()
-    return None if place is None else Path(place.folder.path)
+    """The folder for this processor and these versions, created if missing; None when the cache is off."""
+    cache = _place()
+    return None if cache is None else Path(cache.folder.path)
 
 
 def _place() -> CacheFolder | None:
@@ -334,17 +338,17 @@ def _place() -> CacheFolder | None:
     except RuntimeError:
         _warn("the kernel cache is not used: there is no home directory, where its key would be", _KEY_ELSEWHERE)
         return None
-    place = _prepared(root, key)
-    if place is not None:
+    prepared = _prepared(root, key)
+    if prepared is not None:
         try:
-            place.folder.check()
+            prepared.folder.check()
         except FileNotFoundError:
             _prepared.cache_clear()
             return _prepared(root, key)
         except UntrustedError as error:
             _refuse(error, str(root))
             return None
-    return place
+    return prepared
 
 
 @functools.lru_cache(maxsize=8)
@@ -378,7 +382,7 @@ def _refuse(error: UntrustedError, root: str) -> None:
 
 @functools.cache
 def _fingerprint() -> str:
-    """The version, the sources of the cache, and what decides what object code of the compiler that is built in means.
+    """A string that changes with the version, with the sources of the cache, and with the built-in compiler's output.
 
     Between two releases sources change and the version does not: by the version alone old code would be loaded.
     """
@@ -395,7 +399,7 @@ _KEY_ELSEWHERE = "Set NXKERNEL_CACHE_KEY to a file elsewhere, which is made, or 
 
 
 def _warn(text: str, hint: str = _ELSEWHERE) -> None:
-    """Say that the cache cannot be used; once for each thing to do about it."""
+    """Warn that the cache cannot be used; once for each remedy."""
     with _lock:
         if hint in _warned:
             return
@@ -405,7 +409,7 @@ def _warn(text: str, hint: str = _ELSEWHERE) -> None:
 
 
 def reset() -> None:
-    """Look at the environment anew, and warn again."""
+    """Read the environment again, and allow warnings again."""
     for kept in (_prepared, user_key.key, user_key.absolute):
         kept.cache_clear()
     _warned.clear()

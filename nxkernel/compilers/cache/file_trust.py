@@ -1,4 +1,4 @@
-"""Folders and files that nobody but the user can write: opened step by step, and looked at when they are open.
+"""Folders and files that only the user can write: opened component by component, and checked after opening.
 
 A path is followed from the root of the file system, each folder opened inside of the one before. What is open is looked
 at, so that nothing can be put in its place between the look and the use. The folders on the way belong to the user or
@@ -53,7 +53,7 @@ class UntrustedError(Exception):
 
 
 class Folder:
-    """A folder of the user's own that is open.
+    """An open folder that belongs to the user.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Folder:
         _check_own(info, self.path)
 
     def read(self, name: str, *, secret: bool = False) -> bytes:
-        """What is in a file that only the user can write.
+        """The contents of a file, which must be one that only the user can write.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Folder:
             os.close(number)
 
     def write(self, name: str, parts: tuple[bytes, ...], temporary: str, *, new: bool = False) -> None:
-        """Make a file, whole or not at all; it takes the place of what is there.
+        """Write a file atomically, in the place of any file of that name.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class Folder:
         self.unlink(temporary)
 
     def touch(self, name: str) -> None:
-        """Update the time stamp of a file, since it was used."""
+        """Update the modification time of a file, which marks it as used."""
         follow = {"follow_symlinks": False} if OWNERS else {}
         os.utime(*self._at(name), **self._here(), **follow)
 
@@ -187,11 +187,11 @@ class Folder:
         os.unlink(*self._at(name), **self._here())
 
     def entries(self) -> Iterator[tuple[str, os.stat_result]]:
-        """The names in it, with what the system tells of each; links are not followed."""
+        """The names in the folder, each with its stat result; symbolic links are not followed."""
         listed: str | int = self.path if self._number is None else os.open(".", _LISTED, dir_fd=self._number)
         try:
-            with os.scandir(listed) as found:
-                for entry in found:
+            with os.scandir(listed) as entries:
+                for entry in entries:
                     with contextlib.suppress(OSError):
                         yield entry.name, entry.stat(follow_symlinks=False)
         finally:
@@ -199,7 +199,7 @@ class Folder:
                 os.close(listed)
 
     def folder(self, name: str, *, make: bool = False) -> Folder:
-        """A folder inside of this one.
+        """Open a folder inside this one.
 
         Raises
         ------
@@ -283,7 +283,7 @@ def opened(path: Path, *, make: bool = True) -> Folder:
 
 
 def _found(number: int, name: str, make: bool) -> os.stat_result:
-    """What there is of a name in an open folder; a folder that is made is what there is afterwards."""
+    """The stat result of a name in an open folder, which is created first if `make` says so."""
     try:
         return os.stat(name, dir_fd=number, follow_symlinks=False)
     except FileNotFoundError:
@@ -295,7 +295,7 @@ def _found(number: int, name: str, make: bool) -> os.stat_result:
 
 
 def _step(number: int, name: str, path: str) -> int:
-    """Open a folder inside of one that is open."""
+    """Open a folder inside an open one, by its name."""
     try:
         return os.open(name, _ON_THE_WAY, dir_fd=number)
     except OSError as error:
@@ -305,19 +305,19 @@ def _step(number: int, name: str, path: str) -> int:
 
 
 def _was_link(number: int, name: str) -> bool:
-    """Whether what was no folder is a link; a folder that stands there by now has taken the place of one."""
+    """Whether a name that could not be opened as a folder is a link, or has been replaced by a folder meanwhile."""
     mode = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
     return stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
 
 
 def _own(path: str, number: int) -> Folder:
-    """An open folder, which must be the user's own."""
+    """Check that an open folder is the user's own, and wrap it."""
     _check_own(os.fstat(number), path)
     return Folder(path, os.open(".", _LISTED, dir_fd=number))
 
 
 def _check_own(info: os.stat_result, path: str) -> None:
-    """Refuse what is open unless it is the user's, and nobody else can write it."""
+    """Refuse an open file or folder that is not the user's, or that others can write."""
     if info.st_uid != os.geteuid():
         raise _of_another(info, path)
     if _others_write(info):
@@ -325,7 +325,7 @@ def _check_own(info: os.stat_result, path: str) -> None:
 
 
 def _check_on_the_way(info: os.stat_result, path: str) -> None:
-    """Refuse an open folder in which others can put something in the place of what the user or root has there."""
+    """Refuse an open parent folder in which others could replace entries of the user or of root."""
     if info.st_uid not in (0, os.geteuid()):
         raise _of_another(info, path)
     if _others_write(info) and not info.st_mode & stat.S_ISVTX:
@@ -345,15 +345,15 @@ def _others_write(info: os.stat_result) -> bool:
 
 
 def _is_private_group(group: int) -> bool:
-    """Whether a group is the one that many systems make for each user: of the user's name, with nobody else in it."""
+    """Whether a group is the user's private one: it has the user's name and no other members."""
     import grp
     import pwd
 
     try:
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        user, entry = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return user.pw_gid == group and found.gr_name == user.pw_name and set(found.gr_mem) <= {user.pw_name}
+    return user.pw_gid == group and entry.gr_name == user.pw_name and set(entry.gr_mem) <= {user.pw_name}
 
 
 def _user(number: int) -> str:

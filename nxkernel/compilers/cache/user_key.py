@@ -1,4 +1,4 @@
-"""The user's key, by which files of the disk cache are known as this user's: 32 random bytes in a file of their own.
+"""The user's key, which authenticates this user's files in the disk cache: 32 random bytes in a file of their own.
 
 It lies outside of the cache's folder, in ``~/.local/state/nxkernel`` (``XDG_STATE_HOME`` moves that; on Windows in
 ``LOCALAPPDATA``) or in the file that ``NXKERNEL_CACHE_KEY`` names, so that a copy of the folder comes without it. Who
@@ -22,7 +22,7 @@ _TEMPORARY = ".cache-key-"
 
 @functools.lru_cache(maxsize=8)
 def key(path: Path) -> bytes:
-    """The key in a file, which is made when it is missing.
+    """Read the key from a file, which is created when it is missing.
 
     Parameters
     ----------
@@ -41,37 +41,37 @@ def key(path: Path) -> bytes:
     """
     folder = file_trust.opened(path.parent)
     try:
-        made = folder.read(path.name, secret=True)
+        data = folder.read(path.name, secret=True)
     except FileNotFoundError:
         folder.write(path.name, (os.urandom(SIZE),), _TEMPORARY, new=True)
-        made = folder.read(path.name, secret=True)
-    if len(made) != SIZE:
-        raise UntrustedError(f"{path} has {len(made)} bytes, a key has {SIZE}")
-    return made
+        data = folder.read(path.name, secret=True)
+    if len(data) != SIZE:
+        raise UntrustedError(f"{path} has {len(data)} bytes, a key has {SIZE}")
+    return data
 
 
 def place() -> Path:
-    """The file that has the key; what is relative stands in the folder that the process was in at first.
+    """The path of the key file; a relative one is resolved once, in the folder where the process is then.
 
     Raises
     ------
     RuntimeError
         When there is no home directory.
     """
-    given = os.environ.get("NXKERNEL_CACHE_KEY", "")
-    if given:
-        return absolute(given)
+    setting = os.environ.get("NXKERNEL_CACHE_KEY", "")
+    if setting:
+        return absolute(setting)
     base = os.environ.get("XDG_STATE_HOME") or (os.name == "nt" and os.environ.get("LOCALAPPDATA")) or "~/.local/state"
     return absolute(base, "nxkernel", "cache-key")
 
 
 @functools.lru_cache(maxsize=64)
-def absolute(given: str, *inside: str) -> Path:
-    """A path as it was meant when it was first asked for, whatever folder the process goes to later.
+def absolute(path: str, *inside: str) -> Path:
+    """A path made absolute, with ``~`` expanded; the same path gives the same result after a change of folder.
 
     Parameters
     ----------
-    given, *inside : str
+    path, *inside : str
         A path, and what lies in there.
 
     Raises
@@ -79,4 +79,4 @@ def absolute(given: str, *inside: str) -> Path:
     RuntimeError
         For one in a home directory that there is not.
     """
-    return Path(os.path.abspath(Path(given, *inside).expanduser()))
+    return Path(os.path.abspath(Path(path, *inside).expanduser()))

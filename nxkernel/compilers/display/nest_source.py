@@ -14,13 +14,13 @@ from nxkernel.compilers.schedule.loop_nest import (
     BufferRole,
     LaneAxis,
     Nest,
+    NestPass,
     Op,
+    PassLevel,
     Reduce,
-    Section,
-    SectionLevel,
+    ScalarKind,
     StoreMode,
     Stride,
-    WordKind,
 )
 
 #: Expressions up to this length stay inside the one that uses them.
@@ -30,7 +30,7 @@ _STATEMENT = 88
 
 
 def render(nest: Nest) -> str:
-    """Python source for a nest.
+    """A nest as the source of an equivalent Numba function, for people.
 
     Parameters
     ----------
@@ -45,29 +45,29 @@ def render(nest: Nest) -> str:
 
 
 def names(nest: Nest) -> tuple[list[str], list[str]]:
-    """What the function's arguments are called: arrays, and then the words of a call's table in their order."""
+    """The names of the function's arguments: arrays, and the scalar parameters of the nest, in their order."""
     arrays = [_buffer(number) for number in nest.memory]
-    words = []
-    for kind, number, axis in nest.words():
-        words.append(
+    scalars = []
+    for kind, number, axis in nest.scalars():
+        scalars.append(
             {
-                WordKind.SIZE: f"n{axis}",
-                WordKind.TILES: "tiles",
-                WordKind.BLOCK: "block",
-                WordKind.BLOCKS: "blocks",
-                WordKind.STEP: "step",
-                WordKind.START: f"{_buffer(number)}_start",
-                WordKind.STRIDE: f"{_buffer(number)}_{axis}",
-                WordKind.CONSTANT: f"c{number}",
+                ScalarKind.SIZE: f"n{axis}",
+                ScalarKind.TILES: "tiles",
+                ScalarKind.BLOCK: "block",
+                ScalarKind.BLOCKS: "blocks",
+                ScalarKind.STEP: "step",
+                ScalarKind.START: f"{_buffer(number)}_start",
+                ScalarKind.STRIDE: f"{_buffer(number)}_{axis}",
+                ScalarKind.CONSTANT: f"c{number}",
             }[kind]
             + _part_name(nest, kind, number, axis)
         )
-    return arrays, words
+    return arrays, scalars
 
 
-def _part_name(nest: Nest, kind: WordKind, number: int, part: int) -> str:
-    """The suffix of the name of a complex constant's real or imaginary word."""
-    if kind is not WordKind.CONSTANT or not nest.constants[number].is_complex:
+def _part_name(nest: Nest, kind: ScalarKind, number: int, part: int) -> str:
+    """The suffix of the name of a complex constant's real or imaginary part."""
+    if kind is not ScalarKind.CONSTANT or not nest.constants[number].is_complex:
         return ""
     return ("_real", "_imag")[part]
 
@@ -77,12 +77,12 @@ def _buffer(number: int) -> str:
 
 
 def _row_dtype(type_: types.Type) -> str:
-    """The type of a row on the stack; half-width floats are held in single ones."""
+    """The NumPy type of a scratch row on the stack; half-width floats are held as f32."""
     return f"np.{types.compute_type(type_).dtype.name}"
 
 
 def _goes_back(nest: Nest, buffer: int) -> bool:
-    """Whether a nest comes to the same elements of a buffer more than once, apart from what is computed."""
+    """Whether a nest reads the same elements of a buffer more than once, apart from computed indices."""
     return Stride.NONE in nest.buffers[buffer].strides
 
 
@@ -94,7 +94,7 @@ class _Renderer:
         self.temporaries = 0
         self.carried: list[int] = []
         self.in_order = any(
-            _goes_back(nest, scatter.buffer) for section in nest.sections for scatter in section.scatters
+            _goes_back(nest, scatter.buffer) for nest_pass in nest.passes for scatter in nest_pass.scatters
         )
 
     def line(self, text: str) -> None:
@@ -102,14 +102,14 @@ class _Renderer:
 
     def run(self) -> str:
         nest = self.nest
-        arrays, words = names(nest)
+        arrays, scalars = names(nest)
         types_ = ", ".join(f"{_buffer(number)}: {nest.buffers[number].type}" for number in nest.memory)
         notes = [f"    # {types_}; {self._vectors()}" if nest.outer + nest.inner else f"    # {types_}"]
         if self.in_order:
             notes.append("    # several elements may go to one place: the steps follow one another")
         head = [
             "@numba.njit(parallel=True)",
-            f"def {nest.kind}({', '.join([*arrays, *words])}):",
+            f"def {nest.kind}({', '.join([*arrays, *scalars])}):",
             *notes,
         ]
         for axis in range(nest.outer):
@@ -118,11 +118,11 @@ class _Renderer:
             self._loop("block_number", "blocks", not nest.outer)
         for row in range(len(nest.scratches)):
             self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_row_dtype(nest.scratches[row])})")
-        for section in nest.sections:
-            if section.level is SectionLevel.ROW:
-                self._section(section)
+        for nest_pass in nest.passes:
+            if nest_pass.level is PassLevel.ROW:
+                self._pass(nest_pass)
             else:
-                self._full(section)
+                self._full(nest_pass)
         return "\n".join([*head, *self.lines, ""])
 
     def _loop(self, name: str, span: str, parallel: bool) -> None:
@@ -130,7 +130,7 @@ class _Renderer:
         self.depth += 1
 
     def _vectors(self) -> str:
-        """What becomes of the lanes of vectors, in words."""
+        """A comment that says along which axis vectors run."""
         along = f"along {self._axis_name(self._lane_axis())}"
         if not self.nest.tile:
             return f"vectors run {along}"
@@ -146,12 +146,12 @@ class _Renderer:
     def _lane_axis(self) -> int:
         return self.nest.outer - 1 if self.nest.lanes is not LaneAxis.INNER else self.nest.outer + self.nest.inner - 1
 
-    def _full(self, section: Section) -> None:
+    def _full(self, nest_pass: NestPass) -> None:
         nest, before = self.nest, self.depth
         first = "block_number * block" if nest.split >= 0 else "0"
-        self.carried = [reduce.slot for reduce in section.reduces]
-        for reduce in section.reduces:
-            start = self._start(reduce, section)
+        self.carried = [reduce.slot for reduce in nest_pass.reduces]
+        for reduce in nest_pass.reduces:
+            start = self._start(reduce, nest_pass)
             if reduce.is_argument:
                 self.line(f"s{reduce.slot}_best, s{reduce.slot} = {start}, {first}")
             else:
@@ -164,27 +164,27 @@ class _Renderer:
             elif nest.limits and axis == nest.outer + nest.inner - 1:
                 low, high = nest.limits
                 span = f"{'0' if low < 0 else f'max(s{low}, 0)'}, min(s{high}, {stop})"
-            self._loop(f"j{axis}", span, axis == 0 and not section.reduces)
-        self._section(section)
+            self._loop(f"j{axis}", span, axis == 0 and not nest_pass.reduces)
+        self._pass(nest_pass)
         self.depth = before
 
-    def _start(self, reduce: Reduce, section: Section) -> str:
+    def _start(self, reduce: Reduce, nest_pass: NestPass) -> str:
         if reduce.is_fold:
-            return self._op(section.code[reduce.args[1]], (), ())
+            return self._op(nest_pass.code[reduce.args[1]], (), ())
         return str(bool(reduce.identity)) if reduce.is_logic else operation_text.number(reduce.identity)
 
-    def _section(self, section: Section) -> None:
-        uses, split = [0] * len(section.code), self.nest.split >= 0
-        fed = [n for reduce in section.reduces for n in (reduce.args if reduce.is_argument else reduce.args[:1])]
-        written = [n for pairs in (section.stores, section.keeps, section.scratches) for _, n in pairs]
-        scattered = [n for scatter in section.scatters for n in (scatter.value, scatter.offset)]
-        inside = [n for op in section.code for n in op.args]
+    def _pass(self, nest_pass: NestPass) -> None:
+        uses, split = [0] * len(nest_pass.code), self.nest.split >= 0
+        fed = [n for reduce in nest_pass.reduces for n in (reduce.args if reduce.is_argument else reduce.args[:1])]
+        written = [n for pairs in (nest_pass.stores, nest_pass.keeps, nest_pass.scratches) for _, n in pairs]
+        scattered = [n for scatter in nest_pass.scatters for n in (scatter.value, scatter.offset)]
+        inside = [n for op in nest_pass.code for n in op.args]
         for used in inside + fed + written + scattered:
             uses[used] += 1
-        limit = dict.fromkeys(range(len(section.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
+        limit = dict.fromkeys(range(len(nest_pass.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
         texts: list[str] = []
-        for number, op in enumerate(section.code):
-            text = self._op(op, section.code, texts)
+        for number, op in enumerate(nest_pass.code):
+            text = self._op(op, nest_pass.code, texts)
             plain = not uses[number] or text.isidentifier()
             if not plain and (uses[number] > 1 or len(text) > limit[number]):
                 name = f"t{self.temporaries}"
@@ -192,30 +192,30 @@ class _Renderer:
                 self.line(f"{name} = {text}")
                 text = name
             texts.append(text)
-        for row, number in section.scratches:
+        for row, number in nest_pass.scratches:
             self.line(f"row{row}[j{self._lane_axis()}] = {texts[number]}")
-        for buffer, number in section.stores:
+        for buffer, number in nest_pass.stores:
             index = self._index(
-                buffer, *(["block_number * step"] if section.level is SectionLevel.ROW and split else [])
+                buffer, *(["block_number * step"] if nest_pass.level is PassLevel.ROW and split else [])
             )
             self.line(f"{_buffer(buffer)}[{index}] = {texts[number]}")
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             sign = "=" if scatter.mode is StoreMode.PUT else "+="
             index = self._index(scatter.buffer, texts[scatter.offset])
             self.line(f"{_buffer(scatter.buffer)}[{index}] {sign} {texts[scatter.value]}")
-        for slot, number in section.keeps:
+        for slot, number in nest_pass.keeps:
             self.line(f"s{slot} = {texts[number]}")
-        for reduce in section.reduces:
-            self._update(reduce, section, texts)
+        for reduce in nest_pass.reduces:
+            self._update(reduce, nest_pass, texts)
 
-    def _update(self, reduce: Reduce, section: Section, texts: list[str]) -> None:
+    def _update(self, reduce: Reduce, nest_pass: NestPass, texts: list[str]) -> None:
         name, value = f"s{reduce.slot}", texts[reduce.args[0]]
         if reduce.is_fold:
             self.line(f"{name} = {value}")
             return
         if not reduce.is_argument:
             if reduce.is_logic:
-                value = operation_text.grouped(operation_text.truth(value, section.code[reduce.args[0]]))
+                value = operation_text.grouped(operation_text.truth(value, nest_pass.code[reduce.args[0]]))
             self.line(operation_text.update(reduce.join, name, value))
             return
         sign = reduce.sign + ("=" if reduce.takes_last else "")

@@ -11,7 +11,7 @@ from nxkernel.primitives import Primitive
 
 
 def in_numpy(node: Expr, operands: Sequence[str]) -> str:
-    """A whole operation or a product of matrices as an expression; nothing for other nodes.
+    """An opaque operation or matrix product as a NumPy expression; an empty text for other nodes.
 
     Parameters
     ----------

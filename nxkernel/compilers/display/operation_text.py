@@ -76,7 +76,7 @@ _WRAPPING = ("add", "subtract", "multiply", "pow", "negate", "left_shift", "bitw
 
 
 def phrase(op: Op, arguments: Sequence[str], operands: Sequence[Op]) -> str:
-    """An element-wise instruction as an expression.
+    """An element-wise instruction as a Python expression.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _plain(op: Op, arguments: Sequence[str], operands: Sequence[Op], type_: Type
 
 
 def _joined(sign: str, left: str, right: str) -> str:
-    """Two operands about an operator, in brackets only where a reader needs them."""
+    """Two operands joined by a binary operator, bracketed only where precedence needs it."""
     inside = {"+": ("+-*/", "*/"), "-": ("+-*/", "*/"), "*": ("*", ""), "/": ("*", "")}
     outer = ("+-*/", "+-*/") if sign in COMPARISONS.values() else inside.get(sign, ("", ""))
     sides = [
@@ -143,7 +143,7 @@ def _joined(sign: str, left: str, right: str) -> str:
 
 
 def _operator(text: str) -> str:
-    """The operator of a sum, difference, product or quotient; of anything else nothing."""
+    """The top-level operator of a sum, difference, product or quotient; an empty text for other expressions."""
     tree = ast.parse(text, mode="eval").body
     if not isinstance(tree, ast.BinOp):
         return ""
@@ -151,7 +151,7 @@ def _operator(text: str) -> str:
 
 
 def _converted(op: Op, text: str, source: Type) -> str:
-    """A number, or its bits, as another type."""
+    """The expression that casts a number, or reinterprets its bits, as another type."""
     if op.name == "as_type":
         return f"{dtype(op.type)}({f'{grouped(text)}.real' if source.is_complex and not op.type.is_complex else text})"
     if source is types.bf16:
@@ -162,7 +162,7 @@ def _converted(op: Op, text: str, source: Type) -> str:
 
 
 def update(join: str, name: str, value: str) -> str:
-    """The statement that joins a value to what a name holds.
+    """The statement that joins a value to the one in the variable `name`.
 
     Parameters
     ----------
@@ -180,36 +180,36 @@ def update(join: str, name: str, value: str) -> str:
 
 
 def truth(text: str, op: Op) -> str:
-    """What an instruction gives as a condition."""
+    """An instruction's value as a condition of Python."""
     return text if op.name in _TRUTH else f"{grouped(text)} != 0"
 
 
 def grouped(text: str) -> str:
-    """An expression in brackets, unless it holds together without."""
+    """An expression in brackets, unless it is a name, a number, a call or a subscript."""
     tree = ast.parse(text, mode="eval").body
     is_atom = isinstance(tree, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
     return text if is_atom else f"({text})"
 
 
 def term(text: str) -> str:
-    """An expression as a further term of a sum."""
+    """An expression as a summand: in brackets, unless it is a sum or product itself."""
     return text if _operator(text) in ("+", "*") else grouped(text)
 
 
 def dtype(type_: Type) -> str:
-    """What makes a number of a type."""
+    """The NumPy constructor of a type, as text."""
     if type_ is types.bool_:
         return "bool"
     return "bfloat16" if type_ is types.bf16 else f"np.{type_.dtype.name}"
 
 
 def number(value: float) -> str:
-    """A finite or infinite number."""
+    """A finite or infinite number as Python text."""
     return str(value).replace("inf", "np.inf")
 
 
 def with_definitions(source: str) -> str:
-    """Source with the imports that it needs, and with those of :data:`FUNCTIONS` that it calls."""
+    """Source preceded by its imports and by the helpers of :data:`FUNCTIONS` that it calls."""
     called: list[str] = []
     for name in reversed(FUNCTIONS):
         if any(re.search(rf"\b{name}\(", text) for text in [source, *(FUNCTIONS[other] for other in called)]):

@@ -24,7 +24,7 @@ from nxkernel.graph.expr import Graph
 
 
 def _planning() -> tuple[ModuleType, ModuleType]:
-    """What makes plans and writes programs: a process that finds its programs on disk starts sooner without."""
+    """The planner and program writer, imported late: a process that finds its programs on disk starts faster."""
     compile_thread.load("nxkernel.compilers.numba_cpu.program.compilation")
     from nxkernel.compilers.numba_cpu.program import compilation, graph_compilation
 
@@ -32,13 +32,13 @@ def _planning() -> tuple[ModuleType, ModuleType]:
 
 
 class NumbaCpu(Compiler):
-    """Compiles graphs for the processor at hand."""
+    """The compiler for the processor at hand."""
 
     name = "numba_cpu"
     without_kernels = "loops and choices alone", "all that it computes is in the loops and choices of the program"
 
     def compile(self, graph: Graph) -> CpuExecutable:
-        """A native program for a graph that has been simplified."""
+        """Compile a simplified graph to a native program."""
         begin = time.perf_counter()
         name = saved_programs.name_of(graph)
         saved = None if name is None else _saved_program(graph, name, begin)
@@ -59,17 +59,17 @@ class NumbaCpu(Compiler):
         return CpuExecutable(graph, text, layout, compilation_.code, compilation_.kernels, *spent, lambda: plan)
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
-        """Its kernels, and at the end its loops and branches, where it has some."""
+        """The kernels that compiling a graph would need, followed by its own loops and branches, if any."""
         return _planning()[1].foresee(graph)
 
     def warm_up(self) -> None:
-        """Import what takes a tenth of a second, which would fall to the first call."""
+        """Import what takes a tenth of a second, so that the first call does not have to."""
         from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
 
         _planning()
 
     def processors(self) -> int:
-        """How many processors this process may use."""
+        """The number of processors that this process may use."""
         return threading_layer.available()
 
     def get_threads(self) -> int:
@@ -81,15 +81,15 @@ class NumbaCpu(Compiler):
         threading_layer.set_threads(count)
 
     def code_in_memory(self) -> list[CodeInMemory]:
-        """Its kernels, its programs, and what all of these call, such as the pool of threads."""
+        """The loaded code: kernels, programs, and shared functions such as the thread pool."""
         return [CodeInMemory(_kind(name), *each) for name, each in code_store.loaded().items()]
 
     def forget_code(self) -> int:
-        """Have later programs start from disk again."""
+        """Release code that is not in use, so that later programs are loaded from disk again."""
         return code_store.forget()
 
     def code_version(self) -> Iterable[bytes]:
-        """The processor, the versions and our own sources that decide what object code means."""
+        """The processor, tool versions and sources of ours that decide what object code means."""
         return code_version.parts()
 
 
@@ -98,7 +98,7 @@ def _kind(name: str) -> str:
 
 
 def _saved_program(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
-    """The program of a graph as it is on disk."""
+    """The program of a graph, loaded from disk; None if it is not there."""
     saved = saved_programs.read(name)
     if saved is None:
         return None

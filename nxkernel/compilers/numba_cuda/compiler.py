@@ -1,4 +1,4 @@
-"""The compiler ``numba_cuda``: a graph becomes kernels for a GPU, and what the host has to do to launch them."""
+"""The compiler ``numba_cuda``: a graph becomes GPU kernels, and a host program that launches them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nxkernel.graph.expr import Graph
 
 
 class NumbaCuda(Compiler):
-    """Compiles graphs for the GPUs at hand.
+    """The compiler for one GPU.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class NumbaCuda(Compiler):
 
     @property
     def name(self) -> str:
-        """What it is called; its number is left out for the first device."""
+        """The compiler's name, with the device's number unless that is 0."""
         return f"numba_cuda:{self.which}" if self.which else "numba_cuda"
 
     def compile(self, graph: Graph) -> CudaExecutable:
-        """A program for a graph that has been simplified.
+        """Compile a simplified graph to a program for the device.
 
         Raises
         ------
@@ -50,17 +50,17 @@ class NumbaCuda(Compiler):
         return executable
 
     def foresee(self, graph: Graph) -> list[KernelRecord]:
-        """Its kernels on the first device."""
+        """The kernels that compiling a graph would need."""
         return graph_compilation.foresee(graph)
 
     def for_device(self, number: int) -> NumbaCuda:
-        """The same for a device by its number."""
+        """The compiler for another device by its number."""
         return NumbaCuda(number)
 
     def code_in_memory(self) -> list[CodeInMemory]:
-        """Machine code of kernels, which programs of the host call."""
+        """The machine code of kernels."""
         return [CodeInMemory("kernel", *each) for each in object_code.in_memory().values()]
 
     def forget_code(self) -> int:
-        """Have later programs start from disk again."""
+        """Drop code from memory, so that later programs are loaded from disk again."""
         return object_code.forget()

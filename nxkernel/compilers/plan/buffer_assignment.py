@@ -24,7 +24,7 @@ _OUT_OF_STEP = frozenset([Stride.NONE, Stride.DYNAMIC, Stride.DOUBLE])
 def placed(
     steps: list[Step], results: list[Expr], root: Callable[[Expr], Expr], numbers: Collection[Expr]
 ) -> tuple[dict[Expr, Location], int]:
-    """Where values live, and the size of the workspace.
+    """Assign memory to every value: the location of each, and the size of the workspace in bytes.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def placed(
     numbers : collection of Expr
         What the program keeps by itself.
     """
-    return _Memory(steps, results, root, numbers).placed()
+    return _BufferAssigner(steps, results, root, numbers).placed()
 
 
 def aligned(size: int) -> int:
@@ -46,12 +46,12 @@ def aligned(size: int) -> int:
 
 
 def bytes_of(node: Expr | Spec) -> int:
-    """Bytes of a value, or of one that a spec describes."""
+    """The size in bytes of a value, or of the value that a spec describes."""
     return shapes.size(node.shape) * node.type.size
 
 
-class _Memory:
-    """Finds a place for each value that is no input: outputs have their arrays, the rest shares a workspace."""
+class _BufferAssigner:
+    """Assigns a location to each value that is no input: outputs have arrays, others share a workspace by lifetime."""
 
     def __init__(
         self, steps: list[Step], results: list[Expr], root: Callable[[Expr], Expr], numbers: Collection[Expr]
@@ -67,10 +67,10 @@ class _Memory:
                 self.last[node] = time
 
     def placed(self) -> tuple[dict[Expr, Location], int]:
-        """Where values live, and the size of the workspace."""
-        place: dict[Expr, Location] = {}
+        """The location of each value, and the size of the workspace in bytes."""
+        locations: dict[Expr, Location] = {}
         outputs = set(self.results)
-        homes = [
+        arrays = [
             (node, index, self.first[node], bytes_of(node))
             for index, node in enumerate(self.results)
             if node in self.first
@@ -81,13 +81,13 @@ class _Memory:
         values = [node for node in self.first if node not in outputs and node.primitive is not p.parameter]
         for node in sorted(values, key=lambda n: (-bytes_of(n), self.first[n])):
             if node in self.numbers or shapes.size(node.shape) == 1:
-                place[node] = Location.scalar(len(place))
+                locations[node] = Location.scalar(len(locations))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)
-            index = self._in_output(node, size, homes, borrowed)
+            index = self._in_output(node, size, arrays, borrowed)
             if index is not None:
                 borrowed.setdefault(index, []).append((first, last))
-                place[node] = Location.output(index)
+                locations[node] = Location.output(index)
                 continue
             size = aligned(size)
             offset = 0
@@ -97,19 +97,20 @@ class _Memory:
                 offset = max(offset, end)
             taken.append((first, last, offset, offset + size))
             total = max(total, offset + size)
-            place[node] = Location.workspace(offset)
-        return place, total
+            locations[node] = Location.workspace(offset)
+        return locations, total
 
     def _in_output(
-        self, node: Expr, size: int, homes: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
+        self, node: Expr, size: int, arrays: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
     ) -> int | None:
-        """An output whose array is free while a value lives: written afterwards, or over it element by element.
+        """The index of an output array that is free during a value's lifetime, or None: written later, or over the
+        value element by element.
 
         Of each output that is given there are its number, the time when it is written, and its bytes.
         """
         first, last = self.first[node], self.last[node]
-        for output, index, begin, room in homes:
-            if begin < last or room < size:
+        for output, index, begin, capacity in arrays:
+            if begin < last or capacity < size:
                 continue
             clear = all(last < a or b < first for a, b in borrowed.get(index, ()))
             if clear and (begin > last or self._over(self.steps[begin], node, output)):
@@ -118,7 +119,7 @@ class _Memory:
 
     @staticmethod
     def _over(step: Step, old: Expr, new: Expr) -> bool:
-        """Whether a step reads each element of `old` only where it writes the element of `new` in its place."""
+        """Whether a step reads each element of `old` only where it writes the element of `new` at the same position."""
         from nxkernel.compilers.schedule.canonical_form import BoundNest
 
         bound = step.work

@@ -24,7 +24,7 @@ def candidates(
     writable: set[Expr],
     shares: Shares,
 ) -> dict[Expr, Expr]:
-    """For each result that could be computed in place, the value whose memory it would take.
+    """Find the results that could be computed in place: for each, the value whose memory it would take over.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def candidates(
     """
     kept = {below(output) for output in outputs}
     taken: set[Expr] = set()
-    found: dict[Expr, Expr] = {}
+    updated: dict[Expr, Expr] = {}
     for node in order:
         for result, old in _pairs(node, users, shares):
             base = below(old)
@@ -53,8 +53,8 @@ def candidates(
             twice = sum(below(operand) is base for operand in node.operands) > 1
             if may and not twice and base not in kept and base not in taken:
                 taken.add(base)
-                found[result] = base
-    return found
+                updated[result] = base
+    return updated
 
 
 #: Families whose results have memory of their own in any case.
@@ -62,7 +62,7 @@ _OWN_MEMORY = frozenset(["tuple", "reduction", "contraction", "cumulative", "sor
 
 
 def below(node: Expr) -> Expr:
-    """The value below reshapes."""
+    """The value that a chain of reshapes starts from."""
     while node.primitive is p.reshape:
         node = node.operands[0]
     return node
@@ -75,11 +75,11 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
     if node.primitive.family != "control":
         return []
     parts = {user.params["index"]: user for user in users[node]}
-    return [(parts[result], node.operands[place]) for result, place in shares(node).items() if result in parts]
+    return [(parts[result], node.operands[operand]) for result, operand in shares(node).items() if result in parts]
 
 
-def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
-    """The values that must be computed before an in-place update, since they read what it overwrites.
+def computed_before(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
+    """The values that must be materialized before an in-place update, as they read what it overwrites.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = Fa
 
 
 def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr], inline: bool) -> bool:
-    """Whether a value is computed from some memory, apart from reads that each element can do when it is written.
+    """Whether a value is computed from a buffer, other than element by element at the position being written.
 
     Those are `straight` below it: between the read and the update every element stays in its place.
     """
@@ -123,7 +123,7 @@ _LOOKED_THROUGH = frozenset([
 
 
 def _keeps_places(node: Expr) -> bool:
-    """Whether a node is a reshape that adds and drops axes of length 1."""
+    """Whether a reshape only adds or drops axes of length 1."""
     return node.primitive is p.reshape and _long(node.shape) == _long(node.operands[0].shape)
 
 
@@ -132,7 +132,7 @@ def _long(shape: Sequence[int]) -> list[int]:
 
 
 def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) -> bool:
-    """Whether a value reads just the elements that an update writes, each where it is written, or those of other rows.
+    """Whether a value reads exactly the elements that an update writes, each at its own position, or only other rows.
 
     Along an axis of which one place is read and one is written, no element is written before it is read for another.
     """
@@ -141,17 +141,17 @@ def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr])
     if read.primitive not in (p.dynamic_slice, p.slice_) or same(below(read.operands[0])) is not memory:
         return False
     starts = read.operands[1:] if read.primitive is p.dynamic_slice else read.params["starts"]
-    apart = node.params.get("strides", (1,) * len(read.shape))
+    strides = node.params.get("strides", (1,) * len(read.shape))
     return all(
         length == 1 or (stride == step and _is_same(one, other))
         for one, other, length, stride, step in zip(
-            starts, node.operands[2:], read.shape, read.params["strides"], apart, strict=True
+            starts, node.operands[2:], read.shape, read.params["strides"], strides, strict=True
         )
     )
 
 
 def _is_same(start: Expr | int, other: Expr) -> bool:
-    """Whether two parts begin at the same place of an axis."""
+    """Whether two slices begin at the same index of an axis."""
     if isinstance(start, Expr):
         return start is other
     return other.primitive is p.constant and other.params["value"] == start

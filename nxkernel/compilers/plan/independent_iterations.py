@@ -1,8 +1,8 @@
 """Dependence analysis of loops: whether iterations are independent, so that they can run in parallel.
 
-Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
-iteration ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one iteration is to the
-next. Its turns may run in any order, and on all threads.
+Such a loop counts, carries nothing else from iteration to iteration, and goes through each array that it changes along
+one axis: iteration ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one iteration
+is to the next. Its iterations may run in any order, and on all threads.
 
 That is read off the plan of an iteration and not off its graph: an update that is no update in place, a branch that
 brings a side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is
@@ -47,7 +47,7 @@ class Independence:
     bound : Expr
         A parameter of the condition, or a constant, before which the counter ends.
     lanes : dict
-        For each array of the state that changes, by place, where a turn touches it.
+        For each array of the state that changes, by place, where an iteration touches it.
     """
 
     counter: int
@@ -72,41 +72,43 @@ def independence(node: Expr, body: ProgramPlan) -> Independence | None:
         return None
     counter, step, bound = counted
     changing = [k for k in range(count) if body.outputs[k] != Location.input(k) or k in body.overwritten]
-    used = set(post_order([body.results[place] for place in changing]))
-    arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
-    for place in changing:
+    used = set(post_order([body.results[position] for position in changing]))
+    arrays = [position for position in changing if not scalars.is_single(node.operands[position])]
+    for position in changing:
         # A number that an iteration reads before it has set it comes from the iteration before.
-        if place != counter and place not in arrays and graph.parameters[place] in used:
+        if position != counter and position not in arrays and graph.parameters[position] in used:
             return None
-    if any(body.outputs[place] != Location.input(place) for place in arrays):
+    if any(body.outputs[position] != Location.input(position) for position in arrays):
         return None
     touched = _Touched(abs(step))
     try:
-        touched.plan(body, {place: place for place in arrays}, {graph.parameters[counter]: (1, 0)})
+        touched.plan(body, {position: position for position in arrays}, {graph.parameters[counter]: (1, 0)})
     except _DependentError:
         return None
-    lanes = {place: touched.lane(place) for place in arrays}
+    lanes = {position: touched.lane(position) for position in arrays}
     if None in lanes.values():
         return None
     return Independence(counter, step, bound, lanes)
 
 
 def _counted(node: Expr) -> tuple[int, int, Expr] | None:
-    """The place of the counter of a loop, its step, and what it is compared with."""
+    """The position of a loop's counter in its state, its step, and the bound that it is compared with; None if it has
+    none.
+    """
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
     (asked,) = condition.outputs
     if asked.primitive not in (p.less, p.greater):
         return None
     left, right = asked.operands
-    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-    fixed = right.primitive is p.constant or places.get(right, 0) >= count
-    place = places.get(left, count)
-    if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
+    positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
+    fixed = right.primitive is p.constant or positions.get(right, 0) >= count
+    position = positions.get(left, count)
+    if not fixed or position >= count or left.type is not types.s64 or right.type is not types.s64:
         return None
-    step = iteration_step(body, place)
+    step = iteration_step(body, position)
     if not step or (step > 0) != (asked.primitive is p.less):
         return None
-    return place, step, right
+    return position, step, right
 
 
 class _DependentError(Exception):
@@ -114,7 +116,7 @@ class _DependentError(Exception):
 
 
 class _Touched:
-    """Collects where arrays are touched: for each the lanes that hold all reads and writes.
+    """Collects which elements of each array the iterations access, as index ranges relative to the counter.
 
     Parameters
     ----------
@@ -129,9 +131,9 @@ class _Touched:
 
     def lane(self, array: int) -> Lane | None:
         """The index range of an array that only one iteration accesses; None if there is none."""
-        found = sorted(self.lanes.get(array, {}).items())
-        apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
-        return apart[0] if apart else None
+        spans = sorted(self.lanes.get(array, {}).items())
+        disjoint = [(*key, *span) for key, span in spans if span[1] - span[0] < abs(key[1]) * self.step]
+        return disjoint[0] if disjoint else None
 
     def plan(self, plan: ProgramPlan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
         """Collect the accesses of a plan's steps.
@@ -151,13 +153,16 @@ class _Touched:
             return arrays.get(location.number) if location and location.memory is MemoryKind.INPUT else None
 
         for node in post_order(plan.results):
-            mine = [place for place, operand in enumerate(node.operands) if which(operand) is not None]
+            mine = [position for position, operand in enumerate(node.operands) if which(operand) is not None]
             if node.primitive is p.parameter or node.primitive is p.elem or (not mine and which(node) is None):
                 continue
             if node.primitive.family == "control":
                 if node in plan.controls:
                     self._control(
-                        plan.controls[node], {place: which(node.operands[place]) for place in mine}, counters, plan
+                        plan.controls[node],
+                        {position: which(node.operands[position]) for position in mine},
+                        counters,
+                        plan,
                     )
                 continue
             array = which(node.operands[0]) if mine == [0] else None
@@ -185,8 +190,8 @@ class _Touched:
             low, high = known.get(index, (-1, integer_ranges.UNKNOWN))
             # An index that could be moved to where there are elements would be that of two iterations.
             if line is not None and length and low >= 0 and high + length <= node.shape[axis]:
-                factor, away = line
-                here[axis, factor] = away, away + length - 1
+                factor, offset = line
+                here[axis, factor] = offset, offset + length - 1
         before = self.lanes.get(array, here)
         self.lanes[array] = {
             key: (min(span[0], before[key][0]), max(span[1], before[key][1]))
@@ -199,29 +204,29 @@ class _Touched:
     def _control(
         self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: ProgramPlan
     ) -> None:
-        """Go through a loop or branch inside, of which some operands are arrays of the loop."""
+        """Collect the accesses of an inner loop or branch that has arrays of the loop among its operands."""
         node = control.node
         if loop_buffers.copied(node, control.parts, control.shared) & set(arrays):
             raise _DependentError
         first = int(node.primitive is p.cond)
-        # What a loop changes from turn to turn does not come from the counter of the loop around it in one way.
+        # What a loop changes from iteration to iteration is no function of the counter of the loop around it.
         fixed = first or node.params["state"]
         for part in control.parts:
-            given = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
-            inside = {place - first: array for place, array in arrays.items()}
-            self.plan(part, inside, _handed(list(given), counters, around.ranges))
+            passed = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
+            inside = {position - first: array for position, array in arrays.items()}
+            self.plan(part, inside, _handed(list(passed), counters, around.ranges))
 
 
 def _handed(
-    given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
+    passed: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
 ) -> dict[Expr, Line]:
-    """The parameters of a part that come from the counter of the loop around it."""
-    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in given]
+    """The parameters of a part that depend linearly on the counter of the loop around it."""
+    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in passed]
     return {parameter: line for parameter, line in lines if line is not None}
 
 
 def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]) -> Line | None:
-    """How an index comes from the counter, where that is by a factor and a distance."""
+    """An index as ``factor * counter + distance``; None if it is not of that form."""
     if index in counters:
         return counters[index]
     if index.primitive is p.reshape:
@@ -238,10 +243,10 @@ def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Inter
     line = _line(left, counters, known) if right.primitive is p.constant else None
     if line is None:
         return None
-    (factor, away), value = line, int(right.params["value"])
+    (factor, offset), value = line, int(right.params["value"])
     if index.primitive is p.multiply:
-        return (factor * value, away * value) if value else None
-    return factor, away + (value if index.primitive is p.add else -value)
+        return (factor * value, offset * value) if value else None
+    return factor, offset + (value if index.primitive is p.add else -value)
 
 
 def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:

@@ -1,4 +1,4 @@
-"""Locations: which memory of a program a value is in."""
+"""Locations: the memory that holds a value of a program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class MemoryKind(StrEnum):
-    """What owns memory that a program computes in."""
+    """The kinds of memory: inputs, outputs, the workspace, and scalars of the program."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -16,7 +16,7 @@ class MemoryKind(StrEnum):
 
 
 class Location(NamedTuple):
-    """Where a value of a plan is.
+    """The memory of a value: its kind, and a number or offset in it.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class Location(NamedTuple):
 
     @classmethod
     def output(cls, number: int) -> Location:
-        """An array that the program makes for its outputs."""
+        """The array that the program allocates for an output, by number."""
         return cls(MemoryKind.OUTPUT, number)
 
     @classmethod
     def workspace(cls, offset: int) -> Location:
-        """The workspace from a byte on."""
+        """The part of the workspace that begins at a byte offset."""
         return cls(MemoryKind.WORKSPACE, offset)
 
     @classmethod
     def scalar(cls, number: int) -> Location:
-        """No memory: a number that the program keeps by itself."""
+        """A scalar that the program keeps by itself, in no array."""
         return cls(MemoryKind.SCALAR, number)

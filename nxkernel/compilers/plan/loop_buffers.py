@@ -25,19 +25,19 @@ class LoopBuffers:
     ----------
     work : int
         Where the workspace of its parts begins.
-    homes : dict
+    results : dict
         For each result that has no memory from outside, where it is.
     fresh : dict
         Of a loop: for each array that its body makes, where it is at first.
     copies : dict
         Of a branch: for each operand that a side writes over, where its copy is.
     spare : dict
-        Of a loop: for each array that may end in the buffer of another one, where it is kept on its way home.
+        Of a loop: for each array that may end in the buffer of another one, where it is kept on its way to its own.
     size : int
     """
 
     work: int
-    homes: dict[int, int]
+    results: dict[int, int]
     fresh: dict[int, int]
     copies: dict[int, int]
     spare: dict[int, int]
@@ -59,37 +59,37 @@ def loop_buffers_of(
         For each result the operand whose memory it takes over.
     """
     total = 0
-    homes, fresh, copies, spare = {}, {}, {}, {}
+    own, fresh, copies, spare = {}, {}, {}, {}
 
-    def take(size: int) -> int:
+    def reserved(size: int) -> int:
         nonlocal total
-        place, total = total, total + (aligned(size) if size else 0)
-        return place
+        position, total = total, total + (aligned(size) if size else 0)
+        return position
 
-    def room(array: Expr | Spec) -> int:
+    def allocated(array: Expr | Spec) -> int:
         # An array without elements has an address too.
-        return take(max(1, bytes_of(array)))
+        return reserved(max(1, bytes_of(array)))
 
-    work = take(max(part.workspace for part in parts))
+    work = reserved(max(part.workspace for part in parts))
     for index, spec in enumerate(node.spec):
         if results[index] is None and shared[index] is None and not scalars.is_single(spec):
-            homes[index] = room(spec)
+            own[index] = allocated(spec)
     if node.primitive is p.while_:
         for number, array in enumerate(parts[1].arrays):
             if not scalars.is_single(array):
-                fresh[number] = room(array)
-        for place in swaps_of(parts[1], node.params["state"]).tangled:
-            spare[place] = room(node.operands[place])
+                fresh[number] = allocated(array)
+        for position in swaps_of(parts[1], node.params["state"]).tangled:
+            spare[position] = allocated(node.operands[position])
     else:
         taken = {operand - 1 for operand in shared if operand is not None}
         for operand in sorted(parts[0].overwritten | parts[1].overwritten):
             if operand not in taken:
-                copies[operand] = room(node.operands[1 + operand])
-    return LoopBuffers(work, homes, fresh, copies, spare, total)
+                copies[operand] = allocated(node.operands[1 + operand])
+    return LoopBuffers(work, own, fresh, copies, spare, total)
 
 
 def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None]) -> set[int]:
-    """The operands of a loop or branch that it copies, or whose buffers it may swap.
+    """The operands of a loop or branch that it copies first, or whose buffers it may swap.
 
     Parameters
     ----------
@@ -101,22 +101,22 @@ def copied(node: Expr, parts: Sequence[ProgramPlan], shared: Sequence[int | None
     if node.primitive is p.while_:
         body, count = parts[1], node.params["state"]
         changes = swaps_of(body, count)
-        found = {place for kind, place in (source for source, _ in changes.copies) if kind is MemoryKind.INPUT}
-        found |= {place for kind, place in changes.moves if kind is MemoryKind.INPUT}
-        return found | {place for place in range(count) if shared[place] != place}
+        operands = {number for kind, number in (source for source, _ in changes.copies) if kind is MemoryKind.INPUT}
+        operands |= {number for kind, number in changes.moves if kind is MemoryKind.INPUT}
+        return operands | {number for number in range(count) if shared[number] != number}
     taken = {operand for operand in shared if operand is not None}
-    found = {1 + operand for part in parts for operand in part.overwritten} - taken
+    operands = {1 + operand for part in parts for operand in part.overwritten} - taken
     for part in parts:
-        found |= {
+        operands |= {
             1 + part.outputs[index].number
             for index in brought(part, shared)
             if part.outputs[index].memory is MemoryKind.INPUT
         }
-    return found
+    return operands
 
 
 def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:
-    """The results of a branch that one side computes in another buffer, so that it copies them.
+    """The results of a branch that a side computes in another buffer and that are copied at its end.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def brought(side: ProgramPlan, shared: Sequence[int | None]) -> list[int]:
 
 @dataclass(frozen=True)
 class BufferSwaps:
-    """The permutation and copies of a loop's buffers after an iteration.
+    """How a loop permutes and copies its buffers after an iteration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The plans in a plan: those of its loops and branches, and of the loops and branches in these."""
+"""The plans inside a plan: those of its loops and branches, recursively."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from nxkernel.primitives import while_
 
 
 def all_plans(plan: ProgramPlan) -> list[ProgramPlan]:
-    """A plan and those of the loops and branches in it."""
+    """A plan and, recursively, the plans of its loops and branches."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
-    return [plan, *(found for part in inner for found in all_plans(part))]
+    return [plan, *(each for part in inner for each in all_plans(part))]
 
 
 def open_loop(plan: ProgramPlan) -> Expr | None:
-    """A loop of a plan whose number of iterations depends on the values that it computes with, if there is one."""
+    """A loop whose number of iterations depends on computed values; None if there is none."""
     for part in all_plans(plan):
         for step in part.steps:
-            if isinstance(step.work, Control) and step.work.node.primitive is while_ and step.work.turns is None:
+            if (
+                isinstance(step.work, Control)
+                and step.work.node.primitive is while_
+                and step.work.max_iterations is None
+            ):
                 return step.work.node
     return None

@@ -10,7 +10,7 @@ from nxkernel.graph.expr import Expr
 
 
 def is_free(parameter: Expr, shared: Mapping[Expr, Expr]) -> bool:
-    """Whether no update in place takes over the memory of a parameter.
+    """Whether no in-place update has taken over the memory of a parameter.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def is_free(parameter: Expr, shared: Mapping[Expr, Expr]) -> bool:
 
 
 def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
-    """Whether a result can be written straight over a parameter.
+    """Whether a result can be written straight into the memory of a parameter.
 
     A nest must compute it, and read of the parameter nothing but the element that it is about to write.
 
@@ -31,13 +31,13 @@ def can_alias(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
     fusion : Fusion
     result, parameter : Expr
     """
-    kernel = fusion.home.get(result)
+    kernel = fusion.group_of.get(result)
     alike = result.shape == parameter.shape and result.type is parameter.type
     if kernel is None or not alike or result.primitive.family == "reduction" or kernel.space != result.shape:
         return False
     here = fusion.start(result, kernel)
-    for anchor in kernel.anchors:
-        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+    for value in kernel.materialized:
+        for node, map_ in fusion.reach(value, fusion.start(value, kernel), set()):
             if fusion.buffer_of(node) is parameter and (node.shape != result.shape or map_ != here):
                 return False
     return True
@@ -53,9 +53,9 @@ def is_read_later(bound: BoundNest, result: Expr, parameter: Expr) -> bool:
     """
     owners = dict(zip(bound.nest.memory, (owner for owner, _ in bound.buffers), strict=True))
     written = False
-    for section in bound.nest.sections:
-        loaded = (owners.get(op.entry) for op in section.code if op.name in ("load", "gather"))
+    for nest_pass in bound.nest.passes:
+        loaded = (owners.get(op.entry) for op in nest_pass.code if op.name in ("load", "gather"))
         if written and any(owner is parameter for owner in loaded):
             return True
-        written |= any(owners[number] is result for number, _ in section.stores)
+        written |= any(owners[number] is result for number, _ in nest_pass.stores)
     return False

@@ -1,8 +1,9 @@
-"""From the outputs of a graph to its plan: which values share memory, the order of steps, where each value lives."""
+"""Planning: from the outputs of a graph to its plan (shared memory, order of steps, location of each value)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from nxkernel import passes, types
 from nxkernel import primitives as p
@@ -39,14 +40,14 @@ Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
 class _WaitingError(Exception):
-    """An in-place update made two steps, or two passes of a nest, depend on each other."""
+    """A cycle: an in-place update makes two steps, or two passes of a nest, wait for each other."""
 
     def __init__(self, update: Expr) -> None:
         self.update = update
 
 
 class Planner:
-    """Makes plans.
+    """Makes plans of graphs, for a compiler's routines and rewrites.
 
     Parameters
     ----------
@@ -56,39 +57,47 @@ class Planner:
         Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
     keeping : Keeping
         Which values are worth memory.
+    is_parallel : callable, optional
+        Whether threads share the iterations of a loop that has independent ones; by itself they never do.
     """
 
-    def __init__(self, routines: Routines, prepare: Prepare, keeping: Keeping = ON_PROCESSOR) -> None:
-        self.routines, self.prepare, self.keeping = routines, prepare, keeping
+    def __init__(
+        self,
+        routines: Routines,
+        prepare: Prepare,
+        keeping: Keeping = ON_PROCESSOR,
+        is_parallel: Callable[[Control], bool] = lambda _: False,
+    ) -> None:
+        self.routines, self.prepare, self.keeping, self.is_parallel = routines, prepare, keeping, is_parallel
 
     def program(self, graph: Graph) -> ProgramPlan:
-        """The plan of a whole program; its inputs belong to the caller, who may want some of them to change."""
+        """The plan of a whole program, whose inputs belong to the caller; some of them may be updated."""
         prepared, origin = self.prepare(graph.outputs)
-        writable = {graph.parameters[place] for place, _ in graph.updates}
-        made = self._plan(None, prepared, origin, writable, {})
-        wanted = {Location.input(place): number for place, number in graph.updates}
-        homes: dict[Expr, list[int]] = {}
-        for place, number in graph.updates:
-            homes.setdefault(prepared[number], []).append(place)
-        away = {
-            prepared[number]: graph.parameters[place]
-            for place, number in graph.updates
-            if made.outputs[number].memory is not MemoryKind.INPUT and len(homes[prepared[number]]) == 1
+        writable = {graph.parameters[position] for position, _ in graph.updates}
+        plan = self._plan(None, prepared, origin, writable, {})
+        wanted = {Location.input(position): number for position, number in graph.updates}
+        positions: dict[Expr, list[int]] = {}
+        for position, number in graph.updates:
+            positions.setdefault(prepared[number], []).append(position)
+        aliases = {
+            prepared[number]: graph.parameters[position]
+            for position, number in graph.updates
+            if plan.outputs[number].memory is not MemoryKind.INPUT and len(positions[prepared[number]]) == 1
         }
-        if away:
-            made = self._plan(None, prepared, origin, writable, {}, away)
+        if aliases:
+            plan = self._plan(None, prepared, origin, writable, {}, aliases)
         if any(
             where.memory is MemoryKind.INPUT and (where not in wanted or prepared[wanted[where]] is not output)
-            for where, output in zip(made.outputs, prepared, strict=True)
+            for where, output in zip(plan.outputs, prepared, strict=True)
         ):
             # What is a result of its own, or is to be in one input, came to be in another.
-            made = self._plan(None, prepared, origin, set(), {})
-        return made
+            plan = self._plan(None, prepared, origin, set(), {})
+        return plan
 
     def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
-        """The plan of a part of a loop or branch, which may write into some of its inputs."""
+        """The plan of a body of a loop or branch, which may overwrite some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
-        parameters = {graph.parameters[place] for place in writable}
+        parameters = {graph.parameters[position] for position in writable}
         return self._plan(graph, prepared, origin, parameters, known)
 
     # One graph -------------------------------------------------------------------------------------------------
@@ -100,9 +109,9 @@ class Planner:
         origin: dict[Expr, Expr],
         writable: set[Expr],
         known: Mapping[Expr, Interval],
-        away: Mapping[Expr, Expr] | None = None,
+        aliases: Mapping[Expr, Expr] | None = None,
     ) -> ProgramPlan:
-        draft = PlanDraft(self, graph, outputs, origin, writable, known, away or {})
+        draft = PlanDraft(self, graph, outputs, origin, writable, known, aliases or {})
         for each in passes.ANALYSES:
             each(draft)
         while True:
@@ -113,16 +122,16 @@ class Planner:
             except _WaitingError as waiting:
                 draft.give_up(waiting.update)
 
-    def parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
-        """The plans of the condition and the body of a loop, or of the two sides of a branch.
+    def parts_of(self, node: Expr, ranges: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
+        """The plans of a loop's condition and body, or of a branch's two sides.
 
         Parameters
         ----------
         node : Expr
-        given : mapping
+        ranges : mapping
             What is known of single integers around it.
         """
-        params, known = node.params, integer_ranges.of_parts(node, given)
+        params, known = node.params, integer_ranges.of_parts(node, ranges)
         if node.primitive is p.while_:
             arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
             return self.part(params["condition"], [], known[0]), self.part(params["body"], arrays, known[1])
@@ -131,7 +140,7 @@ class Planner:
 
 
 class PlanDraft:
-    """A plan in the making, which the passes of planning go through.
+    """A plan under construction; each planning pass changes it.
 
     Parameters
     ----------
@@ -146,7 +155,7 @@ class PlanDraft:
         The parameters whose memory may be written to.
     known : mapping
         What is known of single integers among the parameters.
-    away : mapping
+    aliases : mapping
         For results the parameters in whose memory they are to be, where that can be.
 
     Attributes
@@ -180,7 +189,7 @@ class PlanDraft:
         origin: dict[Expr, Expr],
         writable: set[Expr],
         known: Mapping[Expr, Interval],
-        away: Mapping[Expr, Expr],
+        aliases: Mapping[Expr, Expr],
     ) -> None:
         self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
         self.writable, self.known = writable, known
@@ -191,16 +200,16 @@ class PlanDraft:
         self.parts: dict[Expr, tuple[ProgramPlan, ...]] = {}
         #: The updates in place, and results in the memory of parameters, that have not turned out to be impossible.
         self.possible: dict[Expr, Expr] = {}
-        self._wanted = dict(away)
+        self._wanted = dict(aliases)
         self.shared: dict[Expr, Expr] = {}
-        self.away: dict[Expr, Expr] = {}
+        self.aliases: dict[Expr, Expr] = {}
 
     def give_up(self, update: Expr) -> None:
-        """Have an update not be in place, since steps would wait for each other."""
+        """Drop an in-place update, since it makes steps wait for each other."""
         del (self.possible if update in self.possible else self._wanted)[update]
 
     def root(self, node: Expr) -> Expr:
-        """The value whose memory another one is in."""
+        """The value that owns the memory of a value, followed through in-place updates."""
         while node in self.shared:
             node = self.shared[node]
         return node
@@ -208,68 +217,68 @@ class PlanDraft:
     # Passes ----------------------------------------------------------------------------------------------------
 
     def find_ranges(self) -> None:
-        """Find out between which bounds single integers are."""
+        """Compute the bounds of single integers."""
         if self.inline:
             self.ranges = integer_ranges.intervals(self.order, self.known)
 
     def plan_bodies(self) -> None:
-        """Make the plans of the bodies of loops and branches."""
+        """Plan the bodies of loops and branches."""
         for node in self.controls:
             self.parts[node] = self.planner.parts_of(node, self.ranges)
 
     def find_updates(self) -> None:
-        """Find the results that could be in the memory of what they are made from."""
+        """Find the results that could be computed in place."""
         self.possible = in_place_updates.candidates(
             self.order, self.outputs, users(self.order), self.writable, self._shares
         )
 
     def fuse(self) -> None:
-        """Decide which values are in memory, and which nest computes each."""
+        """Decide which values are materialized, and which nest computes each."""
         self.shared = dict(self.possible)
         kept = set()
         for node, old in self.possible.items():
             pieces = node.primitive in piecewise_buffers.PIECES
             if pieces and not (self.inline and scalars.is_single(node.operands[1])):
-                kept.update(in_place_updates.apart(node, old, self.root, self.inline))
+                kept.update(in_place_updates.computed_before(node, old, self.root, self.inline))
         in_place = frozenset(self.possible)
         self.fusion = Fusion(self.outputs, self.inline, in_place, frozenset(kept), self.planner.keeping)
-        self.away = {}
+        self.aliases = {}
         for result, parameter in self._wanted.items():
             if output_aliasing.is_free(parameter, self.shared) and output_aliasing.can_alias(
                 self.fusion, result, parameter
             ):
-                self.shared[result] = self.away[result] = parameter
+                self.shared[result] = self.aliases[result] = parameter
 
     def build_steps(self) -> None:
-        """Make the steps: nests, library calls, loops, and what the program does by itself."""
+        """Build the steps: nests, library calls, loops, and scalars of the program."""
         owners = [self.fusion.buffer_of(output) for output in self.outputs]
         self._roots = [self.root(owner) for owner in owners]
         self._own = list(dict.fromkeys(root for root in self._roots if root.primitive is not p.parameter))
         self.steps = self._steps(list(dict.fromkeys(owners)))
 
     def order_steps(self) -> None:
-        """Put the steps into an order in which each follows those that write what it reads."""
+        """Sort the steps so that each follows those whose values it reads."""
         self.steps = self._ordered(self.steps)
 
     def assign_buffers(self) -> None:
-        """Find memory for every value."""
+        """Assign memory to every value."""
         fusion = self.fusion
         chosen = [result for step in self.steps if isinstance(step.work, Control) for result in step.work.results]
         numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
-        place, self.workspace = placed(self.steps, self._own, self.root, numbers)
+        locations, self.workspace = placed(self.steps, self._own, self.root, numbers)
         for node in (*fusion.order, *self._roots):
             if node.primitive is p.parameter:
-                place[node] = Location.input(node.params["index"])
+                locations[node] = Location.input(node.params["index"])
         for index, root in enumerate(self._own):
-            place[root] = Location.output(index)
+            locations[root] = Location.output(index)
         for node in fusion.order:
             owner = self.root(fusion.buffer_of(node))
-            if owner is not node and owner in place:
-                place[node] = place[owner]
-        self.place = place
+            if owner is not node and owner in locations:
+                locations[node] = locations[owner]
+        self.place = locations
 
     def finished(self) -> ProgramPlan:
-        """The plan."""
+        """The finished plan."""
         shown = dict(zip(reversed(self._roots), reversed(self.outputs), strict=True))
         return ProgramPlan(
             self.graph,
@@ -286,16 +295,16 @@ class PlanDraft:
         )
 
     def _shares(self, node: Expr) -> dict[int, int]:
-        """Which results of a loop or choice could be in the memory of which operands."""
+        """For a loop or branch, by result, the operand whose memory the result could take over."""
         parts = self.parts[node]
         if node.primitive is p.while_:
             return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
-        found: dict[int, int] = {}
+        shares: dict[int, int] = {}
         written = parts[0].overwritten | parts[1].overwritten
         for result, (one, other) in enumerate(zip(parts[0].outputs, parts[1].outputs, strict=True)):
             if one == other and one.memory is MemoryKind.INPUT and one.number in written:
-                found[result] = one.number + 1
-        return found
+                shares[result] = one.number + 1
+        return shares
 
     # Steps -----------------------------------------------------------------------------------------------------
 
@@ -304,10 +313,10 @@ class PlanDraft:
         # An update in place writes over what is there.
         kept.update(fusion.buffer_of(old) for old in self.shared.values())
         for kernel in fusion.kernels:
-            for anchor in kernel.anchors:
-                for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+            for value in kernel.materialized:
+                for node, _ in fusion.reach(value, fusion.start(value, kernel), set()):
                     owner = fusion.buffer_of(node)
-                    if fusion.home.get(owner) is not kernel:
+                    if fusion.group_of.get(owner) is not kernel:
                         kept.add(owner)
             for store in kernel.stores:
                 kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store, set()))
@@ -318,20 +327,20 @@ class PlanDraft:
                 kept.update(step.reads)
                 steps[node] = step
         for kernel in fusion.kernels:
-            if kernel.stores or any(anchor in kept for anchor in kernel.anchors):
+            if kernel.stores or any(value in kept for value in kernel.materialized):
                 step = steps[kernel] = _nest_step(fusion, kernel, kept)
-                for result, parameter in self.away.items():
+                for result, parameter in self.aliases.items():
                     if output_aliasing.is_read_later(step.work, result, parameter):
                         raise _WaitingError(result)
         for kernel in fusion.kernels:
             if kernel.stores:
                 steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
-        made = list(steps.values())
-        self._readers_first(made)
-        return made
+        in_any_order = list(steps.values())
+        self._readers_first(in_any_order)
+        return in_any_order
 
     def _step(self, node: Expr) -> Step | None:
-        """The step of a node that is no part of a nest."""
+        """The step of a node that no nest computes."""
         fusion = self.fusion
         if node.primitive is p.dot:
             axes = matrix_products.axes_of(node)
@@ -358,7 +367,7 @@ class PlanDraft:
     def _whole_step(self, node: Expr) -> Step:
         results = self._results(node)
         routine = self.planner.routines(node)
-        scratch = _room(routine.scratch)
+        scratch = _buffer_of_size(routine.scratch)
         writes = [result for result in (*results, scratch) if result is not None]
         reads = [self.fusion.buffer_of(operand) for operand in node.operands]
         return Step(OpaqueStep(node, results, routine, scratch), reads, writes)
@@ -370,16 +379,19 @@ class PlanDraft:
         for index, result in enumerate(results):
             if result in self.shared:
                 shared[index] = places[index]
-        scratch = _room(loop_buffers_of(node, results, parts, shared).size)
+        scratch = _buffer_of_size(loop_buffers_of(node, results, parts, shared).size)
         writes = [result for result in (*results, scratch) if result is not None]
-        anchors = self.fusion.anchors
-        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
+        materialized = self.fusion.materialized
+        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in materialized]
         reads = [self.fusion.buffer_of(operand) for operand in held]
-        alone = independence(node, parts[1]) if node.primitive is p.while_ else None
-        return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)
+        independent = independence(node, parts[1]) if node.primitive is p.while_ else None
+        control = Control(node, results, parts, tuple(shared), scratch, independent)
+        if independent is not None and self.planner.is_parallel(control):
+            control = replace(control, parallel=True)
+        return Step(control, reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:
-        """What reads a value runs before an update in place writes over it."""
+        """Have all readers of a value run before the in-place update that overwrites it."""
         readers: dict[Expr, list[Step]] = {}
         writers: dict[Expr, list[Step]] = {}
         for step in steps:
@@ -396,7 +408,7 @@ class PlanDraft:
 
     @staticmethod
     def _ordered(steps: list[Step]) -> list[Step]:
-        """Steps so that each follows those that write what it reads."""
+        """The steps sorted so that each follows those whose values it reads."""
         writers: dict[Expr, list[Step]] = {}
         for step in steps:
             for node in step.writes:
@@ -434,8 +446,8 @@ def _resolve(stack: list[Step], missing: list[Step]) -> None:
     raise AssertionError("two steps of a plan wait for each other")
 
 
-def _room(size: int) -> Expr | None:
-    """A placeholder value for a buffer of this many bytes."""
+def _buffer_of_size(size: int) -> Expr | None:
+    """A placeholder value for a buffer of so many bytes; None for no bytes."""
     return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 
 

@@ -1,4 +1,4 @@
-"""The plan of a program: its steps in order, and where each value lives in memory."""
+"""The plan of a program: its steps in order, and the location of each value."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from nxkernel.primitives import while_
 
 
 class Routine(Protocol):
-    """How a compiler runs an opaque operation: what a plan has to know of it. Each compiler has a class of its own."""
+    """How a compiler runs an opaque operation, as far as a plan has to know; each compiler has its own class."""
 
     @property
     def scratch(self) -> int:
-        """Bytes of memory that it needs besides operands and results."""
+        """Bytes of temporary memory besides operands and results."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class OpaqueStep:
-    """The step of an opaque operation: a routine or a library call.
+    """A step that runs an opaque operation: a routine or a library call.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class OpaqueStep:
 
 @dataclass(frozen=True, eq=False)
 class ScalarStep:
-    """One element that the program computes by itself.
+    """A step that computes one element, in the program itself.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ScalarStep:
 
 @dataclass(frozen=True, eq=False)
 class ElementStore:
-    """One element that the program writes into an array by itself.
+    """A step that writes one element into an array, in the program itself.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ElementStore:
 
 
 class LaunchMode(Enum):
-    """What runs a loop or a branch of a program for GPUs."""
+    """What runs a loop or branch on a GPU: one thread, many threads, one block, or the host."""
 
     #: A kernel of one thread.
     ONE_THREAD = "one thread"
@@ -90,7 +90,7 @@ class LaunchMode(Enum):
 
 @dataclass(frozen=True)
 class LaunchDecision:
-    """How a loop or a branch runs on a GPU, and why.
+    """The launch mode of a loop or branch on a GPU, and the reason for it.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class LaunchDecision:
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """The step of a loop or a branch.
+    """A step that is a loop or a branch.
 
     Parameters
     ----------
@@ -129,7 +129,9 @@ class Control:
     scratch : Expr or None
         Memory that only it uses.
     independence : Independence or None
-        Of a loop whose turns are independent, what makes them so.
+        Of a loop whose iterations are independent, what makes them so.
+    parallel : bool
+        Whether threads of a processor share its iterations; False in programs for GPUs.
     launch : LaunchDecision or None
         How it runs on a GPU; None before that is decided, and in programs for processors.
     """
@@ -140,20 +142,21 @@ class Control:
     shared: tuple[int | None, ...]
     scratch: Expr | None
     independence: Independence | None
+    parallel: bool = False
     launch: LaunchDecision | None = None
 
     @property
     def is_loop(self) -> bool:
-        """Whether it is a loop, and no branch."""
+        """Whether it is a loop rather than a branch."""
         return self.node.primitive is while_
 
     @property
-    def turns(self) -> int | None:
-        """The maximal number of iterations of a loop, if a counter in its state has known bounds."""
+    def max_iterations(self) -> int | None:
+        """The most iterations that a loop can have, if a counter in its state has known bounds; else None."""
         body = self.parts[1]
-        for place in range(self.node.params["state"]):
-            low, high = body.ranges.get(body.graph.parameters[place], (0, integer_ranges.UNKNOWN))
-            step = iteration_step(body.graph, place)
+        for position in range(self.node.params["state"]):
+            low, high = body.ranges.get(body.graph.parameters[position], (0, integer_ranges.UNKNOWN))
+            step = iteration_step(body.graph, position)
             if step and high - low < integer_ranges.UNKNOWN // 4:
                 return (high - low) // abs(step) + 1
         return None
@@ -161,7 +164,7 @@ class Control:
 
 @dataclass(eq=False)
 class Step:
-    """Something that the program does, what it reads and what it writes."""
+    """One step of a program, with the values that it reads and writes."""
 
     work: BoundNest | Product | OpaqueStep | ScalarStep | ElementStore | Control
     reads: list[Expr]
@@ -173,7 +176,7 @@ class Step:
 
 @dataclass
 class ProgramPlan:
-    """Steps and memory of one graph.
+    """The steps and the memory of one graph.
 
     Parameters
     ----------
@@ -215,17 +218,17 @@ class ProgramPlan:
 
     @cached_property
     def kernels(self) -> Counter[str]:
-        """How many of the steps run each kernel."""
+        """By the key of each nest, how many of the steps run its kernel."""
         return Counter(step.work.nest.key for step in self.steps if isinstance(step.work, BoundNest))
 
     @cached_property
     def controls(self) -> dict[Expr, Control]:
-        """The loops and branches among the steps."""
+        """The loops and branches among the steps, by node."""
         return {step.work.node: step.work for step in self.steps if isinstance(step.work, Control)}
 
     @property
     def overwritten(self) -> set[int]:
-        """The inputs in whose memory outputs are made."""
+        """The positions of the inputs whose memory the steps write to."""
         return {
             self.place[node].number
             for step in self.steps

@@ -1,4 +1,4 @@
-"""Whether a plan is well-formed: what a step reads was written and is still there, and memory has one owner at a time.
+"""Plan verification: values are written before they are read and not overwritten too early; memory has one owner.
 
 The steps are gone through in order, with a table of what each piece of memory holds. Two values share memory only where
 the plan has decided on an update in place, or where a loop nest writes each element over the one that it has read.
@@ -63,14 +63,14 @@ def verify_steps(draft: PlanDraft, after: str) -> None:
 
 
 def verify_launches(plan: ProgramPlan, after: str) -> None:
-    """Check a plan for a GPU as :func:`verify` does, and what runs its loops and branches."""
+    """Check a plan for a GPU as :func:`verify` does, and the launch modes of its loops and branches."""
     verify(plan, after)
     for subject, expected, found in _launches(plan):
         raise VerificationError(after, subject, expected, found)
 
 
 def problems(plan: ProgramPlan) -> Iterator[Problem]:
-    """What is wrong with a plan: what it is about, what was expected, what is there."""
+    """The faults of a plan: for each its subject, what was expected, and what was found."""
     malformed = [*_places(plan), *_order(plan)]
     yield from malformed
     for step in plan.steps:
@@ -78,14 +78,14 @@ def problems(plan: ProgramPlan) -> Iterator[Problem]:
             yield from nests.problems(step.work)
         elif isinstance(step.work, Control):
             yield from _control(plan, step.work)
-    for place in sorted(plan.overwritten - plan.writable):
-        yield f"input {place} of the program", "that nothing is written into it", "a result in its memory"
+    for position in sorted(plan.overwritten - plan.writable):
+        yield f"input {position} of the program", "that nothing is written into it", "a result in its memory"
     if not malformed:
-        yield from _Memory(plan).problems()
+        yield from _MemoryContents(plan).problems()
 
 
 def step_name(plan: ProgramPlan, step: Step) -> str:
-    """A step as errors name it: its number, and what it computes."""
+    """A step's name in errors: its number, and what it computes."""
     work = step.work
     if isinstance(work, BoundNest):
         what = f"{work.nest.kind} nest" + "".join(f" of {named(node)}" for node in step.writes[-1:])
@@ -97,7 +97,7 @@ def step_name(plan: ProgramPlan, step: Step) -> str:
 
 
 def _places(plan: ProgramPlan) -> Iterator[Problem]:
-    """Every value that a step writes or reads has a place that there is."""
+    """Every value that a step reads or writes has a valid location."""
     for step in plan.steps:
         for node in (*step.reads, *step.writes):
             if node not in plan.place:
@@ -120,8 +120,8 @@ def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
     if not isinstance(kind, MemoryKind):
         yield named(node), f"memory that is one of {', '.join(MemoryKind)}", repr(kind)
     elif kind is MemoryKind.WORKSPACE and (number < 0 or number % node.type.size or number + size > plan.workspace):
-        room = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
-        yield named(node), room, f"{size} bytes from {number}"
+        expected = f"bytes below {plan.workspace} of the workspace, from a multiple of {node.type.size}"
+        yield named(node), expected, f"{size} bytes from {number}"
     elif kind is MemoryKind.OUTPUT and not (0 <= number < len(plan.arrays) and size <= bytes_of(plan.arrays[number])):
         there = f"{bytes_of(plan.arrays[number])} bytes" if 0 <= number < len(plan.arrays) else "no such array"
         yield f"{named(node)} in output {number}", f"an array of {size} bytes", there
@@ -130,23 +130,25 @@ def _place(plan: ProgramPlan, node: Expr) -> Iterator[Problem]:
 
 
 def _order(plan: ProgramPlan) -> Iterator[Problem]:
-    """Steps come after those that they are to follow, and each but once."""
+    """Each step comes once, after the steps that it depends on."""
     position: dict[Step, int] = {}
-    for place, step in enumerate(plan.steps):
+    for number, step in enumerate(plan.steps):
         if step in position:
-            yield step_name(plan, step), "each step once", f"it is step {place}, too"
-        position.setdefault(step, place)
-    for step, place in position.items():
+            yield step_name(plan, step), "each step once", f"it is step {number}, too"
+        position.setdefault(step, number)
+    for step, number in position.items():
         for other in (*step.after, *step.before):
-            if position.get(other, -1) > place:
+            if position.get(other, -1) > number:
                 yield step_name(plan, step), f"to follow {step_name(plan, other)}", "that it comes before"
 
 
 def _control(plan: ProgramPlan, control: Control) -> Iterator[Problem]:
-    """The plans of a loop or branch, and which memory its results take over."""
+    """The bodies of a loop or branch have plans, and results take over memory of matching operands."""
     node = control.node
     for part in control.parts:
         yield from problems(part)
+    if control.parallel and control.independence is None:
+        yield named(node), "independent iterations, since threads share them", "others"
     needed = loop_buffers_of(node, control.results, control.parts, control.shared).size
     there = 0 if control.scratch is None else bytes_of(control.scratch)
     if there < needed:
@@ -178,7 +180,7 @@ _STEPS = {
 
 
 def _launches(plan: ProgramPlan) -> Iterator[Problem]:
-    """Every loop and branch says what runs it, and that can."""
+    """Every loop and branch has a launch mode that is possible for it."""
     for control in plan.controls.values():
         launch, subject = control.launch, named(control.node)
         if launch is None:
@@ -207,14 +209,14 @@ def _launches(plan: ProgramPlan) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A piece of memory: which one, and from which byte to which."""
+    """A range of bytes in one memory."""
 
     memory: Location
     begin: int
     end: int
 
     def meets(self, other: _Piece) -> bool:
-        """Whether two pieces have a byte in common."""
+        """Whether two ranges overlap."""
         return self.memory == other.memory and self.begin < other.end and other.begin < self.end
 
     def __str__(self) -> str:
@@ -223,8 +225,8 @@ class _Piece:
         return str(self.memory)
 
 
-class _Memory:
-    """What memory holds while the steps of a plan run."""
+class _MemoryContents:
+    """The contents of memory while the steps of a plan run, one after the other."""
 
     def __init__(self, plan: ProgramPlan) -> None:
         self.plan = plan
@@ -232,9 +234,9 @@ class _Memory:
         #: For each value the steps that write it, by number, and what was written over it since.
         self.writers: dict[Expr, list[int]] = {}
         self.lost: dict[Expr, Expr] = {}
-        for place, step in enumerate(plan.steps):
+        for number, step in enumerate(plan.steps):
             for node in step.writes:
-                self.writers.setdefault(node, []).append(place)
+                self.writers.setdefault(node, []).append(number)
 
     def piece(self, node: Expr) -> _Piece:
         where = self.plan.place[node]
@@ -245,29 +247,29 @@ class _Memory:
         return _Piece(where, 0, bytes_of(node))
 
     def problems(self) -> Iterator[Problem]:
-        """Go through the steps."""
-        for place, step in enumerate(self.plan.steps):
+        """The faults found by running through the steps."""
+        for position, step in enumerate(self.plan.steps):
             own = set(step.writes)
             for node in step.reads:
                 if node not in own:
-                    yield from self._read(place, node, step_name(self.plan, step))
+                    yield from self._read(position, node, step_name(self.plan, step))
             yield from self._same_time(step)
             for node in step.writes:
                 yield from self._write(node, step_name(self.plan, step))
         for number, (result, where) in enumerate(zip(self.plan.results, self.plan.outputs, strict=True)):
             yield from self._result(number, result, where)
 
-    def _read(self, place: int, node: Expr, reader: str) -> Iterator[Problem]:
+    def _read(self, number: int, node: Expr, reader: str) -> Iterator[Problem]:
         what = f"{named(node)}, read by {reader}"
         if node not in self.held:
             over = self.lost.get(node)
             found = "that no step has written it" if over is None else f"{named(over)} in {self.piece(over)}"
             yield what, "it in its memory", found
-        elif any(writer >= place for writer in self.writers.get(node, ())):
+        elif any(writer >= number for writer in self.writers.get(node, ())):
             yield what, "all of it written before", "a part that a later step writes"
 
     def _same_time(self, step: Step) -> Iterator[Problem]:
-        """What a step writes is nowhere where it reads another value, unless element by element."""
+        """A step writes nothing into memory that holds a value it reads, unless element by element."""
         for new in step.writes:
             for old in step.reads:
                 if old is new or self._is_version(new, old) or not self.piece(new).meets(self.piece(old)):
@@ -281,7 +283,7 @@ class _Memory:
                     yield f"{named(new)}, written by {step_name(self.plan, step)}", "memory of its own", found
 
     def _is_version(self, new: Expr, old: Expr) -> bool:
-        """Whether one value is made of the other by updates in place."""
+        """Whether a value results from another one by in-place updates."""
         while new in self.plan.in_place:
             new = self.plan.in_place[new]
             if _below(new) is _below(old):
@@ -337,5 +339,5 @@ def element_by_element(step: Step, old: Expr, new: Expr) -> bool:
     reads = {number for number, (owner, _) in zip(nest.memory, work.buffers, strict=True) if owner is old}
     if any(op.entry in reads for op in loaded) or len(spots[BufferRole.READ] | spots[BufferRole.WRITE]) != 1:
         return False
-    passes = [section for section in nest.sections if section.stores or any(op.entry in reads for op in section.code)]
+    passes = [one for one in nest.passes if one.stores or any(op.entry in reads for op in one.code)]
     return len(passes) == 1 or nest.kind == "map"

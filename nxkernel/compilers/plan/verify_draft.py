@@ -1,4 +1,4 @@
-"""Whether a plan in the making is well-formed behind each of its passes, from integer ranges to buffer assignment.
+"""Verification of plans under construction, after each planning pass.
 
 Each check asks for what its pass guarantees in another way than the pass went about it: ranges by computing with their
 ends, buffers by when values live. Of a finished plan :mod:`nxkernel.compilers.plan.verify` runs the steps in its mind.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nxkernel.compilers.plan.planner import PlanDraft
 
 
-def _tell(problems: Iterable[Problem], after: str) -> None:
+def _raise_first(problems: Iterable[Problem], after: str) -> None:
     for subject, expected, actual in problems:
         raise VerificationError(after, subject, expected, actual)
 
@@ -40,7 +40,7 @@ def _tell(problems: Iterable[Problem], after: str) -> None:
 
 
 def verify_ranges(draft: PlanDraft, after: str) -> None:
-    """Check the bounds of single integers: within their types, and around what nodes give for the ends of operands.
+    """Check the bounds of single integers: within their types, and consistent with the nodes' values at the ends.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def verify_ranges(draft: PlanDraft, after: str) -> None:
     VerificationError
         At the first thing that is wrong, as all of these functions do.
     """
-    _tell(_ranges(draft), after)
+    _raise_first(_ranges(draft), after)
 
 
 def _ranges(draft: PlanDraft) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ def _ranges(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def _ends(node: Expr, interval: Interval, operands: list[Interval]) -> Iterator[Problem]:
-    """What a node gives for the least and greatest operands is in its range."""
+    """A node's value for the smallest and largest operands lies in its range."""
     for numbers in product(*({low, high} for low, high in operands)):
         arrays = [np.full(o.shape, n, o.type.dtype) for o, n in zip(node.operands, numbers, strict=True)]
         value = int(np.reshape(MEANING[node.primitive](node.spec, *arrays, **node.params), ()))
@@ -84,8 +84,8 @@ def _ends(node: Expr, interval: Interval, operands: list[Interval]) -> Iterator[
 
 
 def verify_bodies(draft: PlanDraft, after: str) -> None:
-    """Check that each loop or branch has the plans of its own bodies, which write into what they may alone."""
-    _tell(_bodies(draft), after)
+    """Check that each loop or branch has plans of its own bodies, which write only where they may."""
+    _raise_first(_bodies(draft), after)
 
 
 def _bodies(draft: PlanDraft) -> Iterator[Problem]:
@@ -120,8 +120,8 @@ def _body(node: Expr, name: str, plan: ProgramPlan, arrays: set[int]) -> Iterato
 
 
 def verify_updates(draft: PlanDraft, after: str) -> None:
-    """Check the updates that could be in place: like takes the memory of like, of nobody else's and only once."""
-    _tell(_updates(draft), after)
+    """Check the in-place candidates: equal types and shapes, memory that is writable, and taken once."""
+    _raise_first(_updates(draft), after)
 
 
 def _updates(draft: PlanDraft) -> Iterator[Problem]:
@@ -148,10 +148,10 @@ def _updates(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def verify_fusion(draft: PlanDraft, after: str) -> None:
-    """Check what fusion decided: each value that others read is in memory, each anchor is in one group, of its space,
-    and no groups wait for each other.
+    """Check what fusion decided: each value that others read is in memory, each materialized value is in one group, of
+    its space, and no groups wait for each other.
     """
-    _tell(_fusion(draft), after)
+    _raise_first(_fusion(draft), after)
 
 
 def _fusion(draft: PlanDraft) -> Iterator[Problem]:
@@ -169,40 +169,40 @@ def _fusion(draft: PlanDraft) -> Iterator[Problem]:
             return
     owners: dict[Expr, KernelGroup] = {}
     for group in fusion.kernels:
-        for anchor in group.anchors:
-            if anchor in owners:
-                yield named(anchor), "one group that computes it", "two"
-            elif fusion.home.get(anchor) is not group:
-                yield named(anchor), "the group that it is said to be in", "another one"
-            owners[anchor] = group
-            yield from _anchor(anchor, group)
-    for anchor in fusion.home:
-        if anchor not in owners:
-            yield named(anchor), "it among the values of its group", "that it is not"
+        for value in group.materialized:
+            if value in owners:
+                yield named(value), "one group that computes it", "two"
+            elif fusion.group_of.get(value) is not group:
+                yield named(value), "the group that it is said to be in", "another one"
+            owners[value] = group
+            yield from _value_in_group(value, group)
+    for value in fusion.group_of:
+        if value not in owners:
+            yield named(value), "it among the values of its group", "that it is not"
     waiting = _waiting(fusion.kernels)
     if waiting:
-        last = next((named(node) for group in waiting for node in group.anchors), "pieces of a buffer")
+        last = next((named(node) for group in waiting for node in group.materialized), "pieces of a buffer")
         yield f"the group of {last}", "that it waits for none that waits for it", f"{len(waiting)} that do"
         return
     for group in fusion.kernels:
         yield from _group_reads(draft, group)
 
 
-def _anchor(anchor: Expr, group: KernelGroup) -> Iterator[Problem]:
-    """A value fits the space of its group: all of it, or a row of it where that is reduced."""
-    space, reduce, block = space_of(anchor)
+def _value_in_group(value: Expr, group: KernelGroup) -> Iterator[Problem]:
+    """A value matches its group's space: all of it, or one element a row where the group reduces."""
+    space, reduce, block = space_of(value)
     if reduce is not None:
         if (space, reduce, block) != (group.space, group.reduce, group.block):
             there = f"one over {list(space)} that reduces {list(reduce)}"
-            yield named(anchor), f"a group over {list(group.space)} that reduces {list(group.reduce or ())}", there
+            yield named(value), f"a group over {list(group.space)} that reduces {list(group.reduce or ())}", there
         return
     rows = [group.space[axis] for axis in group.outer if group.space[axis] != 1]
-    if anchor.shape != group.space and (group.reduce is None or [n for n in anchor.shape if n != 1] != rows):
-        yield named(anchor), f"a value over {list(group.space)}, or over {rows} of it", f"{list(anchor.shape)}"
+    if value.shape != group.space and (group.reduce is None or [n for n in value.shape if n != 1] != rows):
+        yield named(value), f"a value over {list(group.space)}, or over {rows} of it", f"{list(value.shape)}"
 
 
 def _waiting(groups: Iterable[KernelGroup]) -> list[KernelGroup]:
-    """The groups that never could run, since they wait for each other."""
+    """The groups that can never run, since they wait for each other."""
     left, done = list(groups), set()
     while left:
         still = [group for group in left if not group.needs <= done]
@@ -214,20 +214,25 @@ def _waiting(groups: Iterable[KernelGroup]) -> list[KernelGroup]:
 
 
 def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
-    """What a group reads of memory is there: a parameter's, or that of a value which it need not wait for itself."""
+    """Everything that a group reads is in memory, and its computation does not wait for the group itself."""
     fusion = draft.fusion
     reads = [
-        (anchor, node)
-        for anchor in group.anchors
-        for node, _ in fusion.reach(anchor, fusion.start(anchor, group), set())
+        (value, node)
+        for value in group.materialized
+        for node, _ in fusion.reach(value, fusion.start(value, group), set())
     ]
     reads += [(store.target, node) for store in group.stores for node, _ in fusion.reach_store(store, set())]
     for reader, node in reads:
         owner = fusion.buffer_of(node)
-        if owner.primitive is not p.parameter and owner not in fusion.anchors:
+        if owner.primitive is not p.parameter and owner not in fusion.materialized:
             yield f"{named(node)}, read for {named(reader)}", "it in memory", "that no group or step computes it"
-        home = fusion.home.get(owner)
-        if home is not None and home is not group and home.is_awaited_by([group]) and group.is_awaited_by([home]):
+        writer = fusion.group_of.get(owner)
+        if (
+            writer is not None
+            and writer is not group
+            and writer.is_awaited_by([group])
+            and group.is_awaited_by([writer])
+        ):
             yield f"{named(node)}, read for {named(reader)}", "a group before", "one that waits for this"
 
 
@@ -235,8 +240,8 @@ def _group_reads(draft: PlanDraft, group: KernelGroup) -> Iterator[Problem]:
 
 
 def verify_order(draft: PlanDraft, after: str) -> None:
-    """Check the order of steps: nothing is read before it is written, nor after an update in place wrote over it."""
-    _tell(_order(draft), after)
+    """Check the order of steps: values are written before they are read, and not overwritten before that."""
+    _raise_first(_order(draft), after)
 
 
 def _order(draft: PlanDraft) -> Iterator[Problem]:
@@ -267,8 +272,8 @@ def _order(draft: PlanDraft) -> Iterator[Problem]:
 
 
 def verify_buffers(draft: PlanDraft, after: str) -> None:
-    """Check the assignment of buffers: no byte is two values' at one time, and all lie in the memory that there is."""
-    _tell(_buffers(draft), after)
+    """Check the buffer assignment: no byte holds two values at a time, and all bytes exist."""
+    _raise_first(_buffers(draft), after)
 
 
 def _buffers(draft: PlanDraft) -> Iterator[Problem]:
@@ -288,7 +293,7 @@ _Life = tuple[int, int]
 
 
 def _lives(draft: PlanDraft) -> dict[Expr, _Life]:
-    """When the memory of each value that has memory of its own is taken; that of outputs is so to the end."""
+    """The steps from which and to which each value's memory is in use; outputs live to the end."""
     lives: dict[Expr, _Life] = {}
     for number, step in enumerate(draft.steps):
         for node in {draft.root(node) for node in (*step.reads, *step.writes)}:
@@ -323,7 +328,7 @@ def _overlaps(draft: PlanDraft, lives: dict[Expr, _Life]) -> Iterator[Problem]:
 
 
 def _together(draft: PlanDraft, lives: dict[Expr, _Life], first: Expr, second: Expr) -> Iterator[Problem]:
-    """Two values in the same bytes live one after the other, or one is written over the other element by element."""
+    """Two values in the same bytes have disjoint lifetimes, or one overwrites the other element by element."""
     begin, last = lives[second][0], lives[first][1]
     if last < begin or (last == begin and element_by_element(draft.steps[begin], first, second)):
         return

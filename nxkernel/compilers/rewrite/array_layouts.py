@@ -21,12 +21,12 @@ from nxkernel.primitives import Spec
 
 #: How often an element is touched at least, for each time that it is copied, so that turning pays.
 OFTEN = 4
-#: How many turns a loop is taken to make where nobody can tell.
+#: Iterations assumed for a loop whose number of iterations is unknown.
 SOME = 16
 
 
 def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
-    """The graph with arrays transposed where that pays, and for each new node the old node it came from."""
+    """The graph with loop arrays transposed where that pays, and for each new node the old node it came from."""
     if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
         return graph, {}
     writer = _LayoutRewriter()
@@ -38,37 +38,38 @@ def transposed(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
 
 
 @dataclass(eq=False)
-class _Web:
-    """All versions of an array that a loop carries, through the loops and branches inside of it.
+class LoopArrayVersions:
+    """All versions of one array that a loop carries, including those in loops and branches inside it.
 
     Attributes
     ----------
     touched : int
         About how many elements are read and written in parts that would be consecutive.
-    fits : bool
+    can_transpose : bool
         Whether nothing is done with it but reading and writing parts at one index along the last axis.
     """
 
     touched: int = 0
-    fits: bool = True
-    parent: _Web | None = field(default=None, repr=False)
+    can_transpose: bool = True
+    parent: LoopArrayVersions | None = field(default=None, repr=False)
 
-    def root(self) -> _Web:
-        web = self
-        while web.parent is not None:
-            web = web.parent
-        return web
+    def root(self) -> LoopArrayVersions:
+        """The group that these versions have been merged into."""
+        versions = self
+        while versions.parent is not None:
+            versions = versions.parent
+        return versions
 
 
-class _Webs:
-    """Collects the arrays that a loop carries."""
+class LoopArrayCollector:
+    """Groups the values of a loop by the array that they are versions of."""
 
     def __init__(self) -> None:
-        self._webs: dict[Expr, _Web] = {}
+        self._versions_of: dict[Expr, LoopArrayVersions] = {}
 
-    def of(self, node: Expr) -> _Web:
-        """The array that a value is a version of."""
-        return self._webs.setdefault(node, _Web()).root()
+    def of(self, node: Expr) -> LoopArrayVersions:
+        """The group of versions that a value belongs to."""
+        return self._versions_of.setdefault(node, LoopArrayVersions()).root()
 
     def _same(self, *nodes: Expr) -> None:
         first = self.of(nodes[0])
@@ -77,23 +78,27 @@ class _Webs:
             if other is not first:
                 other.parent = first
                 first.touched += other.touched
-                first.fits &= other.fits
+                first.can_transpose &= other.can_transpose
 
     def chosen(self, node: Expr, ranges: Mapping[Expr, Interval], already: Set[Expr]) -> set[Expr]:
-        """All versions of the arrays of a loop that are to be transposed."""
+        """All values that are versions of those arrays of a loop that are worth transposing."""
         self.loop(node, ranges, 1)
-        costs: dict[_Web, int] = {}
+        costs: dict[LoopArrayVersions, int] = {}
         parameters, count = node.params["body"].parameters, node.params["state"]
         for position, (operand, inner) in enumerate(zip(node.operands, parameters, strict=True)):
             copies = (operand.primitive is not p.constant) + (position < count)
-            web = self.of(inner)
-            web.fits &= inner not in already and len(inner.shape) > 1 and inner.shape[-1] > 1
-            costs[web] = costs.get(web, 0) + copies * shapes.size(inner.shape)
-        wanted = {web for web, cost in costs.items() if web.fits and web.touched >= OFTEN * max(cost, 1)}
-        return {node for node, web in self._webs.items() if web.root() in wanted}
+            versions = self.of(inner)
+            versions.can_transpose &= inner not in already and len(inner.shape) > 1 and inner.shape[-1] > 1
+            costs[versions] = costs.get(versions, 0) + copies * shapes.size(inner.shape)
+        wanted = {
+            versions
+            for versions, cost in costs.items()
+            if versions.can_transpose and versions.touched >= OFTEN * max(cost, 1)
+        }
+        return {node for node, versions in self._versions_of.items() if versions.root() in wanted}
 
     def loop(self, node: Expr, ranges: Mapping[Expr, Interval], iterations: int) -> None:
-        """Go through the parts of a loop, all of which is done so many times."""
+        """Count the accesses in the parts of a loop, each weighted by the number of iterations."""
         condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
         inner_ranges = integer_ranges.of_parts(node, ranges)
         iterations *= _estimated_iterations(condition, body, inner_ranges[1])
@@ -124,7 +129,7 @@ class _Webs:
                 self._use(node, iterations)
         for node in {*graph.outputs}:
             if not self._consists_of_parts(node):
-                self.of(node).fits = False
+                self.of(node).can_transpose = False
 
     def _enter(self, operands: Sequence[Expr], parameters: Sequence[Expr]) -> None:
         for operand, inner in zip(operands, parameters, strict=True):
@@ -132,7 +137,7 @@ class _Webs:
                 continue
             self._same(operand, inner)
             if not self._consists_of_parts(operand):
-                self.of(operand).fits = False
+                self.of(operand).can_transpose = False
 
     @staticmethod
     def _consists_of_parts(node: Expr) -> bool:
@@ -148,13 +153,13 @@ class _Webs:
                 array = node
             elif node.primitive is p.put_slice:
                 self._same(array, node)
-            web = self.of(array)
+            versions = self.of(array)
             if len(lengths) < 2 or lengths[-1] != 1:
-                web.fits = False
+                versions.can_transpose = False
             elif lengths[-2] > 1:
-                web.touched += iterations * shapes.size(lengths)
+                versions.touched += iterations * shapes.size(lengths)
         for operand in rest:
-            self.of(operand).fits = False
+            self.of(operand).can_transpose = False
 
 
 def _estimated_iterations(condition: Graph, body: Graph, ranges: Mapping[Expr, Interval]) -> int:
@@ -185,7 +190,7 @@ _PARTS = {p.slice_: _read, p.dynamic_slice: _read, p.put_slice: _put}
 
 
 def _first(entries: Sequence) -> tuple:
-    """Move the entry of the last axis to the front."""
+    """A tuple with its last entry moved to the front."""
     return (*entries[-1:], *entries[:-1])
 
 
@@ -194,7 +199,7 @@ def _turned_spec(spec: Spec) -> Spec:
 
 
 class _LayoutRewriter:
-    """Rewrites graphs with the chosen arrays transposed.
+    """Rewrites graphs so that the chosen arrays are stored transposed.
 
     Attributes
     ----------
@@ -209,7 +214,7 @@ class _LayoutRewriter:
         self.origin: dict[Expr, Expr] = {}
 
     def outputs(self, outputs: Sequence[Expr], inputs: Mapping[Expr, Expr], ranges: Mapping[Expr, Interval]) -> list:
-        """The outputs of a graph, for what stands for its parameters where that is something else."""
+        """The rewritten outputs of a graph, given replacements for some parameters."""
         order = post_order(outputs)
         intervals = integer_ranges.intervals(order, ranges)
         new: dict[Expr, Expr] = dict(inputs)
@@ -237,7 +242,7 @@ class _LayoutRewriter:
         return [new[output] for output in outputs]
 
     def _loop(self, node: Expr, operands: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> Expr:
-        self.transposed |= _Webs().chosen(node, ranges, self.transposed)
+        self.transposed |= LoopArrayCollector().chosen(node, ranges, self.transposed)
         inside = integer_ranges.of_parts(node, ranges)
         condition, body = (
             self._part(node.params[name], each) for name, each in zip(("condition", "body"), inside, strict=True)
@@ -267,7 +272,7 @@ class _LayoutRewriter:
         return Graph(graph.name, [inputs.get(node, node) for node in graph.parameters], outputs, list)
 
     def _result(self, node: Expr, control: Expr) -> Expr:
-        """A result of a loop or branch; it is transposed back where only the inside of the loop has it transposed."""
+        """A result of a loop or branch; transposed back if only the loop's inside stores it transposed."""
         old = node.operands[0]
         if control is old:
             return node
@@ -278,7 +283,7 @@ class _LayoutRewriter:
         return self._derived(node, p.transpose, result, axes=(*range(1, len(result.shape)), 0))
 
     def _transposed(self, at: Expr, new: Expr, old: Expr | None = None) -> Expr:
-        """A whole array transposed, if it is not yet."""
+        """The transposed form of an array, computed if it does not exist yet."""
         if new.primitive is p.constant:
             spec = _turned_spec(new.spec)
             return constant(new.params["value"], spec.type, spec.shape, spec.names)
@@ -290,7 +295,7 @@ class _LayoutRewriter:
         return self._derived(at, p.reshape, node, shape=shape, names=names)
 
     def _with_operands(self, node: Expr, operands: Sequence[Expr], params: Mapping[str, object]) -> Expr:
-        """A node of other operands."""
+        """The node with other operands; the same node if they are unchanged."""
         pairs = [*zip(operands, node.operands, strict=True), *((params[key], old) for key, old in node.params.items())]
         if all(new is old for new, old in pairs):
             return node

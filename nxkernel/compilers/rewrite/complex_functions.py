@@ -1,4 +1,4 @@
-"""Functions of complex numbers, made of real ones of their parts.
+"""Functions of complex numbers, as formulas over their real and imaginary parts.
 
 They are formulas of numbers with the operators of :class:`nxkernel.compilers.rewrite.graph_builder.Number`, which is a
 node of a graph. Vectors of lanes have them, too (:mod:`nxkernel.compilers.numba_cpu.codegen.complex.numbers`), and
@@ -23,18 +23,18 @@ from nxkernel.primitives import Primitive
 
 
 class Complex(NamedTuple):
-    """Complex numbers: their real and their imaginary parts."""
+    """Complex nodes as a pair of real ones: the real and the imaginary part."""
 
     re: Number
     im: Number
 
     def swapped(self) -> Complex:
-        """The parts in each other's place."""
+        """The number with its real and imaginary parts exchanged."""
         return Complex(self.im, self.re)
 
 
 def choose(condition: Truth, then: Complex, otherwise: Complex) -> Complex:
-    """Element by element, one of two complex values."""
+    """Element by element, the one value where a condition holds and the other elsewhere."""
     return Complex(*(where(condition, left, right) for left, right in zip(then, otherwise, strict=True)))
 
 
@@ -49,7 +49,7 @@ def is_zero(z: Complex) -> Truth:
 
 
 def is_true(z: Complex) -> Truth:
-    """Where a part is anything but zero."""
+    """Where any part is not zero."""
     return (z.re != 0.0) | (z.im != 0.0)
 
 
@@ -64,18 +64,18 @@ def is_infinite(z: Complex) -> Truth:
 
 
 def _is_wild(x: Number) -> Truth:
-    """Where a number is infinite or NaN."""
+    """Where a real number is infinite or NaN."""
     return ~(abs(x) < math.inf)
 
 
 def _by_size(z: Complex) -> tuple[Number, Number]:
-    """The greater and the lesser magnitude of the parts."""
+    """The larger and the smaller magnitude of the two parts."""
     x, y = abs(z.re), abs(z.im)
     return where(x > y, x, y), where(x > y, y, x)
 
 
 def _power(stored: Number, form: FloatFormat) -> Number:
-    """Two to a power, given as its exponent is stored."""
+    """The float 2^n, given n as the exponent field of a float stores it."""
     return (stored << form.digits).floats()
 
 
@@ -88,7 +88,7 @@ def product(left: Complex, right: Complex) -> Complex:
 
 
 def divide(left: Complex, right: Complex) -> Complex:
-    """The quotient by way of that of the divisor's parts, so that nothing overflows on the way.
+    """The quotient by Smith's method: by the quotient of the divisor's parts, so that nothing overflows in between.
 
     Source: R. L. Smith (1962), Algorithm 116: Complex division, Communications of the ACM 5.
     """

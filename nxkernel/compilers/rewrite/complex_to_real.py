@@ -1,4 +1,4 @@
-"""Functions of complex numbers as arithmetic with their parts, for compilers whose kernels have code for the latter.
+"""Functions of complex numbers rewritten as arithmetic with real parts, for compilers that lack code for them.
 
 What has to be known of complex numbers then is `DIRECT`: how they are read and written, put together and taken apart,
 added, multiplied and compared for equality.
@@ -28,7 +28,7 @@ _LOGIC = frozenset([p.logical_and, p.logical_or, p.logical_xor, p.logical_not])
 
 
 def split(outputs: Sequence[Expr]) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs, with the graphs of their loops and branches, in which of complex numbers only what is `DIRECT` is left.
+    """The outputs, with all inner graphs, rewritten so that the only complex primitives left are those in `DIRECT`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _graph(graph: Graph, origin: dict[Expr, Expr]) -> Graph:
 
 
 class _Rewriting:
-    """Rewrites the nodes of one graph; those of another one share none with it.
+    """Rewrites the nodes of one graph; graphs inside it have rewriters of their own.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class _Rewriting:
         return result
 
     def _with(self, node: Expr, operands: tuple[Expr, ...]) -> Expr:
-        """A node with other operands, and with the graphs that it has rewritten."""
+        """The node with other operands, and with its inner graphs rewritten."""
         graphs = {name: value for name, value in node.params.items() if isinstance(value, Graph)}
         changed = {name: new for name, graph in graphs.items() if (new := _graph(graph, self.origin)) is not graph}
         if not changed and all(new is old for new, old in zip(operands, node.operands, strict=True)):
@@ -95,7 +95,7 @@ class _Rewriting:
         return Expr(node.primitive, operands, node.params | changed, node.spec, node.source)
 
     def _of_parts(self, node: Expr, operands: tuple[Expr, ...]) -> Expr | None:
-        """What stands for a node some of whose operands are complex; None where that is the node itself."""
+        """The replacement of a node with complex operands; None if the node stays."""
         primitive = node.primitive
         if primitive in complex_functions.FUNCTIONS:
             return self._joined(self._function(primitive, operands))
@@ -117,7 +117,7 @@ class _Rewriting:
         return is_true(self._parts(operand)).node if _is_complex(operand) else operand
 
     def _parts(self, node: Expr) -> Complex:
-        """The parts of a value: what it was put together of, if that is known."""
+        """The real and imaginary parts of a value; those that it was put together from, if it was."""
         if node.primitive is p.make_complex and all(part.spec[1:] == node.spec[1:] for part in node.operands):
             real, imag = node.operands
         else:

@@ -25,7 +25,7 @@ LONG_WINDOW = 16
 
 
 def sum_of_products(node: Expr, reduced: Callable[[Expr], Expr]) -> Expr:
-    """The sum of products that a convolution is.
+    """A convolution as a sum of products.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class _Sum:
         self.blocks = self._blocks()
 
     def result(self) -> Expr:
-        """The convolution."""
+        """The node that computes the convolution."""
         last = self._features_last()
         lead = (self.blocks, self.batch, self.parts, self.groups)
         added = (self.depth // self.blocks, *self.window)
@@ -73,7 +73,7 @@ class _Sum:
     # How it is done ----------------------------------------------------------------------------------------------
 
     def _blocks(self) -> int:
-        """Into how many parts each sum is cut."""
+        """The number of parts that each sum over a window is cut into."""
         size = shapes.size(self.window)
         if size < LONG_WINDOW or size * self.depth < LONG:
             return 1
@@ -82,7 +82,7 @@ class _Sum:
         return self.depth // max(fits) if fits else 1
 
     def _features_last(self) -> bool:
-        """Whether vectors run along features."""
+        """Whether vectors run along output features."""
         features, space = _fullness(self.features), _fullness(self.out[-1])
         _, order = _in_memory(self.node.operands[0])
         channels_last = order[1] == len(order) - 1
@@ -91,7 +91,7 @@ class _Sum:
     # The operands ------------------------------------------------------------------------------------------------
 
     def _views(self) -> Expr:
-        """The windows of the operand: ``[blocks, batch, parts, groups, space, channels, window]``."""
+        """The operand as overlapping windows: ``[blocks, batch, parts, groups, space, channels, window]``."""
         params, count = self.node.params, self.space
         operand, order = _in_memory(self.node.operands[0])
         around = zip(params["padding"], params["input_dilation"], strict=True)
@@ -165,7 +165,7 @@ class _Sum:
 
 
 def _in_memory(value: Expr) -> tuple[Expr, tuple[int, ...]]:
-    """What a value is a transposition of, and the axis of that which each of its axes is."""
+    """The value below all transpositions, and for each axis of the transposed one the axis that it is there."""
     order = tuple(range(len(value.shape)))
     while value.primitive is p.transpose:
         order = tuple(value.params["axes"][axis] for axis in order)
@@ -174,5 +174,5 @@ def _in_memory(value: Expr) -> tuple[Expr, tuple[int, ...]]:
 
 
 def _fullness(size: int) -> float:
-    """How much of the vectors along an axis is used."""
+    """The fraction of the lanes of vectors along an axis that are used."""
     return size / (shapes.ceil_div(size, LANES) * LANES)

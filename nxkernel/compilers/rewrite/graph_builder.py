@@ -23,7 +23,7 @@ _SQRT_HALF = {types.f32: 0x3F3504F3, types.f64: 0x3FE6A09E667F3BCD}
 
 
 class NodeWriter:
-    """Makes nodes, none of them twice.
+    """Makes graph nodes; equal nodes are made once.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class NodeWriter:
         self._cache: dict[tuple, Expr] = {}
 
     def node(self, primitive: Primitive, *operands: Expr, **params: Any) -> Expr:
-        """A node, its spec by the primitive's rule."""
+        """A node of a primitive, with the type and shape that the primitive's rule gives."""
         key = (primitive, *map(id, operands), *params.items())
         if key not in self._cache:
             spec = primitive.rule(*[operand.spec for operand in operands], **params)
@@ -47,7 +47,7 @@ class NodeWriter:
         return self._cache[key]
 
     def number(self, value: float, like: Expr) -> Expr:
-        """A number of the type and in the shape of a node."""
+        """A constant of the type and shape of a node."""
         key = (repr(value), like.spec)
         return self._cache[key] if key in self._cache else self._add(key, constant(value, *like.spec))
 
@@ -60,7 +60,7 @@ class NodeWriter:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Number:
-    """Floats or unsigned integers with operators; a Python number stands for itself in every element.
+    """A node of floats or unsigned integers with Python's operators; Python numbers are constants beside it.
 
     Comparisons of floats are false for NaN, and ``!=`` is the negation of ``==``. ``>>`` shifts zeros in.
     """
@@ -70,24 +70,24 @@ class Number:
 
     @property
     def type(self) -> Type:
-        """The type of an element."""
+        """The element type."""
         return self.node.type
 
     @property
     def format(self) -> FloatFormat:
-        """The format of floats."""
+        """The floating-point format: sizes of exponent and mantissa."""
         return FORMATS[self.node.type]
 
     def constant(self, number: float) -> Number:
-        """A number in every element, of this one's type."""
+        """A constant of this node's type and shape."""
         return Number(self.writer, self.writer.number(number, self.node))
 
     def lifted(self, other: Number | float) -> Number:
-        """A value of this one's type."""
+        """A Python number or node as a :class:`Number` of this type."""
         return other if isinstance(other, Number) else self.constant(other)
 
     def call(self, primitive: Primitive, *others: Number | float, **params: Any) -> Number:
-        """A primitive of this and of others of its type."""
+        """A primitive applied to this node and others of its type."""
         nodes = [self.lifted(other).node for other in others]
         return Number(self.writer, self.writer.node(primitive, self.node, *nodes, **params))
 
@@ -149,7 +149,7 @@ class Number:
         return self._compare(p.not_equal, other)
 
     def to(self, type_: Type) -> Number:
-        """The numbers in another type."""
+        """The numbers converted to another type."""
         return self.call(p.as_type, type=type_)
 
     def bits(self) -> Number:
@@ -175,7 +175,7 @@ class Number:
 
     @property
     def ln2(self) -> tuple[float, float]:
-        """The logarithm of 2 as a sum, whose first number times an exponent is exact."""
+        """The logarithm of 2 as a sum of two floats, of which the first times any exponent is exact."""
         return _LN2[self.type]
 
     def split(self) -> tuple[Number, Number]:
@@ -189,17 +189,17 @@ class Number:
         return n, fraction - 1.0
 
     def inverse_power(self) -> Number:
-        """Two to the power of minus this, a whole number."""
+        """Two to the power of minus this number, which is an integer."""
         return ((self.format.bias - self).to(types.normalize(f"u{self.type.bits}")) << self.format.digits).floats()
 
     def at_most(self, limit: float) -> Number:
-        """The smaller of this and a bound; NaN stays."""
+        """The minimum of this and a bound; NaN stays NaN."""
         return where(self > limit, limit, self)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """Truth values with operators."""
+    """A node of truth values with Python's operators."""
 
     writer: NodeWriter
     node: Expr
@@ -217,12 +217,12 @@ class Truth:
         return self._join(p.logical_not)
 
     def choose(self, then: Number | float, otherwise: Number | float) -> Number:
-        """Element by element, one of two values, at least one of which is a `Number`."""
+        """Element by element, `then` where this is true and `otherwise` elsewhere."""
         like = then if isinstance(then, Number) else otherwise
         one, other = like.lifted(then), like.lifted(otherwise)
         return Number(self.writer, self.writer.node(p.select, self.node, one.node, other.node))
 
 
 def where(condition: Truth, then: Number | float, otherwise: Number | float) -> Number:
-    """Element by element, one of two values, at least one of which is a `Number`."""
+    """Element by element, one of two values; at least one of them is a `Number`."""
     return condition.choose(then, otherwise)

@@ -1,4 +1,6 @@
-"""Before scheduling: what loop nests say better with other primitives is rewritten, large reductions are cut in two."""
+"""Rewrites before scheduling: primitives that nests cannot or should not compute are replaced, large reductions cut in
+two.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ SHORT_AXIS, FEW_BLOCKS = 32, 8
 
 @dataclass(frozen=True)
 class MachineLimits:
-    """What depends on how much a machine does at a time, and on nothing else, so that results are the same each time.
+    """Thresholds of the rewrites; they depend on the kind of machine only, so that results are reproducible.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ _VIEWS = frozenset([p.reshape, p.broadcast, p.transpose])
 
 
 def make(primitive: Primitive, *operands: Expr, source: SourceLocation | None = None, **params: Any) -> Expr:
-    """A node, its spec by the primitive's rule; a view of a constant is a constant, as simplification has it."""
+    """A node of a primitive, with the spec that its rule gives; a view of a constant becomes a constant."""
     spec = primitive.rule(*[o.spec for o in operands], **params)
     if primitive in _VIEWS and operands[0].primitive is p.constant:
         return constant(operands[0].params["value"], spec.type, spec.shape, spec.names)
@@ -90,7 +92,7 @@ def make(primitive: Primitive, *operands: Expr, source: SourceLocation | None = 
 def prepare(
     outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True, limits: MachineLimits | None = None
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Rewritten outputs, and for each new node the node of the given graph that it came from.
+    """The rewritten outputs, and for each new node the node of the graph that it came from.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def prepare(
 
 
 def _own(output: Expr) -> Expr:
-    """An output that is an input, or a reshape of one, becomes a copy: results never share the caller's memory."""
+    """A copy of an output that is an input, or a reshape of one: results never share the caller's memory."""
     node = output
     while node.primitive is p.reshape:
         node = node.operands[0]
@@ -154,7 +156,7 @@ def _reverse(node: Expr) -> Expr:
 
 
 def _scatter(node: Expr) -> Expr:
-    """Narrow floats are added up in the type that they compute in, and rounded once."""
+    """A scatter that adds half-width floats, rewritten to add in the type of arithmetic and to round once."""
     wide = types.compute_type(node.type)
     if node.params["combine"] != "add" or wide is node.type:
         return node
@@ -164,7 +166,7 @@ def _scatter(node: Expr) -> Expr:
 
 
 def _fold(node: Expr) -> Expr:
-    """A fold of one element is its body, once; others go from element to element, and are not cut."""
+    """A fold over one element, replaced by its body; other folds stay, and are never cut."""
     operand, *scalars = node.operands
     body, shape, names = node.params["body"], node.shape, node.names
     if shapes.size([operand.shape[a] for a in node.params["axes"]]) != 1:
@@ -183,7 +185,7 @@ def _fold(node: Expr) -> Expr:
 
 
 def _reduction(node: Expr, limits: MachineLimits) -> Expr:
-    """One-element reductions vanish; large ones with few rows become two steps."""
+    """A reduction over one element, replaced by that; a large one with few rows, cut into two steps."""
     operand = node.operands[0]
     if node.primitive.name in ARGUMENTS and node.type is not types.s64:
         wide = make(node.primitive, operand, source=node.source, **{**node.params, "type": types.s64})
@@ -229,7 +231,7 @@ def _reduction(node: Expr, limits: MachineLimits) -> Expr:
 
 
 def _cut_axis(shape: tuple[int, ...], axes: Sequence[int]) -> int:
-    """The axis that is cut: the slowest keeps each block in one piece of memory, unless it is too short.
+    """The axis to cut a reduction along: the slowest one that is long enough, so that a block is contiguous.
 
     The last one, along which vectors run, is cut where no other has blocks enough.
     """
@@ -251,12 +253,12 @@ def _of_one(node: Expr, operand: Expr) -> Expr:
 
 
 def _predicate_of(node: Expr, result: Expr) -> Expr:
-    """What a predicate was rewritten to, in its type: by NumPy's rules that is bool, and here Nx's hold."""
+    """A rewritten predicate cast to the type of the node: bool under NumPy's rules, u8 under Nx's."""
     return result if result.type is node.type else make(p.as_type, result, type=node.type, source=node.source)
 
 
 def _best_block(node: Expr, cut: Callable[[Primitive, types.Type], Expr]) -> Expr:
-    """The index of the best element out of the best of each block: the place of the best block picks it."""
+    """An argmax or argmin from the results of its blocks: the block with the best element selects the index."""
     best = p.TABLE[REDUCTIONS[node.primitive.name].element]
     values, indices = cut(best, node.operands[0].type), cut(node.primitive, node.type)
     winner = make(
@@ -283,7 +285,7 @@ def _best_block(node: Expr, cut: Callable[[Primitive, types.Type], Expr]) -> Exp
 
 
 def _dot(node: Expr, blas: frozenset[types.Type], limits: MachineLimits) -> Expr:
-    """Products with a vector, small ones and those of types without a library become a sum of products."""
+    """A product with a vector, a small one, or one without a library for its type, as a sum of products."""
     left, right = node.operands
     (contract_left, contract_right), (batch_left, batch_right) = node.params["contract"], node.params["batch"]
     free_left = [a for a in range(len(left.shape)) if a not in contract_left and a not in batch_left]
@@ -332,7 +334,7 @@ def _dot(node: Expr, blas: frozenset[types.Type], limits: MachineLimits) -> Expr
 
 
 def _conv(node: Expr, reduced: Callable[[Expr], Expr]) -> Expr:
-    """A sum over windows, in a type that is wide enough."""
+    """A convolution as a sum of products over windows, in the type of arithmetic."""
     (operand, kernel), params = node.operands, node.params
     wide = types.compute_type(node.type)
     if wide is not node.type:
@@ -342,7 +344,7 @@ def _conv(node: Expr, reduced: Callable[[Expr], Expr]) -> Expr:
 
 
 def _for_library(node: Expr) -> Expr:
-    """A product whose operands a library can read: what is not two axes walked in order is turned into that."""
+    """A dot whose operands BLAS can read; one with other strides is transposed into memory first."""
     operands, contract, batch = [], [], []
     for operand, axes in zip(node.operands, matrix_products.axes_of(node), strict=True):
         base, strides = matrix_products.layout(operand)
@@ -366,7 +368,7 @@ def _anonymous(node: Expr) -> Expr:
 
 
 def _doubled(node: Expr) -> Expr:
-    """Twice a single number as a sum, which a processor has a cycle earlier; loops of numbers wait for each cycle."""
+    """A single number times 2 as a sum, which has a latency one cycle shorter: scalar loops wait for it."""
     left, right = node.operands
     if is_single(node) and node.type.is_float and node.params.get("rounded"):
         for factor, other in ((left, right), (right, left)):

@@ -1,4 +1,4 @@
-"""Powers that a few operations give as exactly as the function does, and several times as fast."""
+"""Powers by constant exponents as cheaper operations that are as exact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nxkernel.primitives import Primitive
 
 
 def written_out(node: Expr) -> Expr:
-    """A power by a number as other operations, where they give it to two units in the last place.
+    """A power by a constant as other operations that are within two units in the last place; None if there are none.
 
     Parameters
     ----------

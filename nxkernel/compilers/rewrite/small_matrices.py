@@ -1,4 +1,4 @@
-"""Small matrices written out: elimination, substitution and Cholesky's factor, element by element of the matrices.
+"""Linear algebra of small matrices, unrolled into operations on single elements over a batch.
 
 They fuse with what is around them, go through a batch as vectors, and are instructions for a single matrix in a loop,
 where a library would be called for each. Rows are exchanged by selections, so that pivots are LAPACK's.
@@ -30,7 +30,7 @@ Element = Expr | int
 
 
 class _Elements:
-    """Arithmetic with elements, in which zeros and ones that are known cost nothing.
+    """Arithmetic on matrix elements; operations with constant zeros and ones are left out.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class _Elements:
         self.type, self.batch = matrices.type, matrices.shape[:-2]
 
     def make(self, primitive: Primitive, *operands: Expr, **params: Any) -> Expr:
-        """A node that stands for the one that is written out."""
+        """A node that takes the source location of the node being replaced."""
         spec = primitive.rule(*[operand.spec for operand in operands], **params)
         return Expr(primitive, operands, params, spec, self.node.source)
 
     def of(self, matrices: Expr) -> list[list[Element]]:
-        """The elements of matrices, each of the shape of the batch."""
+        """The elements of a batch of matrices, by row: each a node of the shape of the batch."""
         rows, columns = matrices.shape[-2:]
         return [[self._element(matrices, i, j) for j in range(columns)] for i in range(rows)]
 
@@ -59,11 +59,11 @@ class _Elements:
         return self.make(p.reshape, part, shape=self.batch, names=unnamed(self.batch))
 
     def full(self, number: complex, type_: types.Type | None = None) -> Expr:
-        """A number for the whole batch."""
+        """A constant over the batch."""
         return constant(number, type_ or self.type, self.batch)
 
     def value(self, element: Element) -> Expr:
-        """An element as a node."""
+        """An element, possibly a Python number, as a node."""
         return self.full(element) if isinstance(element, int) else element
 
     def less(self, a: Element, factor: Element, b: Element) -> Element:
@@ -80,33 +80,33 @@ class _Elements:
         return 0 if _constant(a) == 0 else self.make(p.divide, self.value(a), b)
 
     def either(self, condition: Expr, one: Element, other: Element) -> Element:
-        """An element where a condition holds, and another one elsewhere."""
+        """`one` where a condition holds, `other` elsewhere."""
         if one is other or _constant(one) == _constant(other) is not None:
             return one
         return self.make(p.select, condition, self.value(one), self.value(other))
 
     def size(self, element: Expr) -> Expr:
-        """What pivots are chosen by: the magnitude, of complex numbers the sum of those of both parts."""
+        """The magnitude by which pivots are compared; of complex numbers the sum of those of the parts."""
         if not self.type.is_complex:
             return self.make(p.absolute, element)
         parts = [self.make(p.absolute, self.make(part, element)) for part in (p.real, p.imag)]
         return self.make(p.add, *parts)
 
     def together(self, rows: Sequence[Sequence[Element]], invalid: Expr) -> Expr:
-        """Matrices of elements, all of them NaN where there is no result."""
+        """The matrices of given elements; all NaN where `invalid` is true."""
         nothing = self.full(complex("nan") if self.type.is_complex else float("nan"))
         elements = [self.make(p.select, invalid, nothing, self.value(element)) for row in rows for element in row]
         return self.joined(elements, self.node.spec)
 
     def joined(self, elements: Sequence[Element], spec: Spec) -> Expr:
-        """A tensor of elements, one after the other behind the batch."""
+        """A tensor of the given spec made of its elements, along axes after the batch."""
         around = (*self.batch, 1)
         parts = [self.make(p.reshape, self.value(one), shape=around, names=unnamed(around)) for one in elements]
         joined = self.make(p.concatenate, *parts, axis=len(self.batch)) if len(parts) > 1 else parts[0]
         return self.make(p.reshape, joined, shape=spec.shape, names=spec.names)
 
     def any(self, conditions: Sequence[Expr]) -> Expr:
-        """Whether one of some conditions holds."""
+        """A node that is true where any of some conditions is."""
         first, *rest = conditions
         for condition in rest:
             first = self.make(p.logical_or, first, condition)
@@ -118,7 +118,9 @@ def _constant(element: Element) -> int | None:
 
 
 def _eliminated(e: _Elements, a: list[list[Element]], b: list[list[Element]]) -> list[Expr]:
-    """Elimination below the diagonal, in place; returns for each exchange of rows whether it takes place."""
+    """Gaussian elimination below the diagonal, in place; for each possible row exchange the condition that it takes
+    place.
+    """
     exchanges = []
     for k, pivot in enumerate(a):
         for row in range(k + 1, len(a)):
@@ -155,7 +157,7 @@ def _solution(node: Expr, b: list[list[Element]]) -> Expr:
 
 
 def solved(node: Expr) -> Expr:
-    """Equations with small matrices, solved by elimination."""
+    """The solution of small linear systems, by elimination."""
     if not _is_small(node) or not 0 < node.shape[-1] <= MOST_COLUMNS:
         return node
     return _solution(node, _Elements(node).of(node.operands[1]))
@@ -170,7 +172,7 @@ def inverted(node: Expr) -> Expr:
 
 
 def determined(node: Expr) -> Expr:
-    """The determinants of small matrices: the product of pivots, with the sign of the exchanges."""
+    """The determinants of small matrices: products of pivots, with the sign of the row exchanges."""
     if not _is_small(node):
         return node
     e = _Elements(node)
@@ -189,7 +191,7 @@ def determined(node: Expr) -> Expr:
 
 
 def factored(node: Expr) -> Expr:
-    """Cholesky's factors of small matrices; the part above the diagonal is not read."""
+    """The Cholesky factors of small matrices; the upper triangle is not read."""
     if not _is_small(node):
         return node
     e = _Elements(node)
@@ -217,7 +219,7 @@ def _conjugate(e: _Elements, element: Element) -> Element:
 
 
 def substituted(node: Expr) -> Expr:
-    """Equations with small triangular matrices, solved row by row; the other triangle is not read."""
+    """The solution of small triangular systems, row by row; the other triangle is not read."""
     if not _is_small(node) or not 0 < node.shape[-1] <= MOST_COLUMNS:
         return node
     e, transform, lower = _Elements(node), node.params["transform"], node.params["lower"]
@@ -241,7 +243,7 @@ results = Primitive("results", "library", lambda *specs: specs)
 
 
 def decomposed(node: Expr) -> Expr:
-    """Both triangular factors of small matrices in one matrix, and the order of rows, as LAPACK has them."""
+    """LU factors of small matrices in one matrix, and the order of the rows, as LAPACK has them."""
     if not _is_small(node):
         return node
     e = _Elements(node)
@@ -272,7 +274,7 @@ def decomposed(node: Expr) -> Expr:
 
 
 def taken(node: Expr) -> Expr:
-    """One of several results."""
+    """One result of a decomposition, by its index."""
     (source,) = node.operands
     return source.operands[node.params["index"]] if source.primitive is results else node
 

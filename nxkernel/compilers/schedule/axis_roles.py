@@ -34,7 +34,7 @@ SHARED = 4
 
 @dataclass(frozen=True)
 class AxisRoles:
-    """The axes of a nest.
+    """The axes of a nest by role, how lanes run, and the shape of a register tile.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class AxisRoles:
 
 
 def walk(kernel: KernelGroup, fusion: Fusion) -> AxisRoles:
-    """The axes of a kernel's nest."""
+    """The axis roles for the nest of a kernel group."""
     sizes = {a: n for a, n in enumerate(kernel.space) if n != 1}
     if kernel.reduce is None:
         inner = [max(sizes)] if sizes else []
@@ -83,39 +83,39 @@ def walk(kernel: KernelGroup, fusion: Fusion) -> AxisRoles:
 
 
 def _abreast(kernel: KernelGroup, fusion: Fusion) -> int:
-    """Vectors of a tile with one row: as many as hide how long an addition takes, and stay in registers."""
+    """Vectors of a one-row tile: enough to hide the latency of an addition, and few enough to stay in registers."""
     inside = _inside(kernel, fusion)
     return next(count for count, nodes in ABREAST.items() if len(inside) <= nodes)
 
 
 def _inside(kernel: KernelGroup, fusion: Fusion) -> set[tuple[Expr, Map]]:
-    """What a kernel computes, each value at the places where it does."""
-    found: set[tuple[Expr, Map]] = set()
-    for anchor in kernel.anchors:
-        fusion.reach(anchor, fusion.start(anchor, kernel), found)
-    return found
+    """The values that a kernel computes, each with the index maps at which it does."""
+    computed: set[tuple[Expr, Map]] = set()
+    for value in kernel.materialized:
+        fusion.reach(value, fusion.start(value, kernel), computed)
+    return computed
 
 
 def _reads(kernel: KernelGroup, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
-    """What a kernel reads from memory, with how far each axis moves it."""
-    found = []
-    for anchor in kernel.anchors:
+    """The values that a kernel reads from memory, each with its stride along each axis, in elements."""
+    reads = []
+    for value in kernel.materialized:
         inside: set[tuple[Expr, Map]] = set()
-        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), inside):
-            if map_ is not None and fusion.home.get(fusion.buffer_of(node)) is not kernel:
-                found.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
-        found += [
+        for node, map_ in fusion.reach(value, fusion.start(value, kernel), inside):
+            if map_ is not None and fusion.group_of.get(fusion.buffer_of(node)) is not kernel:
+                reads.append((node, index_maps.linear(map_, index_maps.row_strides(node.shape))[1]))
+        reads += [
             (node, dynamic_indices.walked(node, map_)[1])
             for node, map_ in inside
             if node.primitive in dynamic_indices.READS
         ]
-    return found
+    return reads
 
 
 def _lane_axis(
     reads: list[tuple[Expr, dict[int, int]]], outer: list[int], inner: list[int], sizes: dict[int, int]
 ) -> int:
-    """The axis along which most of the memory read is consecutive."""
+    """The axis along which most of the memory that is read is contiguous."""
     score = dict.fromkeys(sizes, 0)
     for node, steps in reads:
         for axis, step in steps.items():
@@ -136,11 +136,9 @@ def _tiled(
     inner: list[int],
     sizes: dict[int, int],
 ) -> AxisRoles | None:
-    """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and for
-    folds, whose order is fixed.
-    """
-    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
-    folds = any(anchor.primitive is p.reduce for anchor in reductions)
+    """Axis roles with a register tile: where rows share what is read, over windows, and for folds; else None."""
+    reductions = [value for value in kernel.materialized if value.primitive.family == "reduction"]
+    folds = any(value.primitive is p.reduce for value in reductions)
     lanes = _lanes(kernel)
     if folds and not outer:
         sizes, outer = {**sizes, -1: 1}, [-1]
@@ -178,23 +176,23 @@ def _tiled(
 
 
 def _lanes(kernel: KernelGroup) -> int:
-    """Lanes of a vector of what a kernel reduces."""
-    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
-    width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))
+    """The lanes of a vector of the type that a kernel reduces."""
+    reductions = [value for value in kernel.materialized if value.primitive.family == "reduction"]
+    width = max(types.compute_type(node.type).size for value in reductions for node in (value, *value.operands))
     return VECTOR // min(max(width, 4), 8)
 
 
 def _is_clean(
     axis: int, reads: list[tuple[Expr, dict[int, int]]], outer: list[int], sizes: dict[int, int], lanes: int
 ) -> bool:
-    """Whether vectors along an axis are consecutive wherever it goes, mostly full, and serve several rows."""
+    """Whether vectors along an axis are contiguous or constant in all reads, mostly full, and shared by rows."""
     steps = {each.get(axis, 0) for _, each in reads}
     full = 2 * sizes[axis] >= lanes * shapes.ceil_div(sizes[axis], lanes)
     return steps == {0, 1} and full and _shared(reads, outer, axis, sizes) is not None
 
 
 def _shared(reads: list[tuple[Expr, dict[int, int]]], outer: list[int], lane: int, sizes: dict[int, int]) -> int | None:
-    """The outer axis whose rows share what vectors read, as in a product of matrices; None where there is none."""
+    """The outer axis whose rows share the vectors that are read, as in a matrix product; None if there is none."""
     vectors = [steps for _, steps in reads if steps.get(lane)]
     numbers = [steps for _, steps in reads if not steps.get(lane)]
     rows = [

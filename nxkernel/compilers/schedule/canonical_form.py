@@ -1,4 +1,4 @@
-"""The canonical form of a nest: axes that are walked as one are merged, and sizes, strides and constants set apart."""
+"""The canonical form of a nest: axes walked as one are merged; sizes, strides and constants become parameters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nxkernel.compilers.schedule.loop_nest import (
     LaneAxis,
     Nest,
     NestConstant,
-    Section,
-    SectionLevel,
+    NestPass,
+    PassLevel,
+    ScalarKind,
     Stride,
-    WordKind,
 )
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -26,15 +26,15 @@ from nxkernel.types import Type
 
 @dataclass
 class BoundNest:
-    """A nest with what one graph fills in.
+    """A nest with the sizes, strides, constants and buffers of one graph.
 
     Parameters
     ----------
     nest : Nest
     buffers : list of (Expr, int)
         For each memory buffer of the nest: whose memory, and the offset in bytes.
-    words : list of (int or NestConstant)
-        The table after the pointers, as :meth:`Nest.words` says.
+    scalars : list of (int or NestConstant)
+        The values of the parameters that :meth:`Nest.scalars` lists.
     count : int
         Length of the parallel range.
     work : int
@@ -49,7 +49,7 @@ class BoundNest:
 
     nest: Nest
     buffers: list[tuple[Expr, int]]
-    words: list[int | NestConstant]
+    scalars: list[int | NestConstant]
     count: int
     work: int
     nodes: list[Expr]
@@ -59,7 +59,7 @@ class BoundNest:
 
 @dataclass
 class Raw:
-    """A buffer or index before axes are merged."""
+    """A buffer or running index, with its steps in elements along the axes before they are merged."""
 
     owner: Expr | None
     type: Type
@@ -82,7 +82,7 @@ class Draft:
     outer, inner : list of int
         The axes.
     raws : list of Raw
-    sections : list of Section
+    passes : list of NestPass
     slots, scratches : list of Type
     constants : list of NestConstant
     nodes : list of Expr
@@ -99,7 +99,7 @@ class Draft:
     outer: list[int]
     inner: list[int]
     raws: list[Raw]
-    sections: list[Section]
+    passes: list[NestPass]
     slots: list[Type]
     scratches: list[Type]
     constants: list[NestConstant]
@@ -108,11 +108,11 @@ class Draft:
     limits: tuple[int, ...]
 
     def bound(self) -> BoundNest:
-        """The nest in canonical form, with what fills it in."""
+        """The nest in canonical form, bound to this graph's parameters."""
         kernel = self.kernel
         self._merge_axes()
         if self.lanes is LaneAxis.INNER:
-            self.sections, self.slots, self.limits = hoisted(self.sections, self.slots, self.limits)
+            self.passes, self.slots, self.limits = hoisted(self.passes, self.slots, self.limits)
         block = kernel.block
         split = self.inner.index(block[0]) if block else -1
         reducing = kernel.reduce is not None
@@ -138,7 +138,7 @@ class Draft:
             flat,
             split,
             self.limits,
-            tuple(self.sections),
+            tuple(self.passes),
             accesses,
             tuple(self.slots),
             tuple(self.scratches),
@@ -160,14 +160,14 @@ class Draft:
         return (*outer, _stride(steps[-2], False), Stride.UNIT if steps[-1] == 1 else _stride(steps[-1], False))
 
     def _alike(self) -> list[int]:
-        """For each buffer the first one in the same memory that moves as it does; -1 where that is itself."""
+        """For each buffer the first one in the same memory with the same steps; -1 where that is itself."""
         first: dict[object, int] = {}
-        found = []
+        likes = []
         for number, raw in enumerate(self.raws):
             moves = (id(raw.owner), raw.type, raw.role, tuple(sorted(raw.steps.items())))
             other = first.setdefault(moves if raw.owner is not None else number, number)
-            found.append(-1 if other == number else other)
-        return found
+            likes.append(-1 if other == number else other)
+        return likes
 
     def _bind(self, nest: Nest, axes: list[int]) -> BoundNest:
         sizes = [self.sizes[a] for a in axes]
@@ -175,25 +175,25 @@ class Draft:
         tiles = (
             shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loop_nest.TILE) if nest.tiled else 1
         )
-        given = {WordKind.TILES: tiles, WordKind.FAILURE: 0}
+        values = {ScalarKind.TILES: tiles, ScalarKind.FAILURE: 0}
         if block:
-            given |= {
-                WordKind.BLOCK: block[1],
-                WordKind.BLOCKS: block[2],
-                WordKind.STEP: shapes.size(sizes[: nest.outer]),
+            values |= {
+                ScalarKind.BLOCK: block[1],
+                ScalarKind.BLOCKS: block[2],
+                ScalarKind.STEP: shapes.size(sizes[: nest.outer]),
             }
-        words: list[int | NestConstant] = []
-        for kind, number, axis in nest.words():
-            if kind is WordKind.SIZE:
-                words.append(sizes[axis])
-            elif kind is WordKind.STRIDE:
-                words.append(self.raws[number].steps[axes[axis]])
-            elif kind is WordKind.START:
-                words.append(self.raws[number].offset)
-            elif kind is WordKind.CONSTANT:
-                words.append(_part(self.constants[number], axis))
+        scalars: list[int | NestConstant] = []
+        for kind, number, axis in nest.scalars():
+            if kind is ScalarKind.SIZE:
+                scalars.append(sizes[axis])
+            elif kind is ScalarKind.STRIDE:
+                scalars.append(self.raws[number].steps[axes[axis]])
+            elif kind is ScalarKind.START:
+                scalars.append(self.raws[number].offset)
+            elif kind is ScalarKind.CONSTANT:
+                scalars.append(_part(self.constants[number], axis))
             else:
-                words.append(given[kind])
+                scalars.append(values[kind])
         outer = sizes[: nest.outer]
         if nest.lanes is LaneAxis.OUTER:
             outer = [*outer[:-1], shapes.ceil_div(outer[-1], loop_nest.COLUMNS)]
@@ -207,13 +207,13 @@ class Draft:
             (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
         ]
         elements = shapes.size(sizes)
-        full = [section for section in nest.sections if section.level is SectionLevel.FULL]
-        body = sum(cost(op.name) for section in full for op in section.code) or 1
+        full = [nest_pass for nest_pass in nest.passes if nest_pass.level is PassLevel.FULL]
+        body = sum(cost(op.name) for nest_pass in full for op in nest_pass.code) or 1
         work = max(elements, 1) * body // max(count, 1)
-        return BoundNest(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
+        return BoundNest(nest, buffers, scalars, count, work, self.nodes, elements, self.in_order)
 
     def _merge_axes(self) -> None:
-        """Merge neighbouring axes that every buffer walks as if they were one."""
+        """Merge adjacent axes that every buffer walks as if they were one."""
         self._merge(self.outer, None)
         self._merge(self.inner, self.kernel.block[0] if self.kernel.block else None)
         if self.kernel.reduce is None and self.inner:
@@ -221,13 +221,13 @@ class Draft:
                 self._fuse(self.outer.pop(), self.inner[0])
 
     def _merge(self, axes: list[int], fixed: int | None) -> None:
-        place = len(axes) - 2
-        while place >= 0:
-            first, second = axes[place], axes[place + 1]
+        position = len(axes) - 2
+        while position >= 0:
+            first, second = axes[position], axes[position + 1]
             if fixed not in (first, second) and self._mergeable(first, second):
-                axes.pop(place)
+                axes.pop(position)
                 self._fuse(first, second)
-            place -= 1
+            position -= 1
 
     def _mergeable(self, first: int, second: int) -> bool:
         size = self.sizes[second]
@@ -240,7 +240,7 @@ class Draft:
 
 
 def _part(constant: NestConstant, which: int) -> NestConstant:
-    """A constant as it is, and of a complex one the real or the imaginary part."""
+    """A real constant, or one part of a complex constant: 0 for the real part, 1 for the imaginary one."""
     if not constant.type.is_complex:
         return constant
     number = complex(constant.value)
@@ -248,12 +248,12 @@ def _part(constant: NestConstant, which: int) -> NestConstant:
 
 
 def _doubled(raw: Raw, step: int, lane: bool) -> bool:
-    """Whether vectors read every second element, which two loads and a shuffle do better than a gather."""
+    """Whether vectors take every second element: two loads and a shuffle are faster than a gather."""
     return lane and step == 2 and raw.role is BufferRole.READ
 
 
 def _stride(step: int, lane: bool) -> Stride:
-    """The stride of so many elements; only along the lanes are single steps worth code of their own."""
+    """The kind of stride for a step in elements; unit strides are told apart only along the lanes."""
     return _ALONG_LANES.get(step, _DYNAMIC) if lane or not step else _DYNAMIC
 
 

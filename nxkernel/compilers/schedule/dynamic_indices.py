@@ -13,14 +13,16 @@ from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.schedule.build_nest import NestBuilder, OpenSection
+    from nxkernel.compilers.schedule.build_nest import NestBuilder, OpenPass
 
 #: Primitives that read so.
 READS = frozenset([p.dynamic_slice, p.gather])
 
 
 def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
-    """Offset and stride of each nest axis, in elements, of such a read, apart from what is computed."""
+    """The constant offset and the step along each axis of the nest, in elements, of a slice or gather, without its
+    computed indices.
+    """
     strides = index_maps.row_strides(node.operands[0].shape)
     if node.primitive is p.gather:
         rest = [stride for axis, stride in enumerate(strides) if axis not in node.params["axes"]]
@@ -29,49 +31,49 @@ def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
     return index_maps.linear(map_, steps)
 
 
-def sliced(builder: NestBuilder, node: Expr, map_: Map, section: OpenSection, starts: list[int]) -> int:
-    """A load whose offset is computed: each start is clamped so that the slice fits."""
+def sliced(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, starts: list[int]) -> int:
+    """Emit a load at a computed offset: each start is clamped so that the slice stays inside."""
     operand = node.operands[0]
     strides = index_maps.row_strides(operand.shape)
     most = [n - length for n, length in zip(operand.shape, node.params["lengths"], strict=True)]
-    total = offset_of(builder, section, list(zip(node.operands[1:], starts, most, strides, strict=True)))
+    total = offset_of(builder, nest_pass, list(zip(node.operands[1:], starts, most, strides, strict=True)))
     offset, steps = walked(node, map_)
     raw = builder.raw(builder.fusion.buffer_of(operand), node.type, BufferRole.READ, offset, steps)
-    return section.emit(Op("load", node.type, () if total is None else (total,), raw))
+    return nest_pass.emit(Op("load", node.type, () if total is None else (total,), raw))
 
 
-def gathered(builder: NestBuilder, node: Expr, map_: Map, section: OpenSection, indices: list[int]) -> int:
-    """A load at computed indices of some axes; one load for all lanes where they agree on them."""
+def gathered(builder: NestBuilder, node: Expr, map_: Map, nest_pass: OpenPass, indices: list[int]) -> int:
+    """Emit a load at computed indices of some axes: one load if all lanes agree on them, else a gather."""
     operand, axes = node.operands[0], node.params["axes"]
     strides = index_maps.row_strides(operand.shape)
     places = [(index, number) for index, number in zip(node.operands[1:], indices, strict=True)]
     parts = [(*place, operand.shape[axis] - 1, strides[axis]) for place, axis in zip(places, axes, strict=True)]
-    total = offset_of(builder, section, parts)
+    total = offset_of(builder, nest_pass, parts)
     offset, steps = walked(node, map_)
     raw = builder.raw(builder.fusion.buffer_of(operand), node.type, BufferRole.READ, offset, steps)
-    apart = builder.along_lanes(map_[: len(node.operands[1].shape)])
-    return section.emit(Op("gather" if apart else "load", node.type, (total,), raw))
+    per_lane = builder.along_lanes(map_[: len(node.operands[1].shape)])
+    return nest_pass.emit(Op("gather" if per_lane else "load", node.type, (total,), raw))
 
 
-def offset_of(builder: NestBuilder, section: OpenSection, parts: list[tuple[Expr, int, int, int]]) -> int | None:
-    """The sum of clamped indices, each times a stride: (index, its instruction, the most it may be, the stride)."""
+def offset_of(builder: NestBuilder, nest_pass: OpenPass, parts: list[tuple[Expr, int, int, int]]) -> int | None:
+    """Emit the sum of clamped indices times strides; parts are (index, its instruction, maximum, stride)."""
     total = None
     for index, number, most, stride in parts:
         if index.type is types.u64:
-            number = _with(builder, section, "min", number, most, types.u64)
+            number = _with(builder, nest_pass, "min", number, most, types.u64)
         if index.type is not types.s64:
-            number = section.emit(Op("as_type", types.s64, (number,), attribute=index.type))
-        number = _with(builder, section, "max", number, 0)
-        number = _with(builder, section, "min", number, most)
+            number = nest_pass.emit(Op("as_type", types.s64, (number,), attribute=index.type))
+        number = _with(builder, nest_pass, "max", number, 0)
+        number = _with(builder, nest_pass, "min", number, most)
         if stride != 1:
-            number = _with(builder, section, "multiply", number, stride)
-        total = number if total is None else section.emit(Op("add", types.s64, (total, number)))
+            number = _with(builder, nest_pass, "multiply", number, stride)
+        total = number if total is None else nest_pass.emit(Op("add", types.s64, (total, number)))
     return total
 
 
 def _with(
-    builder: NestBuilder, section: OpenSection, name: str, number: int, value: int, type_: Type = types.s64
+    builder: NestBuilder, nest_pass: OpenPass, name: str, number: int, value: int, type_: Type = types.s64
 ) -> int:
     builder.constants.append(NestConstant(value, type_))
-    other = section.emit(Op("const", type_, (), len(builder.constants) - 1))
-    return section.emit(Op(name, type_, (number, other)))
+    other = nest_pass.emit(Op("const", type_, (), len(builder.constants) - 1))
+    return nest_pass.emit(Op(name, type_, (number, other)))

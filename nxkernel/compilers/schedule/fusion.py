@@ -1,8 +1,8 @@
-"""Fusion: which values are kept in memory, and which loop nest computes each of them.
+"""Fusion: which values are materialized in memory, and which loop nest computes each of them.
 
-A value that must exist in memory (an output, a reduction, an operand of a library) is an *anchor*. Everything between
-anchors is computed inside the nests that need it. An anchor joins an existing nest when it runs over the same space and
-nothing that it needs waits for that nest; so a softmax becomes one nest with three passes over each row.
+A value that must exist in memory (an output, a reduction, an operand of a library) is *materialized*. Everything in
+between is computed inside the nests that need it. A materialized value joins an existing nest when it runs over the
+same space and nothing that it needs waits for that nest; so a softmax becomes one nest with three passes over each row.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MOST_STORES = 64
 
 
 def weight(node: Expr) -> int:
-    """About how many simple instructions a node costs for one element."""
+    """The cost of a node for one element, in simple instructions."""
     if node.primitive.family != "elementwise":
         return GATHER if node.primitive is p.gather else 0
     return cost(node.primitive.name)
 
 
 class Fusion:
-    """Finds anchors and kernels for a prepared graph.
+    """Decides which values of a prepared graph are materialized, and which kernel computes each of them.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class Fusion:
         The graph's nodes, operands first.
     kernels : list of KernelGroup
         In no particular order; :mod:`nxkernel.compilers.plan.planner` sorts them.
-    home : dict
-        The kernel that computes each anchor; library calls, pieces, single numbers and parameters have none.
+    group_of : dict
+        The kernel of each value that nests compute; library calls, pieces, single numbers and parameters have none.
     scalars : set of Expr
         What the program computes by itself, between the kernels.
 
@@ -83,92 +83,92 @@ class Fusion:
         self.users = users(self.order)
         self.inline, self.in_place, self.kept, self.keeping = inline, in_place, kept, keeping
         self.scalars = scalars.inline(self.order, map(self._below, outputs)) if inline else set()
-        self.home: dict[Expr, KernelGroup] = {}
+        self.group_of: dict[Expr, KernelGroup] = {}
         self._computed: dict[Expr, dict[KernelGroup, set[Map]]] = {}
-        self.anchors = self._first_anchors()
-        # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel
-        # only is computed there and not stored, so that an anchor too many costs nothing.
-        self.anchors |= self._worth_keeping()
+        self.materialized = self._first_materialized()
+        # Before anything is grouped every materialized value counts as a kernel. What then turns out to be needed in
+        # one kernel only is computed there and not stored, so that a materialized value too many costs nothing.
+        self.materialized |= self._worth_keeping()
         self._group()
         for _ in range(4):
             more = self._worth_keeping()
             if not more:
                 break
-            self.anchors |= more
+            self.materialized |= more
             self._group()
 
-    # Anchors ---------------------------------------------------------------------------------------------------
+    # Materialized values ----------------------------------------------------------------------------------------
 
     def is_buffer(self, node: Expr) -> bool:
-        """Whether a value is in memory by the time that others read it."""
-        if node.primitive is p.parameter or node in self.anchors:
+        """Whether a value is in memory by the time that others read it, as a parameter or materialized value."""
+        if node.primitive is p.parameter or node in self.materialized:
             return True
         return node.primitive is p.reshape and self.is_buffer(node.operands[0])
 
     def buffer_of(self, node: Expr) -> Expr:
-        """The parameter or anchor whose memory a value is in; reshapes share it."""
-        while node not in self.anchors and node.primitive is p.reshape:
+        """The parameter or materialized value whose memory a value is in; reshapes share it."""
+        while node not in self.materialized and node.primitive is p.reshape:
             node = node.operands[0]
         return node
 
     @staticmethod
     def _below(output: Expr) -> Expr:
-        """What an output is a reshape of."""
+        """The value that a chain of reshapes starts from."""
         while output.primitive is p.reshape:
             output = output.operands[0]
         return output
 
     @staticmethod
     def memory_of(operand: Expr, axes: tuple[list[int], list[int], list[int]]) -> Expr:
-        """The value that must be in memory for a library to read an operand of a dot."""
-        found = matrix_products.readable(operand, axes)
-        return operand if found is None else found.base
+        """The value that must be materialized for BLAS to read an operand of a dot."""
+        matrix = matrix_products.readable(operand, axes)
+        return operand if matrix is None else matrix.base
 
-    def _first_anchors(self) -> set[Expr]:
-        anchors = {self._below(output) for output in self.outputs}
+    def _first_materialized(self) -> set[Expr]:
+        materialized = {self._below(output) for output in self.outputs}
         for node in self.order:
             family = node.primitive.family
             if family in ("reduction", "contraction", "tuple") or node.primitive in piecewise_buffers.PIECES:
-                anchors.add(node)
+                materialized.add(node)
             elif family in WHOLE:
-                anchors.update(operand for operand in node.operands if not self._is_literal(operand, node))
+                materialized.update(operand for operand in node.operands if not self._is_literal(operand, node))
                 if type(node.spec) is not tuple:
-                    anchors.add(node)
+                    materialized.add(node)
             if node.primitive is p.dot:
-                anchors.update(map(self.memory_of, node.operands, matrix_products.axes_of(node)))
+                materialized.update(map(self.memory_of, node.operands, matrix_products.axes_of(node)))
             elif node.primitive is p.pad:
-                anchors.add(node.operands[1])
+                materialized.add(node.operands[1])
             elif node.primitive in dynamic_indices.READS:
-                anchors.add(node.operands[0])
+                materialized.add(node.operands[0])
         for node in self.scalars:
-            anchors.add(node)
-            anchors.update(scalars.reads_of(node))
-        anchors |= self.kept
-        anchors.update(
+            materialized.add(node)
+            materialized.update(scalars.reads_of(node))
+        materialized |= self.kept
+        materialized.update(
             piecewise_buffers.target(node) for node in self.in_place if node.primitive in piecewise_buffers.PIECES
         )
-        self.anchors = anchors = {self._below(anchor) for anchor in anchors}
+        self.materialized = materialized = {self._below(value) for value in materialized}
         for node in self.order:
             operand = node.operands[0] if node.operands else None
             if node.primitive is p.reshape and not index_maps.keeps_axes(node) and not self.is_buffer(operand):
-                anchors.add(operand)
+                materialized.add(operand)
         cost = self._costs()
         for node in self.order:
             operand = node.operands[0] if node.operands else None
             least = {p.broadcast: self.keeping.value, p.windows: 1}.get(node.primitive)
             wider = least is not None and shapes.size(node.shape) > shapes.size(operand.shape)
-            if wider and cost[operand] >= least and operand not in anchors:
+            if wider and cost[operand] >= least and operand not in materialized:
                 while index_maps.is_view(operand) and operand.primitive is not p.slice_:
                     operand = operand.operands[0]
-                anchors.add(operand)
-        return {anchor for anchor in anchors if anchor.primitive is not p.parameter}
+                materialized.add(operand)
+        return {value for value in materialized if value.primitive is not p.parameter}
 
     def _is_literal(self, operand: Expr, user: Expr) -> bool:
-        """Whether an operand of a loop or branch is a number that the program has by itself."""
+        """Whether an operand of a loop or branch is a constant scalar in the program's code."""
         return operand.primitive is p.constant and user.primitive.family == "control" and scalars.is_single(operand)
 
     def stores_element(self, node: Expr) -> bool:
-        """Whether an update in place is a store of one element by the program itself."""
+        """Whether an in-place update writes one element, which the program does without a kernel."""
         return (
             self.inline
             and node in self.in_place
@@ -177,24 +177,24 @@ class Fusion:
         )
 
     def _costs(self) -> dict[Expr, int]:
-        """What computing each value from memory costs for one element, counting at most a thousand."""
+        """The cost of computing each value from materialized ones, for one element, up to 1000."""
         cost: dict[Expr, int] = {}
         for node in self.order:
-            inner = sum(0 if o in self.anchors else cost[o] for o in node.operands)
+            inner = sum(0 if o in self.materialized else cost[o] for o in node.operands)
             cost[node] = min(inner + weight(node), 1000)
         return cost
 
     def _worth_keeping(self) -> set[Expr]:
-        """Values that several kernels compute, or one kernel at several places, and that cost enough to keep."""
+        """The values worth materializing: costly, and needed by several kernels or at several indices of one."""
         cost, more = self._costs(), set()
         wanted: dict[Expr, set[object]] = {}
         for node in reversed(self.order):
             # The kernels that ask for this value directly; a value that is kept asks once for all that need it.
             by: set[object] = set()
             for user in self.users[node]:
-                by |= {self.home.get(user, user)} if user in self.anchors or user in more else wanted[user]
+                by |= {self.group_of.get(user, user)} if user in self.materialized or user in more else wanted[user]
             wanted[node] = by
-            if node.primitive.family != "elementwise" or node in self.anchors:
+            if node.primitive.family != "elementwise" or node in self.materialized:
                 continue
             large = shapes.size(node.shape) * node.type.size >= LARGE
             if cost[node] < (self.keeping.large if large else self.keeping.value):
@@ -204,57 +204,60 @@ class Fusion:
         return more
 
     def _places(self, node: Expr) -> int:
-        """At how many different places, at most, one kernel computes a value."""
+        """The most index maps at which one kernel computes a value."""
         return max((len(maps_) for maps_ in self._computed.get(node, {}).values()), default=0)
 
     # Grouping --------------------------------------------------------------------------------------------------
 
-    def start(self, anchor: Expr, kernel: KernelGroup) -> Map:
-        """The map from which an anchor is computed in a kernel: of its value, or of its operand if it reduces."""
-        if anchor.primitive.family == "reduction":
+    def start(self, value: Expr, kernel: KernelGroup) -> Map:
+        """The index map from which a kernel computes a materialized value: its own, or its operand's if it reduces."""
+        if value.primitive.family == "reduction":
             return index_maps.identity(kernel.space)
-        if anchor.shape == kernel.space and not self._row_level(anchor, kernel):
+        if value.shape == kernel.space and not self._row_level(value, kernel):
             return index_maps.identity(kernel.space)
         outer = [a for a in kernel.outer if kernel.space[a] != 1]
         places = iter(outer)
-        return index_maps.identity(anchor.shape, [next(places) if n != 1 else -1 for n in anchor.shape])
+        return index_maps.identity(value.shape, [next(places) if n != 1 else -1 for n in value.shape])
 
     @staticmethod
-    def _row_level(anchor: Expr, kernel: KernelGroup) -> bool:
-        return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
+    def _row_level(value: Expr, kernel: KernelGroup) -> bool:
+        return kernel.reduce is not None and shapes.size(value.shape) < shapes.size(kernel.space)
 
-    def _slow_by_rows(self, anchor: Expr, kernel: KernelGroup) -> bool:
-        """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
-        cost = self._cost[anchor]
+    def _slow_by_rows(self, value: Expr, kernel: KernelGroup) -> bool:
+        """Whether computing a value once a row, in scalar code, would take longer than the row's vectors."""
+        cost = self._cost[value]
         if cost < self.keeping.value or len(kernel.space) - 1 not in kernel.reduce:
             return False
-        readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[anchor]]
+        readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[value]]
         if any(user.primitive is p.broadcast for group in readers for user in group):
             return False
         length = shapes.size([kernel.space[axis] for axis in kernel.reduce])
-        each = sum(1 + self._cost[one.operands[0]] for one in kernel.anchors if one.primitive.family == "reduction")
+        each = sum(
+            1 + self._cost[one.operands[0]] for one in kernel.materialized if one.primitive.family == "reduction"
+        )
         return each * length < LANES * cost
 
-    def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
-        """The values in memory that computing an anchor from a map reads; `found` collects what it computes.
+    def reach(self, value: Expr, map_: Map, computed: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
+        """The materialized values that computing a value reads, with their index maps; `computed` collects what is
+        computed.
 
         What is read at a place that is known when the program runs has no map.
         """
         reads: set[tuple[Expr, Map | None]] = set()
-        todo = [(anchor, map_)]
-        if anchor.primitive.family == "reduction":
+        todo = [(value, map_)]
+        if value.primitive.family == "reduction":
             # A fold's first value and what its body takes from outside are scalars.
-            first, *rest = anchor.operands
+            first, *rest = value.operands
             todo = [(first, map_), *((number, ()) for number in rest)]
         while todo:
             node, map_ = todo.pop()
-            if (node, map_) in found:
+            if (node, map_) in computed:
                 continue
-            if node is not anchor and (self.is_buffer(node) or node.primitive is p.constant):
+            if node is not value and (self.is_buffer(node) or node.primitive is p.constant):
                 if node.primitive is not p.constant:
                     reads.add((node, map_))
                 continue
-            found.add((node, map_))
+            computed.add((node, map_))
             if index_maps.is_view(node):
                 todo.append((node.operands[0], index_maps.through(node, map_)))
             elif node.primitive is p.reshape:
@@ -271,7 +274,7 @@ class Fusion:
 
     def _group(self) -> None:
         self.kernels: list[KernelGroup] = []
-        self.home = {}
+        self.group_of = {}
         self._waits: dict[Expr, set[KernelGroup]] = {}
         self._readers: dict[Expr, dict[KernelGroup, None]] = {}
         self._computed = {}
@@ -283,7 +286,7 @@ class Fusion:
                 self._waits[node] = self._kernels_of([(value, ()) for value in scalars.reads_of(node)])
             elif node.primitive is p.elem:
                 self._waits[node] = self._waits[node.operands[0]]
-            elif node not in self.anchors or node.primitive is p.parameter:
+            elif node not in self.materialized or node.primitive is p.parameter:
                 continue
             elif node.primitive in piecewise_buffers.PIECES:
                 self._pieces(node)
@@ -294,36 +297,38 @@ class Fusion:
                 self._place(node)
 
     def _kernels_of(self, reads: Sequence[tuple[Expr, Map | None]]) -> set[KernelGroup]:
-        """The kernels that must have run before values can be read."""
+        """The kernels that must run before values can be read."""
         waits: set[KernelGroup] = set()
         for node, _ in reads:
             owner = self.buffer_of(node)
-            if owner in self.home:
-                waits.add(self.home[owner])
+            if owner in self.group_of:
+                waits.add(self.group_of[owner])
             else:
                 waits |= self._waits.get(owner, set())
         return waits
 
-    def _place(self, anchor: Expr) -> None:
-        space, reduce, block = space_of(anchor)
-        alone, inside = KernelGroup(space, reduce, block, [anchor]), set()
-        reads = self.reach(anchor, self.start(anchor, alone), inside)
+    def _place(self, value: Expr) -> None:
+        space, reduce, block = space_of(value)
+        own_group, inside = KernelGroup(space, reduce, block, [value]), set()
+        reads = self.reach(value, self.start(value, own_group), inside)
         for kernel in self._candidates(reads):
-            found = self._fits(anchor, kernel, space, reduce, block)
-            if found is None:
+            joint_reads = self._can_join(value, kernel, space, reduce, block)
+            if joint_reads is None:
                 continue
-            others = [(node, map_) for node, map_ in found if self.home.get(self.buffer_of(node)) is not kernel]
+            others = [
+                (node, map_) for node, map_ in joint_reads if self.group_of.get(self.buffer_of(node)) is not kernel
+            ]
             outside = self._kernels_of(others)
             if kernel.is_awaited_by(outside):
                 continue
             if reduce is not None:
                 kernel.reduce, kernel.block = reduce, block
-            kernel.anchors.append(anchor)
+            kernel.materialized.append(value)
             kernel.wait_for(outside)
-            self._settle(anchor, kernel, found, inside)
+            self._settle(value, kernel, joint_reads, inside)
             return
-        self._add(alone, self._kernels_of(list(reads)))
-        self._settle(anchor, alone, reads, inside)
+        self._add(own_group, self._kernels_of(list(reads)))
+        self._settle(value, own_group, reads, inside)
 
     def _add(self, kernel: KernelGroup, needs: set[KernelGroup]) -> None:
         kernel.number = len(self.kernels)
@@ -332,15 +337,15 @@ class Fusion:
 
     def _settle(
         self,
-        anchor: Expr,
+        value: Expr,
         kernel: KernelGroup,
         reads: Iterable[tuple[Expr, Map | None]],
         inside: Iterable[tuple[Expr, Map]],
     ) -> None:
-        """Note where an anchor is computed, with what on the way, and what its kernel goes over for it."""
-        self.home[anchor] = kernel
+        """Record that a kernel computes a materialized value, with the values in between, and the buffers it reads."""
+        self.group_of[value] = kernel
         for node, map_ in inside:
-            if node is not anchor:
+            if node is not value:
                 self._computed.setdefault(node, {}).setdefault(kernel, set()).add(map_)
         for node, _ in reads:
             owner = self.buffer_of(node)
@@ -349,18 +354,18 @@ class Fusion:
                 self._readers.setdefault(owner, {})[kernel] = None
 
     def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[KernelGroup]:
-        """The kernels that compute something that is read, or go over the same memory; the latest first."""
-        found: dict[KernelGroup, None] = {}
+        """The kernels that a value could join, latest first: they compute what it reads, or read the same memory."""
+        candidates: dict[KernelGroup, None] = {}
         for node, _ in reads:
             owner = self.buffer_of(node)
-            if owner in self.home:
-                found[self.home[owner]] = None
-            found.update(self._readers.get(owner, {}))
-        return sorted(found, key=lambda kernel: kernel.number, reverse=True)
+            if owner in self.group_of:
+                candidates[self.group_of[owner]] = None
+            candidates.update(self._readers.get(owner, {}))
+        return sorted(candidates, key=lambda kernel: kernel.number, reverse=True)
 
-    def _fits(self, anchor, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
-        """What the anchor would read in a kernel, or None where it cannot be part of it."""
-        if sum(known.primitive.family == "reduction" for known in kernel.anchors) >= MOST_REDUCTIONS:
+    def _can_join(self, value, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
+        """The reads of a value if it is computed in a kernel; None if it cannot be."""
+        if sum(known.primitive.family == "reduction" for known in kernel.materialized) >= MOST_REDUCTIONS:
             return None
         if reduce is not None:
             if kernel.space != space or (
@@ -370,14 +375,14 @@ class Fusion:
         elif kernel.space != space and (
             kernel.reduce is None
             or kernel.block is not None
-            or [n for n in anchor.shape if n != 1] != [kernel.space[a] for a in kernel.outer if kernel.space[a] != 1]
+            or [n for n in value.shape if n != 1] != [kernel.space[a] for a in kernel.outer if kernel.space[a] != 1]
         ):
             return None
-        reads = list(self.reach(anchor, self.start(anchor, kernel), set()))
-        mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
+        reads = list(self.reach(value, self.start(value, kernel), set()))
+        mine = [(node, map_) for node, map_ in reads if self.group_of.get(self.buffer_of(node)) is kernel]
         if not mine and not kernel.reads.intersection(self.buffer_of(node) for node, _ in reads):
             return None
-        if self._row_level(anchor, kernel) and reduce is None and (not mine or self._slow_by_rows(anchor, kernel)):
+        if self._row_level(value, kernel) and reduce is None and (not mine or self._slow_by_rows(value, kernel)):
             return None
         for node, map_ in mine:
             owner = self.buffer_of(node)
@@ -390,7 +395,7 @@ class Fusion:
         return reads
 
     def _in_place(self, node: Expr, map_: Map, owner: Expr, kernel: KernelGroup, reduce) -> bool:
-        """Whether a value of the same kernel is read at the very element that the kernel is at."""
+        """Whether a value of the same kernel is read at the very element that the kernel is computing."""
         here = KernelGroup(kernel.space, kernel.reduce if kernel.reduce is not None else reduce)
         if owner.primitive.family == "reduction":
             own = self._own_map(owner, here)
@@ -403,12 +408,12 @@ class Fusion:
 
     @staticmethod
     def _own_map(reduction: Expr, kernel: KernelGroup) -> Map:
-        """The map of a reduction's result inside the kernel that computes it."""
+        """The index map of a reduction's result in the kernel that computes it."""
         outer = iter([a for a in kernel.outer if kernel.space[a] != 1])
         return index_maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
 
     def _pieces(self, node: Expr) -> None:
-        """A buffer that is written in pieces: one kernel for each, after the one before.
+        """Group a buffer that is written in pieces: one kernel a piece, each after the previous one.
 
         Those of a concatenation that have values to compute in common are written by one kernel.
         """
@@ -435,11 +440,11 @@ class Fusion:
             waits.add(kernel)
         self._waits[node] = waits
 
-    def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
-        """What computing what is stored, and where, reads; `found` collects what it computes."""
+    def reach_store(self, store: Store, computed: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
+        """The materialized values that a store reads, with index maps; `computed` collects what it computes."""
         map_ = index_maps.identity(store.value.shape)
-        wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
+        wanted = [(store.value, map_), *((dynamic.index, map_[: len(dynamic.index.shape)]) for dynamic in store.places)]
         reads: list[tuple[Expr, Map | None]] = []
         for value, at in wanted:
-            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, found)
+            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, computed)
         return reads

@@ -12,7 +12,7 @@ from nxkernel.graph.expr import Expr
 
 @dataclass(eq=False)
 class KernelGroup:
-    """A loop nest in the making.
+    """The values that one kernel will compute, and the space of its nest.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class KernelGroup:
         The axes of that space that its reductions remove; None while it has none.
     block : tuple or None
         ``(axis, size, count)`` when its reductions run in blocks of one axis.
-    anchors : list of Expr
+    materialized : list of Expr
         What it computes, operands first.
     needs : set of KernelGroup
         Those that must have run before.
@@ -35,7 +35,7 @@ class KernelGroup:
     space: tuple[int, ...]
     reduce: tuple[int, ...] | None = None
     block: tuple[int, int, int] | None = None
-    anchors: list[Expr] = field(default_factory=list)
+    materialized: list[Expr] = field(default_factory=list)
     needs: set[KernelGroup] = field(default_factory=set)
     stores: list[Store] = field(default_factory=list)
     reads: set[Expr] = field(default_factory=set)
@@ -50,7 +50,7 @@ class KernelGroup:
         return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
 
     def wait_for(self, others: Iterable[KernelGroup]) -> None:
-        """Have others run before this one, and so before all that wait for it."""
+        """Record that other groups must run before this one, and before all that wait for it."""
         more = 0
         for other in others:
             if other not in self.needs:
@@ -65,16 +65,16 @@ class KernelGroup:
                 todo += kernel._after
 
     def is_awaited_by(self, others: Iterable[KernelGroup]) -> bool:
-        """Whether any of the kernels is this one, or waits for it, directly or not."""
+        """Whether any of the groups is this one or waits for it, directly or not."""
         return any(other is self or other._before >> self.number & 1 for other in others)
 
 
-def space_of(anchor: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
-    """The full space of an anchor, its reduced axes and its blocks."""
-    if anchor.primitive.family != "reduction":
-        return anchor.shape, None, None
-    operand, params = anchor.operands[0], anchor.params
-    if anchor.primitive is partial:
+def space_of(value: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
+    """The iteration space of a materialized value, its reduced axes or None, and its blocks or None."""
+    if value.primitive.family != "reduction":
+        return value.shape, None, None
+    operand, params = value.operands[0], value.params
+    if value.primitive is partial:
         axis = params["axes"][0]
         return operand.shape, tuple(sorted(params["axes"])), (axis, params["block"], params["blocks"])
     axes = params["axes"] if "axes" in params else (params["axis"],)

@@ -1,9 +1,9 @@
 """The canonical loop nest: what a kernel computes, apart from sizes, strides, offsets and constants.
 
 A nest runs over outer axes, in parallel, and over inner axes, one element after the other or a vector of lanes at a
-time. Its sections alternate between the *row* level, run once for each outer index, and the *full* level, run for each
-inner index too; a reduction in a full section leaves its result in a slot that later sections read. Softmax over rows
-is three full sections (maximum, sum of exponentials, quotient) in one nest.
+time. Its passes alternate between the *row* level, run once for each outer index, and the *full* level, run for each
+inner index too; a reduction in a full pass leaves its result in a slot that later passes read. Softmax over rows
+is three full passes (maximum, sum of exponentials, quotient) in one nest.
 
 Two nests that are equal are one kernel, whatever the sizes; :attr:`Nest.key` is its name.
 """
@@ -29,20 +29,20 @@ COLUMNS = 1024
 TILE = 8192
 
 
-class _Term(StrEnum):
-    """A word out of few, printed as its text: :attr:`Nest.key` is a hash of that."""
+class _NamedMember(StrEnum):
+    """A member of an enumeration, printed as its text: :attr:`Nest.key` is a hash of that."""
 
     __repr__ = str.__repr__
 
 
-class SectionLevel(_Term):
-    """How often a section runs: for each outer index, or for each inner index too."""
+class PassLevel(_NamedMember):
+    """How often a pass runs: once for each outer index, or for each inner index too."""
 
     ROW = "row"
     FULL = "full"
 
 
-class LaneAxis(_Term):
+class LaneAxis(_NamedMember):
     """The axis that the lanes of vectors run along.
 
     ``INNER`` is the last inner axis; ``OUTER`` and ``TILE`` the last outer one, whose reductions are carried in memory,
@@ -54,16 +54,16 @@ class LaneAxis(_Term):
     TILE = "tile"
 
 
-class BufferRole(_Term):
-    """What a nest does with a buffer; ``INDEX`` is a running index, which is no memory."""
+class BufferRole(_NamedMember):
+    """What a nest does with a buffer; ``INDEX`` is a running index, which has no memory."""
 
     READ = "read"
     WRITE = "write"
     INDEX = "index"
 
 
-class Stride(_Term):
-    """How a buffer moves from one index of an axis to the next.
+class Stride(_NamedMember):
+    """The kind of stride of a buffer along an axis, where it decides the code.
 
     ``NONE`` is not at all, ``UNIT`` by one element, ``REVERSED`` by one element backwards, ``DOUBLE`` by two,
     ``DYNAMIC`` by a stride that a call gives, ``MERGED`` as if the axis and the next were one.
@@ -78,29 +78,29 @@ class Stride(_Term):
 
     @property
     def elements(self) -> int:
-        """By how many elements; of those strides alone that say it."""
+        """The stride in elements; only for kinds that imply it."""
         return _ELEMENTS[self]
 
 
 _ELEMENTS = {Stride.NONE: 0, Stride.UNIT: 1, Stride.DOUBLE: 2, Stride.REVERSED: -1}
 
 
-class StoreMode(_Term):
+class StoreMode(_NamedMember):
     """Whether a store replaces an element or adds to it."""
 
     PUT = "put"
     ADD = "add"
 
 
-class TieBreak(_Term):
-    """Which of equal elements ``argmax`` and ``argmin`` report: that of the lower or of the higher index."""
+class TieBreak(_NamedMember):
+    """Which of equal elements ``argmax`` and ``argmin`` report: the one with the lower or the higher index."""
 
     LOW = "low"
     HIGH = "high"
 
 
 class Op(NamedTuple):
-    """One instruction of a section.
+    """One instruction of a pass.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Op(NamedTuple):
         ``carry`` (what a reduction has so far).
     type : Type
     args : tuple of int
-        The numbers of earlier instructions of that section.
+        The numbers of earlier instructions of that pass.
     entry : int
         Of one that is no primitive the number of the buffer, constant, slot, scratch row or reduction that it reads.
     attribute : Type or int or bool or ScalarFunction or None
@@ -126,7 +126,7 @@ class Op(NamedTuple):
 
 
 class Reduce(NamedTuple):
-    """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
+    """A reduction in a full pass: the instruction that feeds it and the slot that takes the result.
 
     For ``argmax`` and ``argmin`` a second argument gives the index. For ``reduce``, a fold, the first argument is the
     next value and the second one the first.
@@ -140,17 +140,17 @@ class Reduce(NamedTuple):
 
     @property
     def is_fold(self) -> bool:
-        """Whether it joins by a function of the user's; one that is none has a row in the table of reductions."""
+        """Whether it joins by a function of the user's instead of one in the table of reductions."""
         return self.name not in REDUCTIONS
 
     @property
     def is_argument(self) -> bool:
-        """Whether it carries an index beside an element."""
+        """Whether it carries an index with the element, as argmax does."""
         return self.name in ARGUMENTS
 
     @property
     def is_logic(self) -> bool:
-        """Whether it is about truth values."""
+        """Whether it reduces truth values."""
         return self.name in LOGIC
 
     @property
@@ -160,22 +160,22 @@ class Reduce(NamedTuple):
 
     @property
     def identity(self) -> float | int:
-        """What is held before the first element."""
+        """The value before the first element."""
         return REDUCTIONS[self.name].identity(self.type)
 
     @property
     def join(self) -> str:
-        """The primitive that joins two partial results."""
+        """The name of the primitive that joins two partial results."""
         return REDUCTIONS[self.name].join
 
     @property
     def sign(self) -> str:
-        """How an element of ``argmax`` and ``argmin`` compares with those that it is better than."""
+        """The comparison by which an element is better than another one, for ``argmax`` and ``argmin``."""
         return REDUCTIONS[self.name].sign
 
 
 class Scatter(NamedTuple):
-    """A store at a computed place: buffer, instruction of the value, instruction of how many elements further.
+    """A store at a computed offset: the buffer, and the instructions of the value and of the offset in elements.
 
     ``lanes`` says whether each lane may have a place of its own.
     """
@@ -187,14 +187,14 @@ class Scatter(NamedTuple):
     lanes: bool
 
 
-class Section(NamedTuple):
-    """A straight piece of a nest.
+class NestPass(NamedTuple):
+    """One pass of a nest: straight-line code that runs at one level.
 
     ``stores`` are (buffer, instruction), ``keeps`` (slot, instruction) at the row level, ``scratches``
     (scratch row, instruction) at the full level.
     """
 
-    level: SectionLevel
+    level: PassLevel
     code: tuple[Op, ...]
     stores: tuple[tuple[int, int], ...] = ()
     keeps: tuple[tuple[int, int], ...] = ()
@@ -216,8 +216,8 @@ class Access(NamedTuple):
     like: int = -1
 
 
-class WordKind(_Term):
-    """What a word of a call's table says.
+class ScalarKind(_NamedMember):
+    """What a scalar parameter of a nest is.
 
     ``SIZE`` is that of an axis, ``STRIDE`` that of a buffer along an axis, ``START`` the first value of a running
     index, ``CONSTANT`` a constant or a part of it. ``TILES`` is how many tiles the inner axis has; ``BLOCK`` the length
@@ -236,19 +236,19 @@ class WordKind(_Term):
     CONSTANT = "constant"
 
 
-class NestWord(NamedTuple):
-    """A word of a call's table, behind the pointers.
+class ScalarParameter(NamedTuple):
+    """A scalar parameter of a nest; in a call's table they follow the pointers.
 
     Parameters
     ----------
-    kind : WordKind
+    kind : ScalarKind
     number : int
         Of the buffer or constant that it is about.
     axis : int
         The axis that it is about; of a complex constant 0 for the real part and 1 for the imaginary one.
     """
 
-    kind: WordKind
+    kind: ScalarKind
     number: int = 0
     axis: int = 0
 
@@ -281,7 +281,7 @@ class Nest:
     limits : tuple of int
         The slots of the first place of the last inner axis, -1 for its beginning, and of the one after the last; () for
         all of it.
-    sections : tuple of Section
+    passes : tuple of NestPass
     buffers : tuple of Access
     slots, scratches, constants : tuple of Type
     """
@@ -294,7 +294,7 @@ class Nest:
     flat: bool
     split: int
     limits: tuple[int, ...]
-    sections: tuple[Section, ...]
+    passes: tuple[NestPass, ...]
     buffers: tuple[Access, ...]
     slots: tuple[Type, ...]
     scratches: tuple[Type, ...]
@@ -302,56 +302,56 @@ class Nest:
 
     @cached_property
     def key(self) -> str:
-        """The nest's name: a hash of everything that decides its code."""
+        """The kernel's name: a hash of everything that decides its code."""
         text = repr((COLUMNS, TILE, *(getattr(self, name) for name in self.__dataclass_fields__)))
         return "nxk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
     @property
     def memory(self) -> list[int]:
-        """The buffers that are memory, by number; the others are running indices."""
+        """The numbers of the buffers that are memory; the others are running indices."""
         return [number for number, access in enumerate(self.buffers) if access.role is not BufferRole.INDEX]
 
     def ops(self) -> Iterator[Op]:
-        """Every instruction."""
-        return (op for section in self.sections for op in section.code)
+        """All instructions of all passes."""
+        return (op for nest_pass in self.passes for op in nest_pass.code)
 
     def mover(self, number: int) -> int:
-        """The buffer whose strides a buffer moves by: an earlier one in the same memory, or itself."""
+        """The number of the buffer whose strides apply to a buffer: an earlier one in the same memory, or itself."""
         like = self.buffers[number].like
         return number if like < 0 else like
 
     @property
     def may_fail(self) -> bool:
-        """Whether it calls functions of the user's, which may raise an error: a word of the table is for that."""
+        """Whether it calls functions of the user's, which may raise; a scalar parameter then takes the error."""
         return any(op.name == "njit" for op in self.ops())
 
-    def words(self) -> Iterator[NestWord]:
-        """What the words of a call's table are, after the pointers."""
+    def scalars(self) -> Iterator[ScalarParameter]:
+        """The scalar parameters of a call, in the order of its table."""
         for axis in range(self.outer + self.inner):
-            yield NestWord(WordKind.SIZE, 0, axis)
+            yield ScalarParameter(ScalarKind.SIZE, 0, axis)
         if self.tiled:
-            yield NestWord(WordKind.TILES)
+            yield ScalarParameter(ScalarKind.TILES)
         if self.split >= 0:
-            yield NestWord(WordKind.BLOCK)
-            yield NestWord(WordKind.BLOCKS)
-            yield NestWord(WordKind.STEP)
-        index, dynamic, stride_of = BufferRole.INDEX, Stride.DYNAMIC, WordKind.STRIDE
+            yield ScalarParameter(ScalarKind.BLOCK)
+            yield ScalarParameter(ScalarKind.BLOCKS)
+            yield ScalarParameter(ScalarKind.STEP)
+        index, dynamic, stride_of = BufferRole.INDEX, Stride.DYNAMIC, ScalarKind.STRIDE
         for number, access in enumerate(self.buffers):
             if access.role is index:
-                yield NestWord(WordKind.START, number)
+                yield ScalarParameter(ScalarKind.START, number)
             for axis, stride in enumerate(access.strides):
                 if stride is dynamic and access.like < 0:
-                    yield NestWord(stride_of, number, axis)
+                    yield ScalarParameter(stride_of, number, axis)
         if self.may_fail:
-            yield NestWord(WordKind.FAILURE)
+            yield ScalarParameter(ScalarKind.FAILURE)
         for number, type_ in enumerate(self.constants):
-            yield NestWord(WordKind.CONSTANT, number)
+            yield ScalarParameter(ScalarKind.CONSTANT, number)
             if type_.is_complex:
-                yield NestWord(WordKind.CONSTANT, number, 1)
+                yield ScalarParameter(ScalarKind.CONSTANT, number, 1)
 
     @property
     def kind(self) -> str:
-        """What sort of nest it is, in one word for people."""
-        if not any(section.reduces for section in self.sections):
+        """The sort of nest, as people read it: map, rows, columns or tiles."""
+        if not any(nest_pass.reduces for nest_pass in self.passes):
             return "map"
         return "rows" if self.lanes is LaneAxis.INNER else "tiles" if self.tile and self.tile[0] > 1 else "columns"

@@ -19,8 +19,8 @@ LONG = 128
 
 
 @dataclass(frozen=True)
-class At:
-    """A computed part of an address.
+class DynamicOffset:
+    """A part of an offset that is computed at run time: a clamped index times a stride.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Store:
         Elements from the start of the buffer.
     strides : tuple of int
         Elements from one element to the next along each axis of the value.
-    places : tuple of At
+    places : tuple of DynamicOffset
         How much further, by computed indices.
     mode : StoreMode
         Whether it replaces what is there, or is added to it.
@@ -60,7 +60,7 @@ class Store:
     target: Expr
     offset: int
     strides: tuple[int, ...]
-    places: tuple[At, ...] = ()
+    places: tuple[DynamicOffset, ...] = ()
     mode: StoreMode = StoreMode.PUT
     in_order: bool = False
 
@@ -78,7 +78,7 @@ def stores(node: Expr, in_place: bool = False) -> list[Store]:
 
 
 def target(node: Expr) -> Expr | None:
-    """What an update updates."""
+    """The array that an update changes; None for a node that is no update."""
     return node.operands[0] if node.primitive in (p.put_slice, p.put_strided, p.scatter) else None
 
 
@@ -90,13 +90,17 @@ def _stores(node: Expr) -> list[Store]:
         return _padded(node, strides)
     base, value, *indices = node.operands
     if node.primitive in (p.put_slice, p.put_strided):
-        apart = node.params.get("strides", (1,) * value.rank)
-        room = [n - length for n, length in zip(base.shape, shapes.spans(value.shape, apart), strict=True)]
-        places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
-        steps = tuple(stride * step for stride, step in zip(strides, apart, strict=True))
+        element_strides = node.params.get("strides", (1,) * value.rank)
+        last_starts = [
+            n - length for n, length in zip(base.shape, shapes.spans(value.shape, element_strides), strict=True)
+        ]
+        places = tuple(DynamicOffset(*entry) for entry in zip(indices, last_starts, strides, strict=True))
+        steps = tuple(stride * step for stride, step in zip(strides, element_strides, strict=True))
         return [Store(base, node, 0, strides), Store(value, node, 0, steps, places)]
     axes = node.params["axes"]
-    places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
+    places = tuple(
+        DynamicOffset(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True)
+    )
     rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)
     steps = (0,) * len(indices[0].shape) + rest
     return [
@@ -106,15 +110,15 @@ def _stores(node: Expr) -> list[Store]:
 
 
 def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
-    offset, axis, found = 0, node.params["axis"], []
+    offset, axis, pieces = 0, node.params["axis"], []
     for operand in node.operands:
-        found.append(Store(operand, node, offset * strides[axis], strides))
+        pieces.append(Store(operand, node, offset * strides[axis], strides))
         offset += operand.shape[axis]
-    return found
+    return pieces
 
 
 def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
-    """The padding, and the elements of the operand that are kept: beside it, or where that costs more, over it."""
+    """The stores of a pad: the margins and the operand, or all of the buffer filled and the operand written over it."""
     operand = node.operands[0]
     starts, lengths, offset, steps = [], [], 0, []
     for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
@@ -136,7 +140,7 @@ def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
 
 
 def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]] | None:
-    """Where padding lies around what is kept, by first elements and shapes; None where all is better filled at once.
+    """The parts of a padded buffer around the operand, as (start, shape); None if filling all of it is better.
 
     That is where little is kept, and where rows are so short that their ends take as long as all of them. Where
     nothing is kept there is nothing that padding could lie around.
@@ -146,18 +150,18 @@ def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
     ends = config and any(side > 0 for side in config[-1][:2])
     if spread or 2 * shapes.size(inner) <= shapes.size(shape) or (ends and shape[-1] < LONG):
         return None
-    found = []
+    margins = []
     lows = [max(low, 0) for low, _, _ in config]
     for axis, (low, n) in enumerate(zip(lows, inner, strict=True)):
         for first, count in ((0, low), (low + n, shape[axis] - low - n)):
             if count:
                 starts = (*lows[:axis], first, *(0 for _ in shape[axis + 1 :]))
-                found.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
-    return found
+                margins.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
+    return margins
 
 
 def _filled(node: Expr, starts: tuple[int, ...], shape: tuple[int, ...]) -> Store:
-    """The number that pads, over a part of a buffer."""
+    """The store of the padding value into a part of a buffer."""
     value, strides = node.operands[1], index_maps.row_strides(node.shape)
     spec = node.spec._replace(shape=shape)
     filled = Expr(p.broadcast, (value,), {"shape": shape, "axes": (), "names": node.names}, spec, node.source)

@@ -26,17 +26,17 @@ class ReductionBounds(NamedTuple):
 
 
 def of(value: Expr, axis: int) -> ReductionBounds | None:
-    """The limits of a value along an axis; None where there are none, or they are not plain to see."""
+    """The bounds along an axis outside of which a value is zero; None if none are evident."""
     mask = _zero_outside(value)
     if mask is None:
         return None
     parts = mask.operands if mask.primitive is p.logical_and else (mask,)
     start = stop = None
     for part in parts:
-        found = _compared(part, axis)
-        if found is None:
+        limits = _compared(part, axis)
+        if limits is None:
             return None
-        low, high = found
+        low, high = limits
         if (low is not None and start is not None) or (high is not None and stop is not None):
             return None
         start, stop = low if start is None else start, high if stop is None else stop
@@ -44,7 +44,7 @@ def of(value: Expr, axis: int) -> ReductionBounds | None:
 
 
 def _zero_outside(value: Expr) -> Expr | None:
-    """The mask outside of which a value is zero, whatever is there besides."""
+    """The mask outside of which a value is zero, whatever other operands hold; None if there is none."""
     if value.primitive is p.select:
         mask, _, otherwise = value.operands
         return mask if otherwise.primitive is p.constant and otherwise.params["value"] == 0 else None
@@ -58,11 +58,11 @@ def _zero_outside(value: Expr) -> Expr | None:
 
 
 def _compared(part: Expr, axis: int) -> tuple[Expr | None, Expr | None] | None:
-    """The lower or the upper limit that a comparison of places along an axis sets."""
+    """The (lower, upper) limit that a comparison of the index along an axis sets, one of them None."""
     if part.primitive not in (p.less, p.greater_equal):
         return None
-    place, bound = part.operands
-    if place.primitive is not p.iota or place.params["axis"] != axis:
+    index, bound = part.operands
+    if index.primitive is not p.iota or index.params["axis"] != axis:
         return None
     number = _single(bound)
     if number is None:
@@ -71,7 +71,7 @@ def _compared(part: Expr, axis: int) -> tuple[Expr | None, Expr | None] | None:
 
 
 def _single(value: Expr) -> Expr | None:
-    """The single integer that is spread over all places."""
+    """The single integer that a broadcast spreads; None for other values."""
     if value.primitive is p.broadcast and scalars.is_single(value.operands[0]):
         return value.operands[0]
     return None

@@ -1,6 +1,7 @@
 """Whether a loop nest is well-formed: legal instructions of fitting types, reads after writes, all in bounds.
 
-Of a bound nest its words, too, are looked at: as many as its form says, and sizes and strides that stay in the buffers.
+The scalar parameters of a bound nest are checked, too: as many as its form says, and sizes and strides that stay in the
+buffers.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from nxkernel.compilers.schedule.loop_nest import (
     LaneAxis,
     Nest,
     NestConstant,
+    NestPass,
     Op,
-    Section,
-    SectionLevel,
+    PassLevel,
+    ScalarKind,
     StoreMode,
     Stride,
-    WordKind,
 )
 from nxkernel.errors import VerificationError
 from nxkernel.graph.verify import Problem
@@ -31,7 +32,7 @@ from nxkernel.types import Type
 
 #: Instructions that are no primitives: how many arguments they have at most.
 SPECIAL = {"load": 1, "gather": 1, "const": 0, "index": 0, "slot": 0, "scratch": 0, "carry": 0}
-#: Reductions that a section may have.
+#: Reductions that a pass may have.
 REDUCTIONS = frozenset([*reduction_table.REDUCTIONS, "reduce"])
 #: Element-wise primitives whose arguments have the type of their result.
 _SAME = frozenset(
@@ -58,12 +59,12 @@ def verify(bound: BoundNest, after: str) -> None:
 
 
 def problems(bound: BoundNest) -> Iterator[Problem]:
-    """What is wrong with a nest: what it is about, what was expected, what is there."""
+    """The faults of a nest: for each its subject, what was expected, and what was found."""
     nest = bound.nest
-    malformed = [*_form(nest), *_sections(nest)]
+    malformed = [*_form(nest), *_passes(nest)]
     yield from malformed
     if not malformed:
-        yield from _words(bound)
+        yield from _scalars(bound)
 
 
 # The form --------------------------------------------------------------------------------------------------------
@@ -100,54 +101,54 @@ def _access(nest: Nest, number: int, access: Access) -> Iterator[Problem]:
 
 
 def _of_kind(subject: str, what: str, value: object, kind: type[Enum]) -> Iterator[Problem]:
-    """A word is one of its kind, and no text that reads as one."""
+    """A member of an enumeration is one, and no text that reads as one."""
     if not isinstance(value, kind):
         yield subject, f"{what} {', '.join(one.value for one in kind)}", repr(value)
 
 
-class _Written:
-    """The slots and scratch rows that sections have written so far."""
+class _WrittenSoFar:
+    """The slots and scratch rows that earlier passes have written."""
 
     def __init__(self) -> None:
         self.slots: set[int] = set()
         self.scratches: set[int] = set()
 
 
-def _sections(nest: Nest) -> Iterator[Problem]:
-    written = _Written()
-    for number, section in enumerate(nest.sections):
+def _passes(nest: Nest) -> Iterator[Problem]:
+    written = _WrittenSoFar()
+    for number, nest_pass in enumerate(nest.passes):
         where = f"pass {number}"
-        yield from _of_kind(where, "the level", section.level, SectionLevel)
-        for place, op in enumerate(section.code):
-            yield from _op(nest, section, op, place, f"instruction {place} of {where}, {op.name}", written)
-        yield from _results(nest, section, where)
-        written.slots.update(slot for slot, _ in section.keeps)
-        written.slots.update(reduce.slot for reduce in section.reduces)
-        written.scratches.update(row for row, _ in section.scratches)
+        yield from _of_kind(where, "the level", nest_pass.level, PassLevel)
+        for position, op in enumerate(nest_pass.code):
+            yield from _op(nest, nest_pass, op, position, f"instruction {position} of {where}, {op.name}", written)
+        yield from _results(nest, nest_pass, where)
+        written.slots.update(slot for slot, _ in nest_pass.keeps)
+        written.slots.update(reduce.slot for reduce in nest_pass.reduces)
+        written.scratches.update(row for row, _ in nest_pass.scratches)
     for slot in set(nest.limits) - {-1} - written.slots:
         yield "the nest", "limits that a pass keeps", f"slot {slot}, which none does"
 
 
-def _op(nest: Nest, section: Section, op: Op, place: int, what: str, written: _Written) -> Iterator[Problem]:
+def _op(nest: Nest, nest_pass: NestPass, op: Op, position: int, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
     row = TABLE.get(op.name)
     if op.name not in SPECIAL and (row is None or row.family != "elementwise"):
         yield what, "an element-wise primitive, or one that reads", op.name
         return
-    if any(not 0 <= arg < place for arg in op.args):
+    if any(not 0 <= arg < position for arg in op.args):
         yield what, "arguments among the instructions before it", f"{list(op.args)}"
         return
     if op.name in SPECIAL:
-        yield from _read(nest, section, op, what, written)
-    elif op.name in _SAME and any(section.code[arg].type is not op.type for arg in op.args):
-        yield what, f"arguments of type {op.type}", " and ".join(section.code[arg].type for arg in op.args)
+        yield from _read(nest, nest_pass, op, what, written)
+    elif op.name in _SAME and any(nest_pass.code[arg].type is not op.type for arg in op.args):
+        yield what, f"arguments of type {op.type}", " and ".join(nest_pass.code[arg].type for arg in op.args)
 
 
-def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) -> Iterator[Problem]:
+def _read(nest: Nest, nest_pass: NestPass, op: Op, what: str, written: _WrittenSoFar) -> Iterator[Problem]:
     if len(op.args) > SPECIAL[op.name]:
         yield what, f"at most {SPECIAL[op.name]} arguments", f"{len(op.args)}"
     table: dict[str, Sequence[Type]] = {
         "const": nest.constants, "slot": nest.slots, "scratch": nest.scratches,
-        "carry": [reduce.type for reduce in section.reduces],
+        "carry": [reduce.type for reduce in nest_pass.reduces],
     }  # fmt: skip
     kinds = table.get(op.name, [access.type for access in nest.buffers])
     if not 0 <= op.entry < len(kinds):
@@ -165,9 +166,9 @@ def _read(nest: Nest, section: Section, op: Op, what: str, written: _Written) ->
         yield what, "a row that an earlier pass wrote", f"row {op.entry}"
 
 
-def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
-    """What a section leaves behind: stores, what it keeps, reductions, scratch rows."""
-    code = section.code
+def _results(nest: Nest, nest_pass: NestPass, where: str) -> Iterator[Problem]:
+    """The stores, slots, reductions and scratch rows of a pass exist and have matching types."""
+    code = nest_pass.code
 
     def written(kinds: Sequence[Type], place: int, number: int, what: str) -> Iterator[Problem]:
         if not 0 <= place < len(kinds) or not 0 <= number < len(code):
@@ -176,22 +177,23 @@ def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
             yield f"{what} {place} of {where}", f"the type {kinds[place]}", f"{code[number].type} ({code[number].name})"
 
     buffers = [access.type for access in nest.buffers]
-    stores = [*section.stores, *((scatter.buffer, scatter.value) for scatter in section.scatters)]
+    stores = [*nest_pass.stores, *((scatter.buffer, scatter.value) for scatter in nest_pass.scatters)]
     for buffer, number in stores:
         yield from written(buffers, buffer, number, "the store into buffer")
         if 0 <= buffer < len(buffers) and nest.buffers[buffer].role is not BufferRole.WRITE:
             yield f"the store into buffer {buffer} of {where}", "a buffer to write", nest.buffers[buffer].role
-    for scatter in section.scatters:
+    for scatter in nest_pass.scatters:
         if not 0 <= scatter.offset < len(code) or code[scatter.offset].type is not types.s64:
             yield f"the store into buffer {scatter.buffer} of {where}", "an offset of type s64", f"{scatter.offset}"
         yield from _of_kind(f"the store into buffer {scatter.buffer} of {where}", "the mode", scatter.mode, StoreMode)
-    for slot, number in section.keeps:
+    for slot, number in nest_pass.keeps:
         yield from written(nest.slots, slot, number, "what is kept in slot")
-    for row, number in section.scratches:
+    for row, number in nest_pass.scratches:
         yield from written(nest.scratches, row, number, "scratch row")
-    if section.level is SectionLevel.ROW and (section.reduces or section.scratches):
-        yield where, "no reductions or scratch rows at the row level", f"{len(section.reduces or section.scratches)}"
-    for reduce in section.reduces:
+    if nest_pass.level is PassLevel.ROW and (nest_pass.reduces or nest_pass.scratches):
+        several = len(nest_pass.reduces or nest_pass.scratches)
+        yield where, "no reductions or scratch rows at the row level", f"{several}"
+    for reduce in nest_pass.reduces:
         what = f"the reduction {reduce.name} of {where}"
         if reduce.name not in REDUCTIONS:
             yield what, "a reduction that there is", reduce.name
@@ -206,24 +208,24 @@ def _results(nest: Nest, section: Section, where: str) -> Iterator[Problem]:
 # What fills it in ------------------------------------------------------------------------------------------------
 
 
-def _words(bound: BoundNest) -> Iterator[Problem]:
-    nest, form = bound.nest, list(bound.nest.words())
-    if len(form) != len(bound.words):
-        yield "the words of the nest", f"{len(form)}", f"{len(bound.words)}"
+def _scalars(bound: BoundNest) -> Iterator[Problem]:
+    nest, form = bound.nest, list(bound.nest.scalars())
+    if len(form) != len(bound.scalars):
+        yield "the scalar parameters of the nest", f"{len(form)}", f"{len(bound.scalars)}"
         return
     if len(bound.buffers) != len(nest.memory):
         yield "the buffers of the nest", f"{len(nest.memory)}", f"{len(bound.buffers)}"
         return
     sizes = [0] * (nest.outer + nest.inner)
     strides: dict[tuple[int, int], int] = {}
-    for (kind, number, axis), word in zip(form, bound.words, strict=True):
-        if (kind is WordKind.CONSTANT) != isinstance(word, NestConstant):
-            yield f"the word {kind} {number} of the nest", "a number", repr(word)
+    for (kind, number, axis), scalar in zip(form, bound.scalars, strict=True):
+        if (kind is ScalarKind.CONSTANT) != isinstance(scalar, NestConstant):
+            yield f"the scalar parameter {kind} {number} of the nest", "a number", repr(scalar)
             return
-        if kind is WordKind.SIZE:
-            sizes[axis] = word
-        elif kind is WordKind.STRIDE:
-            strides[number, axis] = word
+        if kind is ScalarKind.SIZE:
+            sizes[axis] = scalar
+        elif kind is ScalarKind.STRIDE:
+            strides[number, axis] = scalar
     if any(size < 0 for size in sizes):
         yield "the nest", "sizes of 0 and more", f"{sizes}"
     elif shapes.size(sizes) != bound.elements:
@@ -233,7 +235,7 @@ def _words(bound: BoundNest) -> Iterator[Problem]:
 
 
 def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int], int]) -> Iterator[Problem]:
-    """Whether what is read and written lies in the buffers; indices that are known later only add to the offsets."""
+    """All reads and writes lie in the buffers, apart from indices that are computed later and clamped."""
     nest = bound.nest
     for number, (owner, offset) in zip(nest.memory, bound.buffers, strict=True):
         access = nest.buffers[number]
@@ -247,7 +249,7 @@ def _bounds(bound: BoundNest, sizes: Sequence[int], strides: dict[tuple[int, int
                 step = stride.elements
             reach = step * (size - 1) * access.type.size
             low, high = low + min(reach, 0), high + max(reach, 0)
-        room = shapes.size(owner.shape) * owner.type.size
-        if low < 0 or high + access.type.size > room:
+        size = shapes.size(owner.shape) * owner.type.size
+        if low < 0 or high + access.type.size > size:
             what = f"buffer {number}, in {owner.primitive.name} {owner.spec}, to {access.role}"
-            yield what, f"bytes below {room}", f"those from {low} to {high + access.type.size}"
+            yield what, f"bytes below {size}", f"those from {low} to {high + access.type.size}"

@@ -44,18 +44,18 @@ def fake(machine):
     return gpu_device.PhysicalDevice(0)
 
 
-def scale(places, words):
+def scale(places, scalars):
     """What the kernel does, by the addresses of its arguments."""
-    a, b, n = (ctypes.c_int64.from_address(words[place]).value for place in range(3))
-    c = ctypes.c_float.from_address(words[3]).value
+    a, b, n = (ctypes.c_int64.from_address(scalars[place]).value for place in range(3))
+    c = ctypes.c_float.from_address(scalars[3]).value
     source, target = (np.ctypeslib.as_array((ctypes.c_float * n).from_address(each)) for each in (a, b))
     target[...] = source * np.float32(c)
 
 
-def prepared(device, machine, source=SCALE, words=(4, 2.0), shared=0):
+def prepared(device, machine, source=SCALE, scalars=(4, 2.0), shared=0):
     kernel = device.load(source, b"code")
     machine.kernels[kernel.handle] = scale
-    return device.prepare(kernel, (7,), (32, 2), shared, words)
+    return device.prepare(kernel, (7,), (32, 2), shared, scalars)
 
 
 def test_what_it_knows_of_itself(fake):

@@ -30,8 +30,8 @@ def test_each_argument_is_where_its_address_says():
     assert ctypes.c_uint64.from_address(addresses[1]).value == 0x3000
 
 
-def test_the_number_of_words_is_checked():
-    with pytest.raises(ValueError, match=r"k \(nxc_\w{8}\) takes 6 words, got 1"):
+def test_the_number_of_scalar_parameters_is_checked():
+    with pytest.raises(ValueError, match=r"k \(nxc_\w{8}\) takes 6 scalar parameters, got 1"):
         Prepared(kernel(), (1,), (1,), 0, [1])
 
 

@@ -173,7 +173,7 @@ def test_memory_is_free_when_nobody_holds_it(device):
     assert device.memory == before
 
 
-def test_words_have_their_types(device):
+def test_scalar_parameters_have_their_types(device):
     found = []
     text = "def k(a, i, x, b, y):\n    seen(i, x, b, y)\n"
     parameters = ("u8*", "s64", "f32", "u8", "s32")

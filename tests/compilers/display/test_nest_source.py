@@ -12,7 +12,7 @@ from nxkernel.compilers.display.nest_source import names, render
 from nxkernel.compilers.display.operation_text import FUNCTIONS
 from nxkernel.compilers.plan.locations import MemoryKind
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import NestConstant, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestConstant, ScalarKind
 
 
 def softmax(x):
@@ -147,9 +147,9 @@ def test_numba_takes_the_source(name):
         scope = {}
         exec(render(nest).replace("parallel=True", ""), scope)
         flat = [numba.types.Array(numba.from_dtype(nest.buffers[n].type.dtype), 1, "C") for n in nest.memory]
-        words = [numba.int64] * sum(kind is not WordKind.CONSTANT for kind, _, _ in nest.words())
+        scalars = [numba.int64] * sum(kind is not ScalarKind.CONSTANT for kind, _, _ in nest.scalars())
         numbers = [numba.from_dtype(type_.dtype) for type_ in nest.constants]
-        scope[nest.kind].compile((*flat, *words, *numbers))
+        scope[nest.kind].compile((*flat, *scalars, *numbers))
 
 
 @pytest.mark.parametrize("name", MORE)
@@ -250,8 +250,11 @@ def run(plan, given):
         scope = {}
         exec(plain(render(bound.nest)).replace("import numba\n", ""), scope)
         arrays = [From(array_of(node), offset // node.type.size) for node, offset in bound.buffers]
-        words = [word.type.dtype.type(word.value) if isinstance(word, NestConstant) else word for word in bound.words]
-        scope[bound.nest.kind](*arrays, *words)
+        scalars = [
+            scalar.type.dtype.type(scalar.value) if isinstance(scalar, NestConstant) else scalar
+            for scalar in bound.scalars
+        ]
+        scope[bound.nest.kind](*arrays, *scalars)
     wanted = {
         plan.place[node]: node
         for step in plan.steps

@@ -28,7 +28,8 @@ def found(function, *specs, writable=(0,)):
     apart = []
     for node, old in shared.items():
         apart += [
-            value.primitive.name for value in in_place_updates.apart(node, old, lambda value: shared.get(value, value))
+            value.primitive.name
+            for value in in_place_updates.computed_before(node, old, lambda value: shared.get(value, value))
         ]
     return [named.get(old, old.primitive.name) for old in shared.values()], apart
 

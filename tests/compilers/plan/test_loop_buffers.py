@@ -53,7 +53,7 @@ def test_turns(body, count, copies, moves, tangled):
 def test_rooms_of_a_loop():
     work = loop(lambda x: [x * 2], 1)
     found = loop_buffers_of(work.node, work.results, work.parts, work.shared)
-    assert (found.fresh, found.spare, found.homes, found.size) == ({1: 0}, {}, {}, 64)
+    assert (found.fresh, found.spare, found.results, found.size) == ({1: 0}, {}, {}, 64)
 
 
 def test_swapped_arrays_have_a_spare():

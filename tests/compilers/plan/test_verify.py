@@ -26,6 +26,17 @@ def two():
     return planned(lambda x: nx.dot(nx.sort(x), nx.sort(x * 2)), spec("f64", 6))
 
 
+def looped():
+    """The plan of a loop whose iterations wait for each other."""
+    return planned(lambda x: nx.fori(0, 9, lambda i, x: nx.sort(x) * i, x), spec("s64", 6))
+
+
+def shared(whole):
+    """Have threads share the iterations of the loops of a plan."""
+    for step in whole.steps:
+        step.work = dataclasses.replace(step.work, parallel=True)
+
+
 def together(whole):
     """Have both sorted values of a plan lie in the same memory."""
     first, second = (node for step in whole.steps for node in step.writes if node.primitive.name == "sort")
@@ -76,12 +87,16 @@ DAMAGE = {
         lambda: changed(lambda one: dataclasses.replace(one, in_place=elsewhere(one)), updated),
         "expected parameter 0 (x0) f64[6] in output 0, to be updated, found sort of f64[6]",
     ),
+    "a loop on threads whose iterations depend on each other": (
+        lambda: changed(shared, looped), "expected independent iterations, since threads share them, found others",
+    ),
 }  # fmt: skip
 
 
 def test_plans_as_they_are_made_are_well_formed():
     verify(plan(), "plan")
     verify(updated(), "plan")
+    verify(looped(), "plan")
 
 
 @pytest.mark.parametrize("kind", DAMAGE)

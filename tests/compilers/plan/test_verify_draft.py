@@ -132,18 +132,18 @@ def that_of_an_output(draft):
     draft.order.sort(key=lambda node: node is draft.outputs[1])
 
 
-def no_anchor(draft):
-    draft.fusion.anchors.discard(draft.outputs[0])
+def output_not_materialized(draft):
+    draft.fusion.materialized.discard(draft.outputs[0])
 
 
 def in_two_groups(draft):
     (group,) = draft.fusion.kernels
-    draft.fusion.kernels.append(dataclasses.replace(group, anchors=group.anchors[:1]))
+    draft.fusion.kernels.append(dataclasses.replace(group, materialized=group.materialized[:1]))
 
 
 def in_no_group(draft):
     (group,) = draft.fusion.kernels
-    group.anchors.pop()
+    group.materialized.pop()
 
 
 def another_space(draft):
@@ -241,7 +241,7 @@ DAMAGE = {
     "an update of an output": (
         UPDATES, sorts, that_of_an_output, "expected memory of a value that is no output, found that of sort of f64[6]",
     ),
-    "an output that is computed where it is read": (FUSION, softmax, no_anchor, "expected it in memory"),
+    "an output that is computed where it is read": (FUSION, softmax, output_not_materialized, "expected it in memory"),
     "a value in two groups": (FUSION, softmax, in_two_groups, "expected one group that computes it, found two"),
     "a value in no group": (FUSION, softmax, in_no_group, "expected it among the values of its group"),
     "a group of another space": (

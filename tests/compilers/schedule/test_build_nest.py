@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.axis_roles import SHORT_LANES
-from nxkernel.compilers.schedule.loop_nest import NestConstant, SectionLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestConstant, PassLevel, ScalarKind
 
 
 def keys(function, *specs):
@@ -46,7 +46,7 @@ def test_constants_are_no_part_of_a_kernel():
         lambda x: x * 0.3 - -4.0 if False else x * 0.3 + 4.0, spec("f32", 9)
     )
     plan = planned(lambda x: x * 2.0 + 1.0, spec("f32", 9))
-    constants = [word for word in plan.steps[0].work.words if isinstance(word, NestConstant)]
+    constants = [scalar for scalar in plan.steps[0].work.scalars if isinstance(scalar, NestConstant)]
     assert sorted(constants) == [(1.0, types.f32), (2.0, types.f32)]
 
 
@@ -123,14 +123,14 @@ def test_axes(name):
     agree(function, np.random.default_rng(0).integers(-4, 5, shape).astype("f4"))
 
 
-def test_words_are_those_of_the_call():
+def test_scalars_are_those_of_the_call():
     (step,) = planned(lambda x: x[5:45:2, ::-1] * 3, spec("f32", 50, 60)).steps
     bound = step.work
-    words = dict(zip(bound.nest.words(), bound.words, strict=True))
-    assert words[WordKind.SIZE, 0, 0] == 20
-    assert words[WordKind.SIZE, 0, 1] == 60
-    assert words[WordKind.CONSTANT, 0, 0] == (3.0, types.f32)
-    assert words[WordKind.STRIDE, 0, 0] == 120
+    scalars = dict(zip(bound.nest.scalars(), bound.scalars, strict=True))
+    assert scalars[ScalarKind.SIZE, 0, 0] == 20
+    assert scalars[ScalarKind.SIZE, 0, 1] == 60
+    assert scalars[ScalarKind.CONSTANT, 0, 0] == (3.0, types.f32)
+    assert scalars[ScalarKind.STRIDE, 0, 0] == 120
     (owner, offset), (_, start) = bound.buffers
     assert (owner.params["name"], offset, start) == ("x0", (5 * 60 + 59) * 4, 0)
     assert bound.count == 20
@@ -166,8 +166,8 @@ def test_what_every_element_of_a_row_needs_is_computed_once_a_row():
 
     found = nests(function, spec("f32", 50, 60), spec("f32", 50, 60))
     for nest in found:
-        for section in nest.sections:
-            assert section.level is SectionLevel.ROW or not any(op.name == "exp" for op in section.code)
+        for nest_pass in nest.passes:
+            assert nest_pass.level is PassLevel.ROW or not any(op.name == "exp" for op in nest_pass.code)
 
 
 def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
@@ -176,7 +176,7 @@ def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
 
     (nest,) = nests(function, spec("f32", 50, 60))
     assert sum(op.name == "load" for op in nest.ops()) == 1
-    assert [reduce.name for section in nest.sections for reduce in section.reduces] == [
+    assert [reduce.name for nest_pass in nest.passes for reduce in nest_pass.reduces] == [
         "sum",
         "reduce_max",
         "reduce_min",
@@ -187,9 +187,9 @@ def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
 def test_updates_at_known_places_are_plain_stores():
     _, fixed = nests(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
     _, moving = nests(lambda x, v, i: nx.put_slice(x, [1, i], v), spec("f32", 6, 7), spec("f32", 2, 3), spec("s64"))
-    (section,) = fixed.sections
-    assert [op.name for op in section.code] == ["load"]
-    assert (len(section.stores), section.scatters) == (1, ())
-    assert len(moving.sections[-1].scatters) == 1
+    (nest_pass,) = fixed.passes
+    assert [op.name for op in nest_pass.code] == ["load"]
+    assert (len(nest_pass.stores), nest_pass.scatters) == (1, ())
+    assert len(moving.passes[-1].scatters) == 1
     plan = planned(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
     assert plan.steps[1].work.buffers[1][1] == 4 * (1 * 7 + 4)

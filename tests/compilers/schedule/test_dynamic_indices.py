@@ -98,7 +98,7 @@ def test_starts_are_loaded_once_for_all_elements():
     (nest,) = nests(
         lambda t, i: make(p.dynamic_slice, t, i, i, lengths=(9, 13), strides=(1, 1)) * 2, TABLE, spec("s64")
     )
-    loads = [(section.level, len(op.args)) for section in nest.sections for op in section.code if op.name == "load"]
+    loads = [(nest_pass.level, len(op.args)) for nest_pass in nest.passes for op in nest_pass.code if op.name == "load"]
     assert loads == [("row", 0), ("full", 1)]
 
 

@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.schedule.fusion import MOST_REDUCTIONS, weight
-from nxkernel.compilers.schedule.loop_nest import SectionLevel
+from nxkernel.compilers.schedule.loop_nest import PassLevel
 
 M = spec("f32", 300, 200)
 
@@ -72,7 +72,7 @@ def test_programs(name):
     function, expected = PROGRAMS[name]
     found = nests(function, M)
     assert [
-        (nest.kind, sum(section.level is SectionLevel.FULL for section in nest.sections)) for nest in found
+        (nest.kind, sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)) for nest in found
     ] == expected
     x = np.random.default_rng(0).standard_normal(M.shape).astype("f4")
     agree(function, x, rtol=2e-5, atol=2e-5)
@@ -146,7 +146,7 @@ def test_a_long_row_of_reductions_is_cut():
 
     found = nests(function, M)
     assert 3 < len(found) < 14
-    assert all(sum(len(section.reduces) for section in nest.sections) <= MOST_REDUCTIONS for nest in found)
+    assert all(sum(len(nest_pass.reduces) for nest_pass in nest.passes) <= MOST_REDUCTIONS for nest in found)
 
 
 def test_what_waits_for_another_nest_is_not_joined_with_what_that_waits_for():

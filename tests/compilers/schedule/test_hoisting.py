@@ -1,4 +1,4 @@
-"""What is the same in every turn of the inner loops moves to the section before them."""
+"""What is the same in every turn of the inner loops moves to the pass before them."""
 
 import numpy as np
 
@@ -6,26 +6,26 @@ import nxkernel as nx
 from compiling import agree, nests, spec
 from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.schedule.hoisting import hoisted
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section, SectionLevel
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel, Reduce
 from nxkernel.types import f64, s64
 
 
 def full(code, **rest):
-    return Section(SectionLevel.FULL, tuple(code), **rest)
+    return NestPass(PassLevel.FULL, tuple(code), **rest)
 
 
 def test_what_depends_on_slots_and_constants_alone_becomes_a_slot():
-    row = Section(SectionLevel.ROW, (Op("load", s64, (), 0),), keeps=((0, 0),))
+    row = NestPass(PassLevel.ROW, (Op("load", s64, (), 0),), keeps=((0, 0),))
     code = [
         Op("slot", s64, (), 0),
         Op("const", s64, (), 0),
         Op("max", s64, (0, 1)),
         Op("load", f64, (2,), 1),
     ]
-    sections, slots, limits = hoisted([row, full(code, stores=((2, 3),))], [s64], ())
-    assert sections == [
-        Section(
-            SectionLevel.ROW, (Op("load", s64, (), 0), Op("const", s64, (), 0), Op("max", s64, (0, 1))), keeps=((0, 2),)
+    passes, slots, limits = hoisted([row, full(code, stores=((2, 3),))], [s64], ())
+    assert passes == [
+        NestPass(
+            PassLevel.ROW, (Op("load", s64, (), 0), Op("const", s64, (), 0), Op("max", s64, (0, 1))), keeps=((0, 2),)
         ),
         full([Op("slot", s64, (), 0), Op("load", f64, (0,), 1)], stores=((2, 1),)),
     ]
@@ -33,11 +33,11 @@ def test_what_depends_on_slots_and_constants_alone_becomes_a_slot():
     assert limits == ()
 
 
-def test_a_section_without_one_before_it_gets_one():
+def test_a_pass_without_one_before_it_gets_one():
     code = [Op("const", f64, (), 0), Op("exp", f64, (0,)), Op("load", f64, (), 0), Op("multiply", f64, (1, 2))]
-    sections, slots, _ = hoisted([full(code, reduces=(Reduce("sum", f64, (3,), 0),))], [f64], ())
-    assert sections == [
-        Section(SectionLevel.ROW, (Op("const", f64, (), 0), Op("exp", f64, (0,))), keeps=((1, 1),)),
+    passes, slots, _ = hoisted([full(code, reduces=(Reduce("sum", f64, (3,), 0),))], [f64], ())
+    assert passes == [
+        NestPass(PassLevel.ROW, (Op("const", f64, (), 0), Op("exp", f64, (0,))), keeps=((1, 1),)),
         full(
             [Op("slot", f64, (), 1), Op("load", f64, (), 0), Op("multiply", f64, (0, 1))],
             reduces=(Reduce("sum", f64, (2,), 0),),
@@ -48,22 +48,22 @@ def test_a_section_without_one_before_it_gets_one():
 
 def test_constants_and_slots_stay_where_they_are_used():
     code = [Op("const", f64, (), 0), Op("slot", f64, (), 0), Op("load", f64, (), 0), Op("select", f64, (2, 0, 1))]
-    sections = [Section(SectionLevel.ROW, (Op("load", f64, (), 1),), keeps=((0, 0),)), full(code, stores=((0, 3),))]
-    assert hoisted(sections, [f64], ()) == (sections, [f64], ())
+    passes = [NestPass(PassLevel.ROW, (Op("load", f64, (), 1),), keeps=((0, 0),)), full(code, stores=((0, 3),))]
+    assert hoisted(passes, [f64], ()) == (passes, [f64], ())
 
 
 def test_functions_that_may_fail_stay_where_masks_say_which_lanes_count():
     code = [Op("const", f64, (), 0), Op("njit", f64, (0,))]
-    sections = [full(code, stores=((0, 1),))]
-    assert hoisted(sections, [], ())[0] == sections
+    passes = [full(code, stores=((0, 1),))]
+    assert hoisted(passes, [], ())[0] == passes
 
 
 def test_limits_keep_their_slots():
-    row = Section(SectionLevel.ROW, (Op("load", s64, (), 0), Op("load", s64, (), 1)), keeps=((0, 0), (1, 1)))
+    row = NestPass(PassLevel.ROW, (Op("load", s64, (), 0), Op("load", s64, (), 1)), keeps=((0, 0), (1, 1)))
     rest = full([Op("load", f64, (), 2)], reduces=(Reduce("sum", f64, (0,), 2),))
-    sections, slots, limits = hoisted([row, rest], [s64, s64, f64], (-1, 1))
-    assert sections[0].keeps == ((0, 1),)
-    assert sections[1].reduces[0].slot == 1
+    passes, slots, limits = hoisted([row, rest], [s64, s64, f64], (-1, 1))
+    assert passes[0].keeps == ((0, 1),)
+    assert passes[1].reduces[0].slot == 1
     assert (slots, limits) == ([s64, f64], (-1, 0))
 
 

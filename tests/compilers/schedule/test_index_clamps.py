@@ -7,7 +7,7 @@ from compiling import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
-from nxkernel.compilers.schedule.loop_nest import NestWord, WordKind
+from nxkernel.compilers.schedule.loop_nest import ScalarKind, ScalarParameter
 from nxkernel.ops.programs import control_flow
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -38,13 +38,13 @@ def nest_of(function, *specs):
 
 def clamps(bound):
     """What indices are compared with, by the name of the comparison."""
-    words = dict(zip(((kind, number) for kind, number, _ in bound.nest.words()), bound.words, strict=True))
+    scalars = dict(zip(((kind, number) for kind, number, _ in bound.nest.scalars()), bound.scalars, strict=True))
     found = []
-    for section in bound.nest.sections:
-        for op in section.code:
+    for nest_pass in bound.nest.passes:
+        for op in nest_pass.code:
             if op.name in ("max", "min"):
-                constant = section.code[op.args[1]].entry
-                found.append((op.name, words[WordKind.CONSTANT, constant].value, constant))
+                constant = nest_pass.code[op.args[1]].entry
+                found.append((op.name, scalars[ScalarKind.CONSTANT, constant].value, constant))
     return found
 
 
@@ -70,9 +70,9 @@ def test_clamps_that_may_cut():
 def test_strides_are_those_of_the_array_that_is_read():
     bound, ranges = nest_of(rows(0, 7), spec("f64", 7, 9))
     found = facts(bound, ranges).strides
-    kinds = list(bound.nest.words())
+    kinds = list(bound.nest.scalars())
     (number,) = found
-    assert bound.words[kinds.index(NestWord(WordKind.CONSTANT, number))].value == 9
+    assert bound.scalars[kinds.index(ScalarParameter(ScalarKind.CONSTANT, number))].value == 9
     assert found[number].params["name"] == "outside"
 
 
@@ -100,8 +100,8 @@ def summed(x):
 
 def test_limits_that_never_leave_their_axis():
     bound, ranges = nest_of(summed, spec("f64", 40))
-    assert facts(bound, ranges).fits
-    assert not facts(bound, {}).fits
+    assert facts(bound, ranges).limits_fit_size
+    assert not facts(bound, {}).limits_fit_size
     x = np.random.default_rng(0).random(40)
     (found,) = agree(summed, x, rtol=1e-12)
     np.testing.assert_allclose(found, np.cumsum(x) - x, atol=1e-12)

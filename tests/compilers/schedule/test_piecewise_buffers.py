@@ -94,7 +94,7 @@ def test_a_slice_is_put_at_starts_that_leave_room_for_it():
     assert where(stores) == [(0, (7, 1)), (0, (7, 1))]
     assert [store.places for store in stores] == [
         (),
-        (piecewise_buffers.At(row, 4, 7), piecewise_buffers.At(column, 4, 1)),
+        (piecewise_buffers.DynamicOffset(row, 4, 7), piecewise_buffers.DynamicOffset(column, 4, 1)),
     ]
     assert not any(store.in_order for store in stores)
 
@@ -114,7 +114,10 @@ def test_updates_go_where_indices_say():
         (updates, StoreMode.ADD, True),
     ]
     assert where(stores) == [(0, (42, 7, 1)), (0, (0, 7))]
-    assert stores[1].places == (piecewise_buffers.At(rows, 4, 42), piecewise_buffers.At(columns, 6, 1))
+    assert stores[1].places == (
+        piecewise_buffers.DynamicOffset(rows, 4, 42),
+        piecewise_buffers.DynamicOffset(columns, 6, 1),
+    )
 
 
 def test_one_update_is_in_no_order():

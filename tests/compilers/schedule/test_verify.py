@@ -32,13 +32,13 @@ def with_nest(**changes):
 
 def with_op(wanted, **changes):
     """That nest with another first instruction of some name."""
-    sections = list(bound().nest.sections)
-    for number, section in enumerate(sections):
-        for place, op in enumerate(section.code):
+    passes = list(bound().nest.passes)
+    for number, nest_pass in enumerate(passes):
+        for place, op in enumerate(nest_pass.code):
             if op.name == wanted:
-                code = (*section.code[:place], op._replace(**changes), *section.code[place + 1 :])
-                sections[number] = section._replace(code=code)
-                return with_nest(sections=tuple(sections))
+                code = (*nest_pass.code[:place], op._replace(**changes), *nest_pass.code[place + 1 :])
+                passes[number] = nest_pass._replace(code=code)
+                return with_nest(passes=tuple(passes))
     raise AssertionError(wanted)
 
 
@@ -55,7 +55,7 @@ DAMAGE = {
     "a type": (lambda: with_op("exp", type=types.f64), "expected arguments of type f64, found f32"),
     "a buffer": (lambda: with_op("load", entry=9), "expected a number below 2, found 9"),
     "a slot of later": (
-        lambda: with_nest(sections=bound().nest.sections[1:]), "a slot that an earlier pass wrote, found slot 0",
+        lambda: with_nest(passes=bound().nest.passes[1:]), "a slot that an earlier pass wrote, found slot 0",
     ),
     "a role": (lambda: with_access(0, role=BufferRole.WRITE), "expected a buffer to read, found buffer 0 to write"),
     "strides": (lambda: with_access(0, strides=(Stride.UNIT,)), "buffer 0: expected strides of 2 axes, found 1"),
@@ -65,7 +65,7 @@ DAMAGE = {
     ),
     "lanes": (lambda: with_nest(lanes="sideways"), "the nest: expected lanes inner, outer, tile, found 'sideways'"),
     "limits": (lambda: with_nest(limits=(7, -1)), "the nest: expected limits in slots below"),
-    "words": (lambda: dataclasses.replace(bound(), words=[5]), "the words of the nest: expected"),
+    "scalars": (lambda: dataclasses.replace(bound(), scalars=[5]), "the scalar parameters of the nest: expected"),
     "sizes": (lambda: dataclasses.replace(bound(), elements=36), "expected sizes of 36 elements, found [5, 7]"),
     "an offset": (
         lambda: dataclasses.replace(bound(), buffers=[(bound().buffers[0][0], 4), *bound().buffers[1:]]),

@@ -120,8 +120,8 @@ def test_what_was_counted_stays_until_all_was_counted_again(folder, monkeypatch)
 def test_a_look_ends(folder):
     for number in range(3):
         (disk_cache.directory() / f"nxk_{number}").write_bytes(b"123")
-    assert disk_cache.survey(-1.0) == disk_cache.Kept(whole=False)
-    assert disk_cache.survey().kernels == 3
+    assert disk_cache.summary(-1.0) == disk_cache.CacheSummary(complete=False)
+    assert disk_cache.summary().kernels == 3
 
 
 def test_without_a_disk(monkeypatch):

@@ -21,7 +21,7 @@ from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
-from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
+from nxkernel.compilers.numba_cpu.program.parallel_loops import can_be_parallel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.nested_plans import all_plans, open_loop
@@ -118,4 +118,4 @@ def spread_loops(definition: nx.defn) -> list[Control]:
     """The loops of a definition's newest program whose turns may run on any thread."""
     program = max(definition._entry_group.programs(), key=lambda program: program.made)
     plans = all_plans(program.executable.plan)
-    return [loop for plan in plans for loop in plan.controls.values() if loop.independence and may_spread(loop)]
+    return [loop for plan in plans for loop in plan.controls.values() if loop.independence and can_be_parallel(loop)]

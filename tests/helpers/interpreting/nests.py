@@ -1,7 +1,7 @@
-"""Loop nests interpreted: what the sections of a canonical nest do to memory, by the words that one graph fills in.
+"""Loop nests interpreted: what the passes of a canonical nest do to memory, by the scalar parameters of one graph.
 
-A nest runs over all of its space at once, section by section, by NumPy. What it touches is kept by step: no step reads
-or writes an element that another one writes, since steps run on any thread, and no element of a section one that
+A nest runs over all of its space at once, pass by pass, by NumPy. What it touches is kept by step: no step reads
+or writes an element that another one writes, since steps run on any thread, and no element of a pass one that
 another element of it writes, since several of them are one vector.
 """
 
@@ -18,7 +18,7 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import cast, cast_number
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section, SectionLevel, StoreMode, Stride, WordKind
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel, Reduce, ScalarKind, StoreMode, Stride
 from nxkernel.primitives import Spec
 
 from .memory import Address, Memory
@@ -50,33 +50,35 @@ class _Nest:
     def __init__(self, bound: BoundNest, addresses: Sequence[Address], memory: Memory, what: object) -> None:
         self.nest, self.memory, self.what = bound.nest, memory, what
         self.addresses = dict(zip(self.nest.memory, addresses, strict=True))
-        words = dict(zip(self.nest.words(), bound.words, strict=True))
+        scalars = dict(zip(self.nest.scalars(), bound.scalars, strict=True))
         self.rank = self.nest.outer + self.nest.inner
-        self.sizes = [words[WordKind.SIZE, 0, axis] for axis in range(self.rank)]
-        self.starts = {number: word for (kind, number, _), word in words.items() if kind is WordKind.START}
+        self.sizes = [scalars[ScalarKind.SIZE, 0, axis] for axis in range(self.rank)]
+        self.starts = {number: scalar for (kind, number, _), scalar in scalars.items() if kind is ScalarKind.START}
         self.steps = {
-            (number, axis): self._step(number, axis, stride, words)
+            (number, axis): self._step(number, axis, stride, scalars)
             for number, access in enumerate(self.nest.buffers)
             for axis, stride in enumerate(access.strides)
         }
-        self.constants = [self._constant(words, number, type_) for number, type_ in enumerate(self.nest.constants)]
+        self.constants = [self._constant(scalars, number, type_) for number, type_ in enumerate(self.nest.constants)]
         split = self.nest.split >= 0
-        self.length, self.blocks = (words[WordKind.BLOCK, 0, 0], words[WordKind.BLOCKS, 0, 0]) if split else (0, 1)
-        self.step = words[WordKind.STEP, 0, 0] if split else 0
+        self.length, self.blocks = (
+            (scalars[ScalarKind.BLOCK, 0, 0], scalars[ScalarKind.BLOCKS, 0, 0]) if split else (0, 1)
+        )
+        self.step = scalars[ScalarKind.STEP, 0, 0] if split else 0
         self.touched = Touched(bound)
 
-    def _step(self, number: int, axis: int, stride: Stride, words: dict) -> int:
+    def _step(self, number: int, axis: int, stride: Stride, scalars: dict) -> int:
         if stride is Stride.MERGED:
             return self.sizes[axis + 1]
         if stride is Stride.DYNAMIC:
-            return words[WordKind.STRIDE, self.nest.mover(number), axis]
+            return scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]
         return stride.elements
 
     @staticmethod
-    def _constant(words: dict, number: int, type_: types.Type) -> np.ndarray:
-        value = words[WordKind.CONSTANT, number, 0].value
+    def _constant(scalars: dict, number: int, type_: types.Type) -> np.ndarray:
+        value = scalars[ScalarKind.CONSTANT, number, 0].value
         if type_.is_complex:
-            value = complex(value, words["constant", number, 1][0])
+            value = complex(value, scalars[ScalarKind.CONSTANT, number, 1].value)
         return cast_number(value, type_)
 
     def run(self, block: int) -> None:
@@ -89,32 +91,32 @@ class _Nest:
             axis = self.nest.outer + self.nest.split
             self.ranges[axis] = (block * self.length, min(self.sizes[axis], (block + 1) * self.length))
         self.active: np.ndarray | None = None
-        for number, section in enumerate(self.nest.sections):
-            self._section(number, section)
+        for number, nest_pass in enumerate(self.nest.passes):
+            self._pass(number, nest_pass)
 
-    def _coordinates(self, level: SectionLevel) -> list[np.ndarray]:
-        """The indices of each axis, as arrays that broadcast to the space of a section."""
+    def _coordinates(self, level: PassLevel) -> list[np.ndarray]:
+        """The indices of each axis, as arrays that broadcast to the space of a pass."""
         found = []
         for axis in range(self.rank):
-            low, high = self.ranges[axis] if level is SectionLevel.FULL or axis < self.nest.outer else (0, 1)
+            low, high = self.ranges[axis] if level is PassLevel.FULL or axis < self.nest.outer else (0, 1)
             shape = [1] * self.rank
             shape[axis] = max(high - low, 0)
             found.append(np.arange(low, max(high, low), dtype=np.int64).reshape(shape))
         return found
 
-    def _section(self, number: int, section: Section) -> None:
-        self.level, self.number = section.level, number
-        self.at = self._coordinates(section.level)
+    def _pass(self, number: int, nest_pass: NestPass) -> None:
+        self.level, self.number = nest_pass.level, number
+        self.at = self._coordinates(nest_pass.level)
         self.shape = np.broadcast_shapes(*(c.shape for c in self.at)) if self.at else ()
         self.inside = (
-            self._inside() if section.level is SectionLevel.FULL and self.nest.limits else np.ones(self.shape, bool)
+            self._inside() if nest_pass.level is PassLevel.FULL and self.nest.limits else np.ones(self.shape, bool)
         )
-        if any(reduce.name == "reduce" for reduce in section.reduces):
-            self._fold(section)
+        if any(reduce.name == "reduce" for reduce in nest_pass.reduces):
+            self._fold(nest_pass)
             return
-        values = self._code(section, {})
-        self._written(section, values)
-        for reduce in section.reduces:
+        values = self._code(nest_pass, {})
+        self._written(nest_pass, values)
+        for reduce in nest_pass.reduces:
             self.slots[reduce.slot] = self._reduced(reduce, values)
 
     def _inside(self) -> np.ndarray:
@@ -124,28 +126,28 @@ class _Nest:
         inside = last < self.slots[high]
         return np.broadcast_to(inside if low < 0 else inside & (last >= self.slots[low]), self.shape)
 
-    def _code(self, section: Section, carried: dict[int, np.ndarray]) -> list[np.ndarray]:
+    def _code(self, nest_pass: NestPass, carried: dict[int, np.ndarray]) -> list[np.ndarray]:
         values: list[np.ndarray] = []
-        for op in section.code:
+        for op in nest_pass.code:
             values.append(self._op(op, [values[arg] for arg in op.args], carried))
         return values
 
-    def _written(self, section: Section, values: list[np.ndarray]) -> None:
-        for row, number in section.scratches:
+    def _written(self, nest_pass: NestPass, values: list[np.ndarray]) -> None:
+        for row, number in nest_pass.scratches:
             self.scratches[row] = values[number]
-        for buffer, number in section.stores:
+        for buffer, number in nest_pass.stores:
             indices = self._indices(buffer)
-            if section.level is SectionLevel.ROW and self.nest.split >= 0:
+            if nest_pass.level is PassLevel.ROW and self.nest.split >= 0:
                 indices = indices + self.block * self.step
             self._store(buffer, indices, values[number], False)
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             indices = self._indices(scatter.buffer) + values[scatter.offset]
             value = values[scatter.value]
             if scatter.mode is StoreMode.ADD:
                 self._add(scatter.buffer, indices, value)
             else:
                 self._store(scatter.buffer, indices, value, True)
-        for slot, number in section.keeps:
+        for slot, number in nest_pass.keeps:
             self.slots[slot] = values[number]
 
     def _store(self, buffer: int, indices: np.ndarray, value: np.ndarray, several: bool) -> None:
@@ -166,12 +168,12 @@ class _Nest:
         self.memory.write(address, unique, held, self.what)
 
     def _chosen(self, indices: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and values of the places that the section runs over, in order."""
+        """Indices and values of the places that the pass runs over, in order."""
         return np.broadcast_to(indices, self.shape)[self.inside], np.broadcast_to(value, self.shape)[self.inside]
 
     def _indices(self, number: int) -> np.ndarray:
         total = np.full((1,) * self.rank, self.starts.get(number, 0), dtype=np.int64)
-        for axis in range(self.rank if self.level is SectionLevel.FULL else self.nest.outer):
+        for axis in range(self.rank if self.level is PassLevel.FULL else self.nest.outer):
             total = total + self.at[axis] * self.steps[number, axis]
         return total
 
@@ -258,7 +260,7 @@ class _Nest:
             place = choose(rows, axis=-1)
         return self._back(np.take_along_axis(index, np.asarray(place)[..., None], -1)[..., 0], type_)
 
-    def _fold(self, section: Section) -> None:
+    def _fold(self, nest_pass: NestPass) -> None:
         """Folds run over one element of the inner axes after the other."""
         space, whole = self.ranges, [range(*self.ranges[a]) for a in range(self.nest.outer, self.rank)]
         carried: dict[int, np.ndarray] = {}
@@ -270,25 +272,25 @@ class _Nest:
         for point in [None] if points is None else points:
             if point is not None:
                 self.ranges = [*space[: self.nest.outer], *((int(k), int(k) + 1) for k in point)]
-            self.at = self._coordinates(SectionLevel.FULL)
+            self.at = self._coordinates(PassLevel.FULL)
             self.shape = np.broadcast_shapes(*(c.shape for c in self.at)) if self.at else ()
             self.inside = np.ones(self.shape, bool)
             if not carried:
-                for place, reduce in enumerate(section.reduces):
-                    carried[place] = self._first(section, reduce.args[1])
+                for place, reduce in enumerate(nest_pass.reduces):
+                    carried[place] = self._first(nest_pass, reduce.args[1])
             if point is None:
                 break
-            values = self._code(section, carried)
-            self._written(section, values)
-            carried = {place: values[reduce.args[0]] for place, reduce in enumerate(section.reduces)}
-        for place, reduce in enumerate(section.reduces):
+            values = self._code(nest_pass, carried)
+            self._written(nest_pass, values)
+            carried = {place: values[reduce.args[0]] for place, reduce in enumerate(nest_pass.reduces)}
+        for place, reduce in enumerate(nest_pass.reduces):
             shape = self.shape[: self.nest.outer] + (1,) * (self.rank - self.nest.outer)
             self.slots[reduce.slot] = np.broadcast_to(carried[place], shape)
         self.ranges = space
 
-    def _first(self, section: Section, number: int) -> np.ndarray:
-        op = section.code[number]
-        return self._op(op, [self._first(section, arg) for arg in op.args], {})
+    def _first(self, nest_pass: NestPass, number: int) -> np.ndarray:
+        op = nest_pass.code[number]
+        return self._op(op, [self._first(nest_pass, arg) for arg in op.args], {})
 
 
 def apply(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
@@ -314,15 +316,15 @@ class Touched:
         self.found: dict[object, list[tuple]] = {}
 
     def add(
-        self, block: Any, places: np.ndarray, steps: np.ndarray, section: int, writes: bool, several: bool, level: str
+        self, block: Any, places: np.ndarray, steps: np.ndarray, nest_pass: int, writes: bool, several: bool, level: str
     ) -> None:
         """Note elements, by their first byte, and the steps that touch them."""
-        self.found.setdefault(block, []).append((places, steps, section, writes, several, level))
+        self.found.setdefault(block, []).append((places, steps, nest_pass, writes, several, level))
 
     def check(self, what: object) -> None:
         """Raise DisorderError where the order of steps or of elements matters."""
         for block, touched in self.found.items():
-            for places, steps, section, writes, several, _ in touched:
+            for places, steps, nest_pass, writes, several, _ in touched:
                 if not writes:
                     continue
                 unique, first, counts = np.unique(places, return_index=True, return_counts=True)
@@ -339,9 +341,9 @@ class Touched:
                         raise DisorderError(
                             f"a step of {what} {does} an element of {block.name} that another one writes"
                         )
-                    if where != section or also or len(others) == 0:
+                    if where != nest_pass or also or len(others) == 0:
                         continue
-                    # Reads of the same section: each element may read what it writes itself.
+                    # Reads of the same pass: each element may read what it writes itself.
                     number = np.arange(len(others))
                     if len(others) == len(places) and (same & (first[found] != number)).any() and not several:
                         raise DisorderError(f"an element of {what} reads one of {block.name} that another one writes")

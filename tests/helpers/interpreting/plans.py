@@ -13,7 +13,7 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.analysis.scalars import Term
-from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
+from nxkernel.compilers.numba_cpu.program.parallel_loops import can_be_parallel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
@@ -87,7 +87,7 @@ class Scope:
             self._store(work.node, what)
         else:
             if step not in self.controls:
-                kind = _Choice if work.node.primitive is p.cond else _Spread if may_spread(work) else _Loop
+                kind = _Choice if work.node.primitive is p.cond else _Spread if can_be_parallel(work) else _Loop
                 self.controls[step] = kind(self, work, what)
             self.controls[step].run()
 
@@ -237,7 +237,7 @@ class _Control:
             return self.scope.address(operand)
         if self.results[index] is not None:
             return self.scope.address(self.results[index])
-        return self.scratch(self.loop_buffers.homes[index], spec)
+        return self.scratch(self.loop_buffers.results[index], spec)
 
     def copy(self, target: Address, source: Address, like: Expr | Spec) -> None:
         """Copy a value."""

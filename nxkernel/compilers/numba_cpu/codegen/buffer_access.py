@@ -15,14 +15,14 @@ from nxkernel.compilers.schedule.loop_nest import (
     BufferRole,
     LaneAxis,
     Nest,
-    NestWord,
+    NestPass,
     Op,
+    PassLevel,
+    ScalarKind,
+    ScalarParameter,
     Scatter,
-    Section,
-    SectionLevel,
     StoreMode,
     Stride,
-    WordKind,
 )
 from nxkernel.types import Type
 
@@ -32,7 +32,7 @@ _AS_ONE = ((Stride.MERGED, Stride.UNIT), (Stride.NONE, Stride.NONE))
 
 @dataclass(frozen=True)
 class CodePosition:
-    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
+    """A position in a pass's loops: the index and mask of a vector's lanes, and the indices of the serial axes.
 
     In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
     is; ``columns`` has each lane's index along the last axis. In a tile ``row`` is the number of its row.
@@ -48,7 +48,7 @@ class CodePosition:
 
 
 class BufferAccess:
-    """Reads and writes the buffers of one nest with one builder.
+    """Emits loads and stores of one nest's buffers, with one builder.
 
     Parameters
     ----------
@@ -67,52 +67,52 @@ class BufferAccess:
         self._read_table()
 
     def integer(self, number: int) -> IRValue:
-        """A constant of 64 bits."""
+        """A constant i64."""
         return self.b.constant("i64", number)
 
-    def word(self, position: int, element: str = "i64") -> IRValue:
-        """A word of the call's table."""
+    def scalar(self, position: int, element: str = "i64") -> IRValue:
+        """Load an entry of the call's table of pointers and scalar parameters."""
         address = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(position))
         return self.b.load(element, address, invariant=True)
 
     def _read_table(self) -> None:
-        self.pointers = {number: self.word(word_index, "ptr") for word_index, number in enumerate(self.nest.memory)}
+        self.pointers = {number: self.scalar(index, "ptr") for index, number in enumerate(self.nest.memory)}
         self.sizes: list[IRValue] = []
-        self.words: dict[NestWord, IRValue] = {}
-        self.constant_words: dict[int, int] = {}
-        for word_index, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
-            if kind is WordKind.CONSTANT:
+        self.scalars: dict[ScalarParameter, IRValue] = {}
+        self.constant_scalars: dict[int, int] = {}
+        for index, (kind, number, axis) in enumerate(self.nest.scalars(), start=len(self.pointers)):
+            if kind is ScalarKind.CONSTANT:
                 # Constants are read where they are used: as memory operands they take no register.
-                self.constant_words.setdefault(number, word_index)
-            elif kind is WordKind.SIZE:
-                self.sizes.append(self.word(word_index))
-            elif kind is WordKind.FAILURE:
-                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(word_index))
+                self.constant_scalars.setdefault(number, index)
+            elif kind is ScalarKind.SIZE:
+                self.sizes.append(self.scalar(index))
+            elif kind is ScalarKind.FAILURE:
+                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(index))
             else:
-                self.words[kind, number, axis] = self.word(word_index)
+                self.scalars[kind, number, axis] = self.scalar(index)
 
     def ranges(self) -> list[tuple[str, IRValue]]:
-        """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
+        """The dimensions of the parallel range, as (name, size); the last one is the fastest."""
         b, nest = self.b, self.nest
         parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
         if nest.split >= 0:
-            parts.append(("block", self.words[WordKind.BLOCKS, 0, 0]))
+            parts.append(("block", self.scalars[ScalarKind.BLOCKS, 0, 0]))
         if nest.lanes is LaneAxis.OUTER:
             wide = b.integer("add", self.sizes[nest.outer - 1], self.integer(loop_nest.COLUMNS - 1))
             parts.append(("tile", b.integer("sdiv", wide, self.integer(loop_nest.COLUMNS))))
         elif nest.tiled:
-            parts.append(("tile", self.words[WordKind.TILES, 0, 0]))
+            parts.append(("tile", self.scalars[ScalarKind.TILES, 0, 0]))
         return parts
 
     def _serial_outer(self) -> range:
         return range(self.nest.outer - (self.nest.lanes is LaneAxis.OUTER))
 
     def locate(self, position: IRValue) -> None:
-        """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
+        """Compute the base addresses for a step of the parallel range."""
         self.go_to(self.split(position, self.ranges()))
 
     def go_to(self, indices: dict[str, IRValue]) -> None:
-        """From outer indices, block and tile, by name, to addresses."""
+        """Compute the base addresses for given indices of the parallel range, by name."""
         self.block, self.tile = indices.get("block"), indices.get("tile")
         outer = {axis: indices[f"axis{axis}"] for axis in self._serial_outer()}
         self.bases = self._moved_by(outer)
@@ -120,7 +120,7 @@ class BufferAccess:
 
     @property
     def located(self) -> tuple[dict[int, IRValue], dict[int, IRValue | None]]:
-        """Where :meth:`locate` has put everything; what is set goes back there."""
+        """The current base addresses and outer indices; assign a saved pair to restore them."""
         return self.bases, self._outer
 
     @located.setter
@@ -128,7 +128,7 @@ class BufferAccess:
         self.bases, self._outer = location
 
     def split(self, position: IRValue, parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
-        """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
+        """An index for each dimension, by name, from a linear index; the last dimension is the fastest."""
         b, indices, rest = self.b, {}, position
         for number, (name, size) in reversed(list(enumerate(parts))):
             if number == 0:
@@ -139,7 +139,7 @@ class BufferAccess:
         return indices
 
     def after(self, indices: dict[str, IRValue], parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
-        """The indices of the next step, by counting: a division takes longer than many a row."""
+        """The indices of the next step, by incrementing with carry: a division would take longer than many a row."""
         b, carry, following = self.b, self.integer(1), {}
         for number, (name, size) in reversed(list(enumerate(parts))):
             further = b.integer("add", indices[name], carry)
@@ -152,11 +152,11 @@ class BufferAccess:
         return following
 
     def _moved_by(self, indices: dict[int, IRValue]) -> dict[int, IRValue]:
-        """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""
+        """The address of each buffer, and the value of each running index, at the indices of some axes."""
         bases: dict[int, IRValue] = {}
         for number, access in enumerate(self.nest.buffers):
             start = (
-                self.words.get((WordKind.START, number, 0))
+                self.scalars.get((ScalarKind.START, number, 0))
                 if access.role is BufferRole.INDEX
                 else self.pointers[number]
             )
@@ -164,7 +164,7 @@ class BufferAccess:
         return bases
 
     def _further(self, number: int, base: IRValue, indices: dict[int, IRValue]) -> IRValue:
-        """A base moved by the indices of axes."""
+        """A base address or running index, advanced by the indices of some axes."""
         access, offset = self.nest.buffers[number], self._offset(number, indices)
         if offset is None:
             return base
@@ -173,7 +173,7 @@ class BufferAccess:
         return self.b.offset(base, MEMORY[access.type], offset)
 
     def _offset(self, number: int, indices: dict[int, IRValue]) -> IRValue | None:
-        """How far a buffer moves to the indices of axes, in elements; None where it stays."""
+        """The offset of a buffer at the indices of some axes, in elements; None for no offset."""
         strides = self.nest.buffers[number].strides
         moving = [(axis, index) for axis, index in indices.items() if strides[axis] is not Stride.NONE]
         key = (self.b.block, self.nest.mover(number), *moving)
@@ -185,7 +185,7 @@ class BufferAccess:
         return self._offsets[key]
 
     def _along(self, number: int, base: IRValue, position: CodePosition) -> IRValue:
-        """Where the lanes of a place are in a buffer that moves by one element from lane to lane.
+        """The address of the first lane in a buffer whose lanes are contiguous.
 
         All buffers of the same strides are as far from their beginnings, which stay in registers from row to row.
         """
@@ -201,10 +201,10 @@ class BufferAccess:
         return right if left is None else self.b.integer("add", left, right)
 
     def _stride(self, number: int, axis: int) -> IRValue:
-        return self.words[WordKind.STRIDE, self.nest.mover(number), axis]
+        return self.scalars[ScalarKind.STRIDE, self.nest.mover(number), axis]
 
     def _moved(self, number: int, axis: int, index: IRValue) -> IRValue:
-        """How far a buffer has moved at an index of an axis, in elements."""
+        """The offset of a buffer at an index of one axis, in elements."""
         stride = self.nest.buffers[number].strides[axis]
         if stride is Stride.UNIT:
             return index
@@ -214,7 +214,7 @@ class BufferAccess:
         return self.b.integer("mul", index, step)
 
     def spread(self, position: CodePosition) -> CodePosition:
-        """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
+        """In a flat nest, add the row and column of each lane; the division of lane numbers is exact in f32."""
         if not self.nest.flat:
             return position
         b, lanes, width = self.b, position.lanes, self.sizes[-1]
@@ -229,16 +229,16 @@ class BufferAccess:
         return dataclasses.replace(position, rows=(row, more), columns=column)
 
     def lane_axis(self) -> int:
-        """The number of the axis that lanes run along."""
+        """The axis of the nest that lanes run along."""
         nest = self.nest
         return nest.outer - 1 if nest.lanes is not LaneAxis.INNER else nest.outer + nest.inner - 1
 
     def _at(self, number: int, position: CodePosition) -> IRValue:
-        """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
+        """The address of a buffer, or the value of a running index, at the serial indices of a position."""
         return self._further(number, self.bases[number], position.serial)
 
     def _far(self, number: int, position: CodePosition) -> IRValue:
-        """How far each lane has moved along the lane axis, in elements."""
+        """The offset of each lane along the lane axis, in elements."""
         b, axis = self.b, self.lane_axis()
         if self.nest.flat:
             return self._far_flat(number, position)
@@ -265,7 +265,7 @@ class BufferAccess:
         return moved
 
     def _moves(self, number: int, position: CodePosition) -> Stride:
-        """How a buffer moves along the lanes of a place."""
+        """The kind of stride by which a buffer moves along the lanes of a position."""
         strides = self.nest.buffers[number].strides
         if position.lane is None:
             return Stride.NONE
@@ -274,7 +274,7 @@ class BufferAccess:
         return strides[self.lane_axis()]
 
     def load(self, op: Op, values: list[Register], position: CodePosition) -> Register:
-        """What a load instruction gives."""
+        """Emit a load instruction; its value."""
         b, number = self.b, op.entry
         element = MEMORY[op.type]
         base = self._at(number, position)
@@ -303,14 +303,14 @@ class BufferAccess:
         return self.e.from_memory(value, op.type)
 
     def _by_lanes(self, type_: Type, position: CodePosition) -> bool:
-        """Whether lanes that are some elements apart are read and written one by one: faster than by one instruction.
+        """Whether strided lanes are accessed one by one, where that is faster than a gather or scatter.
 
         Measured on Zen 4, where a gather takes two to three times as long as its loads, and a scatter more.
         """
         return position.mask is None and position.lanes > 1 and not type_.is_complex and not self.nest.flat
 
     def _lane_addresses(self, number: int, element: str, base: IRValue, position: CodePosition) -> list[IRValue]:
-        """Where each lane is in a buffer that moves by a stride along the lanes."""
+        """The address of each lane in a buffer that is strided along the lanes."""
         b, axis = self.b, self.lane_axis()
         doubled = self.nest.buffers[number].strides[axis] is Stride.DOUBLE
         step = self.integer(2) if doubled else self._stride(number, axis)
@@ -323,7 +323,7 @@ class BufferAccess:
         return self.b.integer("add", index, index)
 
     def _every_second(self, element: str, address: IRValue, position: CodePosition) -> IRValue:
-        """Every second element; what lies between them is read along, but nothing after the last one."""
+        """Load every second element: those in between are loaded too, but none beyond the last."""
         b, lanes = self.b, position.lanes
         if lanes == 1:
             return b.load(element, address)
@@ -334,13 +334,13 @@ class BufferAccess:
         return b.shuffle(b.masked_load(element, address, mask), list(range(0, 2 * lanes, 2)))
 
     def _gathered(self, op: Op, base: IRValue, index: IRValue, position: CodePosition) -> Register:
-        """Elements at an index for each lane."""
+        """Load an element at an index for each lane."""
         if op.type.is_complex:
             return register_pairs.gather(self.b, op.type, base, index, self._some(position))
         return self.b.gather(MEMORY[op.type], base, index, self._some(position))
 
     def added(self, index: IRValue, number: int, position: CodePosition) -> IRValue:
-        """A computed index for each lane, and what a buffer moves along the lanes besides."""
+        """A computed index for each lane, plus the offset of the buffer along the lanes."""
         b, moves = self.b, self._moves(number, position)
         if moves is Stride.NONE:
             return index
@@ -350,36 +350,36 @@ class BufferAccess:
         return b.integer("add" if moves is Stride.UNIT else "sub", index, lane)
 
     def _run(self, type_: Type, address: IRValue, position: CodePosition) -> Register:
-        """Consecutive elements of a type."""
+        """Load consecutive elements of a type; the value in registers."""
         if type_.is_complex:
             return register_pairs.load(self.b, type_, address, position.lanes, position.mask)
         return self.consecutive(MEMORY[type_], address, position)
 
     def consecutive(self, element: str, address: IRValue, position: CodePosition) -> IRValue:
-        """Consecutive elements, as many as there are lanes."""
+        """Load consecutive elements, one a lane."""
         if position.mask is None:
             return self.b.load(element, address, lanes=position.lanes)
         return self.b.masked_load(element, address, position.mask)
 
     def _turned(self, value: Register) -> Register:
-        """The lanes in the opposite order."""
+        """The lanes of a value in reverse order."""
         return register_pairs.each(lambda part: self.b.shuffle(part, list(range(part.lanes - 1, -1, -1))), value)
 
     def _backwards(self, position: CodePosition) -> CodePosition:
-        """A place whose mask is for lanes in the opposite order."""
+        """A position with the mask in reverse order of lanes."""
         return position if position.mask is None else dataclasses.replace(position, mask=self._turned(position.mask))
 
     def _last(self, base: IRValue, element: str, position: CodePosition) -> IRValue:
-        """The address of the last lane of a buffer that is walked backwards."""
+        """The address of the last lane in a buffer that is walked backwards."""
         far = self.b.integer("add", position.lane, self.integer(position.lanes - 1))
         return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
 
     def _some(self, position: CodePosition) -> IRValue:
-        """The mask of a place; all lanes where it has none."""
+        """The mask of a position; an all-true one where it has none."""
         return position.mask if position.mask is not None else self.b.constant("i1", 1, position.lanes)
 
     def index(self, op: Op, position: CodePosition) -> IRValue:
-        """What an index instruction gives: where each lane is along an axis."""
+        """Emit an index instruction: the index of each lane along an axis."""
         b, lanes, number = self.b, position.lanes, op.entry
         value = self._at(number, position)
         moves = self._moves(number, position)
@@ -393,22 +393,22 @@ class BufferAccess:
             return value
         return b.integer("add" if moves is Stride.UNIT else "sub", value, b.steps(value.element, lanes))
 
-    def stores(self, section: Section, values: list[Register], position: CodePosition) -> None:
-        """Write what a section stores."""
+    def stores(self, nest_pass: NestPass, values: list[Register], position: CodePosition) -> None:
+        """Emit the stores of a pass."""
         b, nest = self.b, self.nest
-        for number, source in section.stores:
+        for number, source in nest_pass.stores:
             access = nest.buffers[number]
             element = MEMORY[access.type]
             value = self.e.to_memory(values[source], access.type)
             base = self._at(number, position)
-            if section.level is SectionLevel.ROW and nest.split >= 0:
-                base = b.offset(base, element, b.integer("mul", self.block, self.words[WordKind.STEP, 0, 0]))
+            if nest_pass.level is PassLevel.ROW and nest.split >= 0:
+                base = b.offset(base, element, b.integer("mul", self.block, self.scalars[ScalarKind.STEP, 0, 0]))
             self._store(value, number, base, position)
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             self._scatter(scatter, values, position)
 
     def _store(self, value: Register, number: int, base: IRValue, position: CodePosition) -> None:
-        """Write a value from where a buffer is at the serial indices of a place."""
+        """Store a value, given the buffer's address at the serial indices."""
         b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, position)
         if moves is Stride.NONE:
             self._write(register_pairs.each(lambda part: b.extract(part, 0), value), base, None)
@@ -423,14 +423,14 @@ class BufferAccess:
             self._spread(value, type_, base, self._far(number, position), position)
 
     def _spread(self, value: Register, type_: Type, base: IRValue, index: IRValue, position: CodePosition) -> None:
-        """Write each lane to an index of its own; the last one wins."""
+        """Store each lane at an index of its own; of equal indices the last lane wins."""
         if isinstance(value, ComplexRegisters):
             register_pairs.scatter(self.b, type_, value, base, index, self._some(position))
         else:
             self.b.scatter(value, base, index, self._some(position))
 
     def _scatter(self, scatter: Scatter, values: list[Register], position: CodePosition) -> None:
-        """Write at a computed place; what is added to is read first."""
+        """Store at a computed offset; an adding scatter loads the old element first."""
         b, number = self.b, scatter.buffer
         type_, value = self.nest.buffers[number].type, values[scatter.value]
         if scatter.mode is StoreMode.ADD:
@@ -445,7 +445,7 @@ class BufferAccess:
             self._store(value, number, b.offset(base, MEMORY[type_], offset), position)
 
     def _write(self, value: Register, address: IRValue, mask: IRValue | None) -> None:
-        """Write consecutive elements."""
+        """Store consecutive elements."""
         if isinstance(value, ComplexRegisters):
             register_pairs.store(self.b, value, address, mask)
         else:

@@ -1,4 +1,4 @@
-"""How each element-wise primitive becomes instructions, on any number of lanes.
+"""The lowering of each element-wise primitive to LLVM IR, on any number of lanes.
 
 Half-width floats are held as ``float`` and rounded after each operation; predicates are held as single bits until their
 number is needed.
@@ -27,7 +27,7 @@ from nxkernel.types import Type
 
 
 class Emitter:
-    """Writes element-wise instructions with one builder.
+    """Emits element-wise instructions with one builder.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Emitter:
     mask : IRValue or None
         The lanes that count, those before an end; all where there is none.
     failure : IRValue or None
-        The address of the word for an error that a function of the user's raises.
+        The address at which a function of the user's that raises an error says so.
     """
 
     def __init__(self, b: FunctionBuilder, inline: bool) -> None:
@@ -53,17 +53,17 @@ class Emitter:
     # Values ----------------------------------------------------------------------------------------------------
 
     def splat(self, value: Register, lanes: int) -> Register:
-        """A scalar repeated in every lane."""
+        """A scalar broadcast to every lane."""
         return each(lambda part: self.b.splat(part, lanes), value)
 
     def number(self, value: Register, type_: Type) -> Register:
-        """The value as a number: a single bit becomes 0 or 1 of its type."""
+        """A value as a number: a truth value becomes 0 or 1 of its type."""
         if value.element == "i1" and REGISTER[type_] != "i1":
             return self.b.convert("zext", value, REGISTER[type_])
         return value
 
     def truth(self, value: Register) -> IRValue:
-        """Whether the value is anything but zero, as single bits."""
+        """Whether a value is not zero, as an i1 a lane."""
         if isinstance(value, ComplexRegisters):
             return self.b.integer("or", self.truth(value.re), self.truth(value.im))
         if value.element == "i1":
@@ -74,7 +74,7 @@ class Emitter:
         return self.b.icmp("ne", value, zero)
 
     def rounded(self, value: IRValue, type_: Type) -> IRValue:
-        """A float rounded to half width and back; other types as they are."""
+        """A float rounded to half width and back; other types unchanged."""
         if type_ is types.f16:
             return half_precision.widened(self.b, half_precision.narrowed(self.b, value))
         if type_ is types.bf16:
@@ -82,7 +82,7 @@ class Emitter:
         return value
 
     def _brain_bits(self, value: IRValue, *, keep: bool) -> IRValue:
-        """The bits of a float rounded to the nearest bf16 (ties to even): in place, or as 16 bits."""
+        """The bits of a float rounded to the nearest bf16, ties to even: as 32 bits, or as 16."""
         b, lanes = self.b, value.lanes
         bits = b.bitcast(value, "i32")
         odd = b.integer("and", b.integer("lshr", bits, b.constant("i32", 16, lanes)), b.constant("i32", 1, lanes))
@@ -94,7 +94,7 @@ class Emitter:
         return b.convert("trunc", b.integer("lshr", chosen, b.constant("i32", 16, lanes)), "i16")
 
     def from_memory(self, value: Register, type_: Type) -> Register:
-        """A loaded element in its register form."""
+        """An element as loaded, converted to its form in registers."""
         if type_ is types.f16:
             return half_precision.widened(self.b, value)
         if type_ is types.bf16:
@@ -103,7 +103,7 @@ class Emitter:
         return value
 
     def to_memory(self, value: Register, type_: Type) -> Register:
-        """A register's value in the form in which memory holds it."""
+        """A register value converted to the form that memory holds."""
         value = self.number(value, type_)
         if type_ is types.f16:
             return half_precision.narrowed(self.b, value)
@@ -112,13 +112,13 @@ class Emitter:
         return value
 
     def elementary(self, name: str, *values: IRValue) -> IRValue:
-        """Call one of the elementary functions."""
+        """Call an elementary function of ours by name."""
         element, lanes = values[0].element, values[0].lanes
         symbol = elementary.define(self.b.module, name, element, lanes, inline=self.inline)
         return self.b.call(symbol, element, lanes, *values)
 
     def threefry(self, *values: IRValue) -> tuple[IRValue, IRValue]:
-        """Both words of a Threefry block, which those that want one each share where they stand in one basic block."""
+        """Both words of a Threefry block; instructions that want one word each share it within a basic block."""
         key = (self.b.block, *(value.text for value in values))
         if key not in self._blocks:
             self._blocks[key] = threefry.block(self.b, *values)
@@ -172,7 +172,7 @@ _BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select"
 
 
 def lowered(complex: bool = False) -> frozenset[str]:
-    """The names of the element-wise primitives that have a lowering, for real or for complex numbers."""
+    """The names of the element-wise primitives that have a lowering, for real or complex numbers."""
     if complex:
         return frozenset((*elementwise.TABLE, *_BY_TRUTH, "njit"))
     return frozenset((*_TABLE, *ELEMENTARY, "njit"))
@@ -279,7 +279,7 @@ def _right_shift(e: Emitter, type_: Type, values: list[IRValue], operand: Type) 
 
 
 def _shift(e: Emitter, type_: Type, values: list[IRValue], instruction: str) -> IRValue:
-    """A shift that is defined for every amount: beyond the width nothing but the sign is left."""
+    """A shift by any amount: beyond the width only the sign is left."""
     b = e.b
     left, right = (e.number(value, type_) for value in values)
     bits = WIDTH[left.element]
@@ -471,7 +471,9 @@ def _as_type(e: Emitter, type_: Type, values: list[IRValue], source: Type) -> IR
 
 
 def _odd(b: FunctionBuilder, value: IRValue) -> IRValue:
-    """A double cut to the digits of a float, the last one set where anything was lost, to be rounded again but once."""
+    """A double rounded to f32 precision with round-to-odd, so that rounding it again gives the correctly rounded
+    result.
+    """
     bits, lanes = b.bitcast(value, "i64"), value.lanes
     lost, last = b.constant("i64", (1 << 29) - 1, lanes), b.constant("i64", 1 << 29, lanes)
     kept = b.integer("and", bits, b.constant("i64", -1 << 29, lanes))

@@ -1,4 +1,4 @@
-"""Products and sums with one rounding on processors that have no instruction for that.
+"""Fused multiply-add in software, for processors that have no instruction for it.
 
 LLVM calls the C library's function for each lane there, some 50 times slower than this. What is computed is the same:
 elementary functions give the same bits on every processor.
@@ -23,7 +23,7 @@ def fused(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> 
 
 
 def _define(module: IRModule, element: str, lanes: int) -> str:
-    """Add the function to a module, unless it is there; the symbol to call."""
+    """Add the software function to a module, unless it is there; its symbol."""
     symbol, kind = f"nx.fused.{suffix(element, lanes)}", vector(element, lanes)
     if symbol not in module.defined:
         attributes = "noinline nounwind willreturn readnone"
@@ -43,7 +43,7 @@ def _sum(b: FunctionBuilder, left: IRValue, right: IRValue) -> tuple[IRValue, IR
 
 
 def _odd(b: FunctionBuilder, total: IRValue, error: IRValue) -> IRValue:
-    """A rounded sum of doubles that is odd where it is not exact, so that rounding it again rounds the true sum."""
+    """A double sum rounded to odd, given its error, so that rounding it again is correct."""
     lanes = total.lanes
     bits, zero, one = b.bitcast(total, "i64"), b.constant("double", 0, lanes), b.constant("i64", 1, lanes)
     wrong = b.fcmp("one", error, zero)
@@ -56,13 +56,13 @@ def _odd(b: FunctionBuilder, total: IRValue, error: IRValue) -> IRValue:
 
 
 def _of_floats(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
-    """In doubles a product of floats is exact; the sum is rounded twice, the first time to odd."""
+    """The f32 case: the product is exact in double, and the sum is rounded to odd first."""
     left, right, third = (b.convert("fpext", value, "double") for value in (left, right, third))
     return b.convert("fptrunc", _odd(b, *_sum(b, b.fmul(left, right, ""), third)), "float")
 
 
 def _of_doubles(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
-    """Boldo and Melquiond's algorithm (2008): the product as two doubles, and their sum with one rounding to odd.
+    """The f64 case (Boldo and Melquiond 2008): the product as two doubles, their sum rounded to odd, then rounded.
 
     Lanes near overflow and underflow, and those with infinity or NaN, are left to the C library.
     """
@@ -111,7 +111,7 @@ def _cut(b: FunctionBuilder, value: IRValue) -> tuple[IRValue, IRValue]:
 
 
 def _is_rare(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
-    """Lanes that the algorithm does not hold for, by the exponents."""
+    """The lanes whose exponents the algorithm does not support."""
     lanes = left.lanes
 
     def number(bits: int) -> IRValue:

@@ -1,4 +1,4 @@
-"""Floats of half width as instructions: the processor's own, or arithmetic of integers where it has none.
+"""Conversions of f16 as LLVM IR: the processor's instructions, or integer arithmetic where it has none.
 
 LLVM calls a function of the C compiler's library for each lane there, which few systems have.
 """
@@ -14,7 +14,7 @@ _INFINITY, _TOO_GREAT, _NORMAL, _UNIT, _APART = 0x7F800000, 0x47800000, 0x388000
 
 
 def widened(b: FunctionBuilder, value: IRValue) -> IRValue:
-    """A half as a ``float``, which is exact."""
+    """An f16 converted to f32, exactly."""
     if target_processor.has("f16c"):
         return b.convert("fpext", value, "float")
 
@@ -37,7 +37,7 @@ def widened(b: FunctionBuilder, value: IRValue) -> IRValue:
 
 
 def narrowed(b: FunctionBuilder, value: IRValue) -> IRValue:
-    """A ``float`` rounded to the nearest half, half to even."""
+    """An f32 rounded to the nearest f16, ties to even."""
     if target_processor.has("f16c"):
         return b.convert("fptrunc", value, "half")
 

@@ -1,4 +1,4 @@
-"""Quotients, remainders and powers of integers: defined for every operand, and none of them traps."""
+"""Integer quotients, remainders and powers that are defined for all operands and never trap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder,
 
 
 def division(b: FunctionBuilder, left: IRValue, right: IRValue, which: str, *, signed: bool) -> IRValue:
-    """The quotient (``"div"``) or the remainder (``"rem"``): by zero it is 0, and the least number by -1 wraps."""
+    """The quotient (``"div"``) or remainder (``"rem"``): division by zero gives 0, and the least
+    number over -1 wraps.
+    """
     zero, one = b.constant(right.element, 0, right.lanes), b.constant(right.element, 1, right.lanes)
     by_zero = b.icmp("eq", right, zero)
     if not signed:
@@ -20,7 +22,7 @@ def division(b: FunctionBuilder, left: IRValue, right: IRValue, which: str, *, s
 
 
 def _divided(b: FunctionBuilder, left: IRValue, right: IRValue, sign: str, which: str) -> IRValue:
-    """A quotient or remainder by what is neither 0 nor -1.
+    """The quotient or remainder where the divisor is neither 0 nor -1.
 
     Processors divide integers one by one but floats as vectors. In floats of more digits than the integers have bits,
     a quotient that is no whole number is not rounded to one, so that cutting its fraction off is exact.
@@ -34,7 +36,7 @@ def _divided(b: FunctionBuilder, left: IRValue, right: IRValue, sign: str, which
 
 
 def power(b: FunctionBuilder, left: IRValue, right: IRValue, *, signed: bool) -> IRValue:
-    """A power, truncated toward zero where the exponent is negative; it wraps."""
+    """A wrapping power; truncated toward zero where the exponent is negative."""
     symbol = _define_power(b, left.element, left.lanes)
     result = b.call(symbol, left.element, left.lanes, left, right)
     if not signed:
@@ -48,7 +50,7 @@ def power(b: FunctionBuilder, left: IRValue, right: IRValue, *, signed: bool) ->
 
 
 def _define_power(b: FunctionBuilder, element: str, lanes: int) -> str:
-    """The function that raises integers to a power by squaring, taking the exponent as unsigned; it wraps."""
+    """The function for integer powers by squaring, with an unsigned exponent; it wraps."""
     symbol = f"nx.whole_pow.{suffix(element, lanes)}"
     if symbol in b.module.defined:
         return symbol

@@ -1,4 +1,4 @@
-"""LLVM IR as text, written straight from vectors of a fixed number of lanes.
+"""A builder of LLVM IR text for scalars and vectors of a fixed number of lanes.
 
 llvmlite's own builder costs 10 to 25 µs an instruction, which is more than LLVM needs to compile it. Here
 an instruction is one formatted line. A value is scalar (``lanes == 1``) or a vector; every method takes and
@@ -29,7 +29,7 @@ _LEFT = f"""{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, \
 
 @dataclass(frozen=True, slots=True)
 class IRValue:
-    """An SSA value or a constant: its element type, its number of lanes, and how the text names it."""
+    """An SSA value or constant: its element type, number of lanes, and spelling in the text."""
 
     element: str
     lanes: int
@@ -56,7 +56,7 @@ def suffix(element: str, lanes: int) -> str:
 
 
 def literal(element: str, number: float | int) -> str:
-    """A scalar constant in LLVM's spelling; floats are hexadecimal, so that no digit is lost."""
+    """A scalar constant in LLVM's spelling; floats are hexadecimal, so that they are exact."""
     if element == "i1":
         return "true" if number else "false"
     if element in ("float", "double"):
@@ -71,7 +71,7 @@ def literal(element: str, number: float | int) -> str:
 
 @dataclass
 class IRModule:
-    """Functions under construction, and the declarations that they need."""
+    """An LLVM module under construction: functions and declarations."""
 
     functions: list[str] = field(default_factory=list)
     declarations: dict[str, str] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class IRModule:
             self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}".rstrip()
 
     def take_in(self, other: IRModule, symbol: str) -> str:
-        """Make the functions of another module part of this one; the one of that name is inlined where it is called.
+        """Merge another module into this one; its function `symbol` is marked to be inlined where it is called.
 
         What it reads of its table may then be written by its caller. Its loops stay as they are: their steps are
         vectors already, and few. Where it is called in many places, it is called there: LLVM's time would grow faster
@@ -120,7 +120,7 @@ class IRModule:
 
 
 class FunctionBuilder:
-    """Writes the body of one function; ``finish`` adds it to the module."""
+    """Builds the body of one function; ``finish`` adds it to its module."""
 
     def __init__(
         self,
@@ -150,16 +150,16 @@ class FunctionBuilder:
         return IRValue(element, lanes, name)
 
     def do(self, text: str) -> None:
-        """Append an instruction without a result."""
+        """Append an instruction that has no result."""
         self._lines.append("  " + text)
 
     def label(self, hint: str) -> str:
-        """A fresh block name."""
+        """A new block name."""
         self._count += 1
         return f"{hint}.{self._count}"
 
     def start(self, block: str) -> None:
-        """Begin a block; the one before must have ended in a branch."""
+        """Start a block; the previous one must have ended in a branch."""
         self._lines.append(f"{block}:")
         self.block = block
 
@@ -168,11 +168,11 @@ class FunctionBuilder:
         self.do(f"br label %{block}")
 
     def branch_if(self, condition: IRValue, then: str, otherwise: str) -> None:
-        """Jump on a scalar condition of one bit."""
+        """Branch on a scalar i1."""
         self.do(f"br i1 {condition.text}, label %{then}, label %{otherwise}")
 
     def finish(self) -> None:
-        """Close the function and hand its text to the module."""
+        """End the function and add its text to the module."""
         self.module.functions.append("\n".join([self._head + " {", "entry:", *self._stack_slots, *self._lines, "}"]))
         self.module.defined.add(self.name)
 
@@ -186,13 +186,13 @@ class FunctionBuilder:
         return IRValue(element, lanes, text)
 
     def steps(self, element: str, lanes: int) -> IRValue:
-        """The constant 0, 1, 2, …, one number a lane."""
+        """The constant vector 0, 1, 2, …"""
         if lanes == 1:
             return self.constant(element, 0)
         return IRValue(element, lanes, "<" + ", ".join(f"{element} {lane}" for lane in range(lanes)) + ">")
 
     def splat(self, value: IRValue, lanes: int) -> IRValue:
-        """A scalar repeated in every lane."""
+        """A scalar broadcast to every lane."""
         if lanes == value.lanes:
             return value
         kind = vector(value.element, lanes)
@@ -219,7 +219,7 @@ class FunctionBuilder:
         )
 
     def interleave(self, left: IRValue, right: IRValue) -> IRValue:
-        """The lanes of two vectors by turns: the first of both, the second of both, and so on."""
+        """The lanes of two vectors interleaved: the first of both, then the second of both, and so on."""
         lanes = left.lanes
         if lanes == 1:
             first = self.emit(f"insertelement {vector(left.element, 2)} poison, {left}, i64 0", left.element, 2)
@@ -228,7 +228,7 @@ class FunctionBuilder:
         return self.emit(f"shufflevector {left}, {right}, <{2 * lanes} x i32> <{mask}>", left.element, 2 * lanes)
 
     def recut(self, value: IRValue, element: str) -> IRValue:
-        """The same bits as lanes of another width, so that there are more or fewer of them."""
+        """A vector bitcast to lanes of another width, and thus another number of lanes."""
         lanes = value.lanes * WIDTH[value.element] // WIDTH[element]
         return self.emit(f"bitcast {value} to {vector(element, lanes)}", element, lanes)
 
@@ -262,7 +262,7 @@ class FunctionBuilder:
         return self.intrinsic("fma", left, right, third)
 
     def integer(self, name: str, left: IRValue, right: IRValue) -> IRValue:
-        """An integer instruction by name: add sub mul sdiv udiv srem urem and or xor shl lshr ashr."""
+        """An integer instruction by its LLVM name: add sub mul sdiv udiv srem urem and or xor shl lshr ashr."""
         return self._two(name, left, right)
 
     def fcmp(self, predicate: str, left: IRValue, right: IRValue) -> IRValue:
@@ -321,21 +321,21 @@ class FunctionBuilder:
     def load(
         self, element: str, address: IRValue, *, lanes: int = 1, invariant: bool = False, note: str = ""
     ) -> IRValue:
-        """Consecutive elements from memory; `invariant` says that nothing writes there while the function runs."""
+        """Load consecutive elements; `invariant` promises that the memory does not change while the function runs."""
         note = f", align {max(WIDTH.get(element, 64) // 8, 1)}" + (", !invariant.load !0" if invariant else note)
         return self.emit(f"load {vector(element, lanes)}, {address}{note}", element, lanes)
 
     def store(self, value: IRValue, address: IRValue, note: str = "") -> None:
-        """Consecutive elements to memory."""
+        """Store consecutive elements."""
         self.do(f"store {value}, {address}, align {max(WIDTH.get(value.element, 64) // 8, 1)}{note}")
 
     def alloca(self, element: str, count: IRValue | int) -> IRValue:
-        """Room on the stack for so many elements, aligned for vectors."""
+        """Allocate stack memory for `count` elements, aligned for vectors, here."""
         count = count if isinstance(count, IRValue) else self.constant("i64", count)
         return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
 
     def stack_slot(self, element: str, count: int, *, zero: bool = False) -> IRValue:
-        """Room on the stack as `alloca` gives it, taken once when the function begins, wherever it is asked for."""
+        """Allocate stack memory in the entry block, once, wherever this is called."""
         self._count += 1
         name = f"%v{self._count}"
         self._stack_slots.append(f"  {name} = alloca {element}, i64 {count}, align 64")
@@ -344,7 +344,7 @@ class FunctionBuilder:
         return IRValue("ptr", 1, name)
 
     def masked_load(self, element: str, address: IRValue, mask: IRValue) -> IRValue:
-        """Consecutive elements, one for each lane of the mask; those outside of it are zero and are not read."""
+        """Load consecutive elements, one a lane; lanes outside the mask are zero and are not read."""
         lanes = mask.lanes
         if lanes == 1:
             return self.load(element, address)
@@ -354,7 +354,7 @@ class FunctionBuilder:
         return self.emit(f"call {kind} @{name}({address}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
 
     def masked_store(self, value: IRValue, address: IRValue, mask: IRValue | None) -> None:
-        """Write consecutive elements: those lanes alone that the mask has, all without one."""
+        """Store consecutive elements: the lanes of the mask, or all without one."""
         if value.lanes == 1 or mask is None:
             return self.store(value, address)
         name = f"llvm.masked.store.{suffix(value.element, value.lanes)}.p0"
@@ -364,7 +364,7 @@ class FunctionBuilder:
     def gather(
         self, element: str, base: IRValue, index: IRValue, mask: IRValue, unit: str = "", align: int = 0
     ) -> IRValue:
-        """Elements at `index` (a vector of integers) from `base`; lanes outside the mask are zero and are not read.
+        """Load elements at integer indices from `base`; lanes outside the mask are zero and are not read.
 
         The index counts elements, or what `unit` says; `align` is what addresses are multiples of, if not the element.
         """
@@ -382,7 +382,7 @@ class FunctionBuilder:
     def scatter(
         self, value: IRValue, base: IRValue, index: IRValue, mask: IRValue, unit: str = "", align: int = 0
     ) -> None:
-        """Write the lanes of the mask to `index` (a vector of i64) from `base`; as in `gather`."""
+        """Store the lanes of the mask at i64 indices from `base`; as in `gather`."""
         unit = unit or value.element
         if value.lanes == 1:
             return self.store(value, self.offset(base, unit, index))
@@ -395,7 +395,7 @@ class FunctionBuilder:
     # Loops -----------------------------------------------------------------------------------------------------
 
     def phi(self, element: str, lanes: int = 1) -> Phi:
-        """A value that depends on the block that control came from; give its sources with ``add``."""
+        """A phi node: a value that depends on the preceding block; give its sources with ``add``."""
         value = self.emit("", element, lanes)
         line = len(self._lines) - 1
         return Phi(self, line, value)
@@ -403,7 +403,7 @@ class FunctionBuilder:
 
 @dataclass
 class Phi:
-    """A phi under construction."""
+    """A phi node under construction."""
 
     builder: FunctionBuilder
     line: int
@@ -411,13 +411,13 @@ class Phi:
     sources: list[str] = field(default_factory=list)
 
     def add(self, value: IRValue, block: str) -> None:
-        """Say which value comes from a block."""
+        """Add the value that comes from a block."""
         self.sources.append(f"[ {value.text}, %{block} ]")
         self.builder._lines[self.line] = f"  {self.value.text} = phi {self.value.type} {', '.join(self.sources)}"
 
 
 class RangeLoop:
-    """``for index in range(start, stop, step)`` with values carried from one turn to the next.
+    """``for index in range(start, stop, step)`` with values carried from one iteration to the next.
 
     The body is written between construction and ``end``, which takes the carried values of the next iteration;
     ``values`` are those of this iteration, and after ``end`` those of the last.
@@ -448,7 +448,7 @@ class RangeLoop:
         b.start(body)
 
     def end(self, *carried: IRValue) -> list[IRValue]:
-        """Close the body; the values that the loop ends with."""
+        """End the body, with the next carried values; the final carried values."""
         b = self.b
         self._index.add(b.integer("add", self.index, self._step), b.block)
         for phi, value in zip(self._phis, carried, strict=True):

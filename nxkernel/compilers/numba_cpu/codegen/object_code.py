@@ -1,4 +1,4 @@
-"""LLVM IR to object code, with llvmlite, the part of Numba that brings LLVM.
+"""LLVM IR to object code by llvmlite.
 
 Kernels are vectors already, so that all they need is to have small functions inlined: on a chain of 200 operations that
 is 15 ms, where the passes that Numba runs on code that comes from Python, and its vectorizer, take 75 ms for the same
@@ -19,12 +19,12 @@ from nxkernel.numba_functions import ScalarFunction, core, run_passes
 
 @functools.cache
 def _machine() -> llvm.TargetMachine:
-    """What makes code that is loaded into this process."""
+    """The target machine for code that is loaded into this process."""
     return target_processor.target_machine()
 
 
 def _module(text: str) -> llvm.ModuleRef:
-    """A module of LLVM IR, with the functions of the user's that it calls."""
+    """A parsed LLVM module, linked with the user's functions that it calls."""
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
@@ -46,14 +46,14 @@ def _optimize_loops(module: llvm.ModuleRef, *, unrolling: bool = True) -> None:
 
 @functools.cache
 def _builder(level: int, unrolling: bool = True) -> llvm.PassBuilder:
-    """What makes passes; one for all, since LLVM never gives back what it takes for one."""
+    """A pass builder; kept, since LLVM leaks the memory of each."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = unrolling
     return llvm.create_pass_builder(_machine(), options)
 
 
 def compile_object(text: str, *, loops: bool = False) -> bytes:
-    """Object code for a module of LLVM IR.
+    """Compile a module of LLVM IR to an object file.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def compile_object(text: str, *, loops: bool = False) -> bytes:
 
 
 def optimized(text: str, name: str, function: ScalarFunction) -> Any:
-    """A module that calls a function of the user's, with that function, and loops that became vectors.
+    """A module that calls a user's function, linked with it and optimized, its loops vectorized.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def optimized(text: str, name: str, function: ScalarFunction) -> Any:
 
 
 def assembly(text: str) -> str:
-    """The machine code of a module, as text for people."""
+    """The machine code of a module as assembly text."""
     module = _module(text)
     _inline(module)
     return _machine().emit_assembly(module)

@@ -1,4 +1,4 @@
-"""Reductions as instructions: what is carried from step to step, how an element joins it, how lanes become one.
+"""Reductions as LLVM IR: carried values, how an element joins them, how lanes are combined at the end.
 
 The order of every reassociation is fixed by the shape alone: results are the same bits on any number of threads.
 """
@@ -14,13 +14,13 @@ from nxkernel.compilers.schedule.loop_nest import Reduce
 
 
 def reductions(complex: bool = False) -> frozenset[str]:
-    """The names of the reductions that have code, for real or for complex numbers."""
+    """The names of the reductions that have a lowering, for real or complex numbers."""
     joined = [name for name, row in REDUCTIONS.items() if row.join in lowered(complex) and not row.sign]
     return frozenset(["reduce", *joined, *LOGIC, *(() if complex else ARGUMENTS)])
 
 
 class RegisterAccumulator:
-    """One reduction of a section.
+    """The carried values of one reduction of a pass.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RegisterAccumulator:
         self.width = len(self.elements)
 
     def start(self, lanes: int | None = None) -> list[IRValue]:
-        """The values before the first step."""
+        """The initial carried values."""
         lanes = self.lanes if lanes is None else lanes
         first = self.e.b.constant(self.elements[0], self.reduce.identity, lanes)
         if not self.arg:
@@ -51,7 +51,7 @@ class RegisterAccumulator:
         return [first, self.e.b.constant(self.elements[1], far, lanes)]
 
     def step(self, held: list[IRValue], fed: list[Register], mask: IRValue | None) -> list[IRValue]:
-        """The carried values after one more vector; lanes outside the mask stay as they are."""
+        """The carried values after one more vector; lanes outside the mask are unchanged."""
         if self.logic:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
         else:
@@ -66,7 +66,7 @@ class RegisterAccumulator:
         return [self.e.b.select(mask, value, old) for value, old in zip(new, held, strict=True)]
 
     def join(self, left: list[IRValue], right: list[IRValue]) -> list[IRValue]:
-        """Two partial results as one; `left` comes first."""
+        """Two partial results joined; `left` comes first in order."""
         e, name, type_ = self.e, self.reduce.name, self.reduce.type
         if self.arg:
             return self._better(left, right)
@@ -89,7 +89,7 @@ class RegisterAccumulator:
         return [b.select(one, kept, multiplied) for kept, multiplied in zip(other, product, strict=True)]
 
     def _later(self, held: list[IRValue], fed: list[IRValue]) -> list[IRValue]:
-        """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
+        """As `_better`, for elements that come after those held in every lane, so that ties are decided."""
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = held, fed
         greater, last = self.reduce.sign == ">", self.reduce.takes_last
@@ -105,7 +105,9 @@ class RegisterAccumulator:
         return [b.select(take, c, a), b.select(take, j, i)]
 
     def _better(self, left: list[IRValue], right: list[IRValue]) -> list[IRValue]:
-        """The better of two (value, index) pairs: NaN is best, ties go to the lower index, or the higher if wanted."""
+        """The better of two (value, index) pairs, lane by lane: NaN is best; ties go to the lower index, or the higher
+        if wanted.
+        """
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = left, right
         greater = self.reduce.sign == ">"
@@ -125,7 +127,7 @@ class RegisterAccumulator:
         return [b.select(take, c, a), b.select(take, j, i)]
 
     def narrowed(self, held: list[IRValue], to: int) -> list[IRValue]:
-        """What all lanes have, in fewer of them: they are halved in a fixed order."""
+        """The carried lanes combined into fewer ones, by halving in a fixed order."""
         b, lanes = self.e.b, held[0].lanes
         while lanes > to:
             lanes //= 2
@@ -135,11 +137,11 @@ class RegisterAccumulator:
         return held
 
     def finish(self, held: list[IRValue], first: IRValue) -> Register:
-        """All lanes as one scalar; `first` is the first index of the range."""
+        """The result of all lanes as one scalar; `first` is the first index of the range."""
         return self.lanewise(self.narrowed(held, 1), first)
 
     def lanewise(self, held: list[IRValue], first: IRValue) -> Register:
-        """The result of each lane by itself."""
+        """The result of each lane, where lanes are separate reductions."""
         if not self.arg:
             return from_parts(held)
         b, index = self.e.b, held[1]

@@ -1,4 +1,4 @@
-"""Register tiling: a nest keeps a tile of results in registers while it loops over the reduced axes.
+"""Register tiling on processors: a tile of results stays in registers while the reduced axes are looped over.
 
 What a row of a tile does not depend on is computed once for all of them, as is what a vector does not depend on: a
 product of matrices multiplies each vector that it loads by one number for each row.
@@ -16,18 +16,18 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, Rang
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
 from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
-from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, Op, Section, SectionLevel, Stride
+from nxkernel.compilers.schedule.loop_nest import BufferRole, Nest, NestPass, Op, PassLevel, Stride
 
 
 class TileMemory(BufferAccess):
-    """Reads and writes at the rows of a tile; addresses advance loop by loop, not from the start for each access."""
+    """Loads and stores at the rows of a tile; addresses are advanced loop by loop."""
 
     def __init__(self, nest: Nest, emitter: Emitter) -> None:
         super().__init__(nest, emitter)
         self._levels: list[dict[tuple[int, int], IRValue]] = []
 
     def locate(self, position: IRValue) -> None:
-        """From a step of the parallel range to the outer indices, and to the first row and lane of its tile."""
+        """Compute the base addresses of the tile for a step of the parallel range."""
         b, nest = self.b, self.nest
         rows, vectors, lanes = nest.tile
         serial = list(range(nest.outer - (2 if rows > 1 else 1)))
@@ -54,7 +54,7 @@ class TileMemory(BufferAccess):
         return self.b.integer("sdiv", self.b.integer("add", size, self.integer(by - 1)), self.integer(by))
 
     def enter(self, axis: int, index: IRValue) -> None:
-        """Advance everything to an index of an inner axis."""
+        """Advance the addresses to an index of an inner axis."""
         level = dict(self._levels[-1])
         for buffer, access in enumerate(self.nest.buffers):
             if access.strides[axis] is Stride.NONE:
@@ -71,7 +71,7 @@ class TileMemory(BufferAccess):
         return self.b.offset(base, MEMORY[access.type], far)
 
     def leave(self) -> None:
-        """Go back to before the innermost axis that was entered."""
+        """Restore the addresses from before the innermost axis that was entered."""
         self._levels.pop()
 
     def _at(self, number: int, position: CodePosition) -> IRValue:
@@ -79,10 +79,10 @@ class TileMemory(BufferAccess):
 
 
 class TiledLowering(Lowering):
-    """Writes the kernel of such a nest."""
+    """Lowers a nest with a register tile."""
 
     def run(self) -> IRModule:
-        """The module."""
+        """Lower the nest; its module."""
         b, nest = self.b, self.nest
         begin = b.load("i64", IRValue("ptr", 1, "%args"))
         count = b.load("i64", IRValue("ptr", 1, "%dims"))
@@ -111,31 +111,32 @@ class TiledLowering(Lowering):
             lane = b.integer("add", self.m.first_lane, self.integer(vector * self._lanes_))
             mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
             self._positions.append(CodePosition(self._lanes_, mask, lane, {}))
-        for section in nest.sections:
-            if section.level is SectionLevel.ROW:
-                self._finish(section, self._evaluate(section, {}))
+        for nest_pass in nest.passes:
+            if nest_pass.level is PassLevel.ROW:
+                self._finish(nest_pass, self._evaluate(nest_pass, {}))
             else:
-                self._full(section)
+                self._full(nest_pass)
 
-    def _finish(self, section: Section, values: Callable[[int, int], list[Register]]) -> None:
-        """Keep and store what a section gives, for every row and vector."""
+    def _finish(self, nest_pass: NestPass, values: Callable[[int, int], list[Register]]) -> None:
+        """Emit the slots and stores of a pass, for every row and vector of the tile."""
         for row in range(self._rows):
             for vector, position in enumerate(self._positions):
                 results = values(row, vector)
-                for slot, number in section.keeps:
+                for slot, number in nest_pass.keeps:
                     self._held[slot, row, vector] = self.e.number(results[number], self.nest.slots[slot])
-                self.m.stores(section, results, dataclasses.replace(position, row=row))
+                self.m.stores(nest_pass, results, dataclasses.replace(position, row=row))
 
-    def _full(self, section: Section) -> None:
+    def _full(self, nest_pass: NestPass) -> None:
         nest, b = self.nest, self.b
         cells = [(row, vector) for row in range(self._rows) for vector in range(self._vectors_)]
         accumulators = [
-            RegisterAccumulator(self.e, reduce, self._lanes_, index_type(section, reduce)) for reduce in section.reduces
+            RegisterAccumulator(self.e, reduce, self._lanes_, index_type(nest_pass, reduce))
+            for reduce in nest_pass.reduces
         ]
         carried: list[IRValue] = []
         for cell in cells:
             for accumulator in accumulators:
-                carried += self._start(section, accumulator, cell)
+                carried += self._start(nest_pass, accumulator, cell)
         opened = []
         for axis in range(nest.outer, nest.outer + nest.inner):
             loop = RangeLoop(b, self.integer(0), self.m.sizes[axis], self.integer(1), carried)
@@ -143,14 +144,14 @@ class TiledLowering(Lowering):
             opened.append(loop)
             carried = loop.values
         held = self._by_cell(cells, accumulators, carried)
-        values = self._evaluate(section, held)
+        values = self._evaluate(nest_pass, held)
         following: list[IRValue] = []
         for cell in cells:
             results = values(*cell)
             for accumulator, mine in zip(accumulators, held[cell], strict=True):
                 fed = [results[number] for number in accumulator.reduce.args]
                 following += accumulator.step(mine, fed, None)
-        self._finish(section, values)
+        self._finish(nest_pass, values)
         for loop in reversed(opened):
             self.m.leave()
             following = loop.end(*following)
@@ -160,10 +161,10 @@ class TiledLowering(Lowering):
                 value = from_parts([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
                 self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
 
-    def _start(self, section: Section, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
+    def _start(self, nest_pass: NestPass, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
         if not accumulator.reduce.is_fold:
             return accumulator.start()
-        first = section.code[accumulator.reduce.args[1]]
+        first = nest_pass.code[accumulator.reduce.args[1]]
         row, vector = cell
         position = dataclasses.replace(self._positions[vector], row=row)
         return parts(self.e.number(self._one(first, [], position, vector, []), first.type))
@@ -172,23 +173,25 @@ class TiledLowering(Lowering):
     def _by_cell(
         cells: list[tuple[int, int]], accumulators: list[RegisterAccumulator], values: list[IRValue]
     ) -> dict[tuple[int, int], list[list[IRValue]]]:
-        """Carried values for each cell and accumulator."""
+        """The carried values by cell and accumulator, from a flat list."""
         rest, by_cell = iter(values), {}
         for cell in cells:
             by_cell[cell] = [[next(rest) for _ in range(accumulator.width)] for accumulator in accumulators]
         return by_cell
 
     def _evaluate(
-        self, section: Section, held: dict[tuple[int, int], list[list[IRValue]]]
+        self, nest_pass: NestPass, held: dict[tuple[int, int], list[list[IRValue]]]
     ) -> Callable[[int, int], list[Register]]:
-        """A function that gives the values of a section's instructions at a row and vector, computing each once."""
+        """A function that gives the values of a pass's instructions at a row and vector of the tile, each computed
+        once.
+        """
         computed: dict[tuple[int, int, int], Register] = {}
-        depends = self._depends(section)
+        depends = self._depends(nest_pass)
 
         def at(row: int, vector: int) -> list[Register]:
             values: list[Register] = []
             position = dataclasses.replace(self._positions[vector], row=row)
-            for number, op in enumerate(section.code):
+            for number, op in enumerate(nest_pass.code):
                 by_row, by_vector = depends[number]
                 key = (number, row if by_row else 0, vector if by_vector else 0)
                 if key not in computed:
@@ -198,10 +201,10 @@ class TiledLowering(Lowering):
 
         return at
 
-    def _depends(self, section: Section) -> list[tuple[bool, bool]]:
-        """Whether each instruction differs between the rows, and between the vectors, of a tile."""
+    def _depends(self, nest_pass: NestPass) -> list[tuple[bool, bool]]:
+        """For each instruction whether it differs between the rows, and between the vectors, of a tile."""
         nest, depends = self.nest, []
-        for op in section.code:
+        for op in nest_pass.code:
             by_row = by_vector = op.name in ("slot", "carry")
             if op.name in ("load", "gather", "index"):
                 strides = nest.buffers[op.entry].strides

@@ -1,4 +1,4 @@
-"""Random bits as instructions: the rounds of Threefry-2x32, on any number of lanes."""
+"""Threefry-2x32 random bits as LLVM IR, on any number of lanes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValu
 
 
 def block(b: FunctionBuilder, k0: IRValue, k1: IRValue, x0: IRValue, x1: IRValue) -> tuple[IRValue, IRValue]:
-    """Both words of the blocks that a key makes of counters.
+    """Both 32-bit words of the Threefry blocks of a key and counters.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ _functions: weakref.WeakValueDictionary[str, ScalarFunction] = weakref.WeakValue
 def call(
     b: FunctionBuilder, function: ScalarFunction, values: Sequence[Register], mask: IRValue | None, failure: IRValue
 ) -> Register:
-    """Call a function for every lane.
+    """Call a user's function for every lane of the mask.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def call(
 
 
 def wrappers(text: str) -> list[Any]:
-    """The modules of the wrappers that a module of LLVM IR declares; linking takes them, so they are copies."""
+    """The modules of the wrappers that a module of LLVM IR declares, as copies to link."""
     return [_wrapper(_functions[key], int(lanes)).clone() for key, lanes in _DECLARED.findall(text)]
 
 
 @functools.lru_cache(maxsize=256)
 def _wrapper(function: ScalarFunction, lanes: int) -> Any:
-    """The module of a function's wrapper, optimized."""
+    """The optimized module of a user function's wrapper for vectors."""
     from nxkernel.compilers.numba_cpu.codegen.object_code import optimized
 
     symbol = f"{_PREFIX}{function.key}.{lanes}"
@@ -82,7 +82,7 @@ def _wrapper(function: ScalarFunction, lanes: int) -> Any:
 
 
 class _Wrapper:
-    """Writes a wrapper: arguments go to the stack, a loop over lanes calls the function, results come from the stack.
+    """Builds a wrapper: a loop over the lanes calls the function, by way of arrays on the stack.
 
     The function follows Numba's convention of calls: it is given the addresses for its result and for what describes
     an error, and returns a status. That part is left to Numba.
@@ -92,7 +92,7 @@ class _Wrapper:
         self.function, self.lanes = function, lanes
 
     def text(self, symbol: str) -> str:
-        """The module."""
+        """The LLVM module of the wrapper, named `symbol`."""
         from llvmlite import ir
 
         compiled, lanes = self.function.compiled, self.lanes
@@ -171,7 +171,7 @@ class _Wrapper:
 
 
 def _parts(context: Any, numba_type: Any) -> list[Any]:
-    """What the parts of a number are in vectors: as in registers of kernels."""
+    """The element types that a Numba number is made of in vectors."""
     from llvmlite import ir
     from numba.core import types
 
@@ -183,7 +183,7 @@ def _parts(context: Any, numba_type: Any) -> list[Any]:
 
 
 def _number(context: Any, b: Any, numba_type: Any, loaded: list[Any]) -> Any:
-    """Numba's value made of its parts."""
+    """A Numba value from its loaded parts."""
     from llvmlite import ir
     from numba.core import types
 
@@ -198,7 +198,7 @@ def _number(context: Any, b: Any, numba_type: Any, loaded: list[Any]) -> Any:
 
 
 def _parts_of_number(context: Any, b: Any, numba_type: Any, value: Any) -> list[Any]:
-    """The parts of Numba's value."""
+    """The parts of a Numba value."""
     from llvmlite import ir
     from numba.core import types
 
@@ -212,7 +212,7 @@ def _parts_of_number(context: Any, b: Any, numba_type: Any, value: Any) -> list[
 
 
 class Failure(host_calls.HostRequest):
-    """What a program asks Python for when a function has raised an error: the error, raised in Python.
+    """A callback that raises, in Python, the error of a user's function.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Failure(host_calls.HostRequest):
 
     @property
     def width(self) -> int:
-        """One address: where the error is described."""
+        """The number of addresses that a call takes: one, of the error's description."""
         return 1
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -230,14 +230,14 @@ class Failure(host_calls.HostRequest):
         self.names = list(dict.fromkeys(names))
 
     def __call__(self, addresses: Sequence[int]) -> None:
-        """Raise the error that an address describes."""
+        """Raise the error described at an address."""
         error = _error(addresses[0])
         error.add_note(f"Raised by {' or '.join(self.names)}, compiled by Numba, for one of the elements.")
         raise error
 
 
 class _Description(ctypes.Structure):
-    """How Numba describes an error: pickled class and arguments, or how to make those."""
+    """Numba's layout of an error: pickled class and arguments, or how to make them."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),

@@ -1,1 +1,1 @@
-"""The program of a graph for processors: one native function that runs kernels in order, with branches and loops."""
+"""The program of a graph on a processor: one native function that runs kernels in order, with branches and loops."""

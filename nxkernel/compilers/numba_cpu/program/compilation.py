@@ -1,4 +1,4 @@
-"""A program in the making: its text, its kernels and its native code, as passes add them."""
+"""A compilation in progress: plan, program text, kernels and native code, as passes add them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nxkernel.graph.expr import Graph
 
 
 class Compilation:
-    """A program in the making, to which each pass adds.
+    """A compilation in progress; each pass adds its result.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ class Compilation:
         self.graph, self.plan, self._needs = graph, plan, needs
 
     def write_program(self) -> None:
-        """Write the text of the program."""
+        """Write the program's LLVM IR."""
         self.text = program_writer.write(self.plan, len(self.graph.parameters), self.graph.updates)
         self.lowered = time.perf_counter()
 
     def load_kernels(self) -> None:
-        """Get the native code of the kernels."""
+        """Load the native code of the kernels."""
         self.kernels, self.uses = graph_compilation.records(self.plan, self.text.symbol)
 
     def link_program(self) -> None:
-        """Get the native code of the program, with the addresses of the kernels."""
+        """Load the native code of the program, with the addresses of its kernels."""
         text, begun = self.text, time.perf_counter()
         linked = text.named(self.uses)
         code = code_store.native(

@@ -1,4 +1,4 @@
-"""Code of loops and branches of a program: loop-carried buffers are swapped instead of copied."""
+"""LLVM IR of loops and branches in a program; loop-carried buffers are swapped instead of copied."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class _ControlParts:
 
     @property
     def b(self) -> FunctionBuilder:
-        """What the function is written with."""
+        """The builder of the function that is being written."""
         return self.w.b
 
     def scratch(self, offset: int) -> IRValue:
-        return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
+        return self.w.further(self.scope.address(self.control.scratch), self.w.scalar(offset))
 
     def work(self) -> IRValue:
         return self.scratch(self.loop_buffers.work)
 
     def operand_address(self, operand: Expr) -> Address:
-        """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
+        """The address of an operand for all bodies: of an array its own, of a scalar a stack slot."""
         if scalars.is_single(operand):
             slot = self.b.stack_slot("i8", 16)
             inline = Inline(self.scope)
@@ -45,24 +45,24 @@ class _ControlParts:
         return lambda: address
 
     def tag(self, operand: Expr) -> object:
-        """Whose memory an operand is in, for all parts."""
+        """The alias tag of an operand's memory, for all bodies; None for scalars."""
         return None if scalars.is_single(operand) else self.scope.tag(operand)
 
-    def home_tag(self, index: int, operand: Expr | None) -> object:
-        """Whose memory a result is in."""
+    def result_tag(self, index: int, operand: Expr | None) -> object:
+        """The alias tag of the memory that a result is computed in."""
         if self.shared[index] is not None:
             return self.scope.tag(operand)
         if self.results[index] is not None:
             return self.scope.tag(self.results[index])
         return (id(self), index)
 
-    def home(self, index: int, operand: Expr | None) -> IRValue:
-        """Where a result that is an array comes to be."""
+    def result_address(self, index: int, operand: Expr | None) -> IRValue:
+        """The address of the memory that an array result is computed in."""
         if self.shared[index] is not None:
             return self.scope.address(operand)
         if self.results[index] is not None:
             return self.scope.address(self.results[index])
-        return self.scratch(self.loop_buffers.homes[index])
+        return self.scratch(self.loop_buffers.results[index])
 
     def copy_one(self, target: IRValue, source: IRValue, like: Expr | Spec) -> None:
         """Copy a single element."""
@@ -70,38 +70,38 @@ class _ControlParts:
 
 
 class LoopParts(_ControlParts):
-    """What all ways to write a loop have in common."""
+    """The common part of sequential and parallel loops."""
 
     @property
     def count(self) -> int:
-        """How many parts its state has."""
+        """The number of values in the loop's state."""
         return self.node.params["state"]
 
-    def settled(self, index: int) -> Address:
-        """Where a part of the state comes to be, with what it is at first."""
+    def state_address(self, index: int) -> Address:
+        """The address of a state value, initialized."""
         operand = self.node.operands[index]
         if scalars.is_single(operand):
             return self.operand_address(operand)
-        home = self.home(index, operand)
+        target = self.result_address(index, operand)
         if self.shared[index] is None:
-            self.w.copy(home, self.scope.address(operand), bytes_of(operand))
-        return lambda: home
+            self.w.copy(target, self.scope.address(operand), bytes_of(operand))
+        return lambda: target
 
     def tags(self) -> list[object]:
-        """Whose memory state and captured values are in."""
+        """The alias tags of the state and of captured values."""
         operands = self.node.operands
         state = [
-            None if scalars.is_single(operand) else self.home_tag(index, operand)
+            None if scalars.is_single(operand) else self.result_tag(index, operand)
             for index, operand in enumerate(operands[: self.count])
         ]
         return state + [self.tag(operand) for operand in operands[self.count :]]
 
 
 class NativeLoop(LoopParts):
-    """A loop, one iteration after the other."""
+    """Writes a sequential loop."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the loop."""
         b, w = self.b, self.w
         condition, body = self.control.parts
         w.loops = True
@@ -109,14 +109,14 @@ class NativeLoop(LoopParts):
         state, captured = self.node.operands[:count], self.node.operands[count:]
         changes = swaps_of(body, count)
         inputs: list[Address] = []
-        homes: dict[int, IRValue] = {}
+        targets: dict[int, IRValue] = {}
         pointers: dict[Location, IRValue] = {}
         for index, operand in enumerate(state):
-            settled = self.settled(index)
+            address = self.state_address(index)
             if not scalars.is_single(operand):
-                homes[index] = settled()
-                settled = self._variable(pointers, Location.input(index), homes[index])
-            inputs.append(settled)
+                targets[index] = address()
+                address = self._variable(pointers, Location.input(index), targets[index])
+            inputs.append(address)
         inputs += [self.operand_address(operand) for operand in captured]
         moved = [Location.input(position) in changes.moves for position in range(len(inputs))]
         tags = [None if is_moved else tag for is_moved, tag in zip(moved, self.tags(), strict=True)]
@@ -130,18 +130,18 @@ class NativeLoop(LoopParts):
                 slot = b.stack_slot("i8", 16)
                 outputs.append(lambda slot=slot: slot)
         answer = b.stack_slot("i8", 16)
-        asked = NativeScope(w, condition, inputs, [lambda: answer], self.work, tags)
-        turned = NativeScope(w, body, inputs, outputs, self.work, tags)
-        head, inside, done = b.label("while"), b.label("turn"), b.label("after")
+        test = NativeScope(w, condition, inputs, [lambda: answer], self.work, tags)
+        iteration = NativeScope(w, body, inputs, outputs, self.work, tags)
+        head, inside, done = b.label("while"), b.label("body"), b.label("after")
         poll = Poll(w, body) if not is_short(self.control) else None
         b.branch(head)
         b.start(head)
-        asked.run()
-        truth = Inline(asked).truth(condition.graph.outputs[0].type, asked.at(condition.outputs[0]))
+        test.run()
+        truth = Inline(test).truth(condition.graph.outputs[0].type, test.at(condition.outputs[0]))
         b.branch_if(truth, inside, done)
         b.start(inside)
-        turned.run()
-        self._next(turned, body, count, changes, pointers)
+        iteration.run()
+        self._next(iteration, body, count, changes, pointers)
         if poll is not None:
             poll.write()
         b.branch(head)
@@ -150,23 +150,23 @@ class NativeLoop(LoopParts):
             self.w.copy(self.scratch(self.loop_buffers.spare[index]), inputs[index](), bytes_of(state[index]))
         for index, operand in enumerate(state):
             if index in changes.tangled:
-                self.w.copy(homes[index], self.scratch(self.loop_buffers.spare[index]), bytes_of(operand))
-            elif index in homes and Location.input(index) in changes.moves:
-                self._copy_back(inputs[index](), homes[index], bytes_of(operand))
-            elif index not in homes and self.results[index] is not None:
+                self.w.copy(targets[index], self.scratch(self.loop_buffers.spare[index]), bytes_of(operand))
+            elif index in targets and Location.input(index) in changes.moves:
+                self._copy_back(inputs[index](), targets[index], bytes_of(operand))
+            elif index not in targets and self.results[index] is not None:
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
     def _variable(self, pointers: dict[Location, IRValue], buffer: Location, address: IRValue) -> Address:
-        """A place that may be another one after each iteration."""
+        """An address that is kept in a stack slot, as it may change after each iteration."""
         slot = pointers[buffer] = self.b.stack_slot("ptr", 1)
         self.b.store(address, slot)
         return lambda: self.b.load("ptr", slot)
 
-    def _next(self, turned: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
-        """Make what an iteration gave the state of the next one."""
+    def _next(self, iteration: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
+        """Make the results of an iteration the state of the next one."""
         b = self.b
         for source, target in changes.copies:
-            self.w.copy(turned.at(target), turned.at(source), self._size(body, target))
+            self.w.copy(iteration.at(target), iteration.at(source), self._size(body, target))
         before = {buffer: b.load("ptr", pointers[buffer]) for buffer in changes.moves.values()}
         for buffer, other in changes.moves.items():
             b.store(before[other], pointers[buffer])
@@ -174,74 +174,74 @@ class NativeLoop(LoopParts):
         changed = [
             k for k in range(count) if Location.input(k) not in pointers and body.outputs[k] != Location.input(k)
         ]
-        values = [b.load(_bits(body.graph.parameters[k]), turned.at(body.outputs[k])) for k in changed]
+        values = [b.load(_bits(body.graph.parameters[k]), iteration.at(body.outputs[k])) for k in changed]
         for k, value in zip(changed, values, strict=True):
-            b.store(value, turned.at(Location.input(k)))
+            b.store(value, iteration.at(Location.input(k)))
 
     @staticmethod
     def _size(body: ProgramPlan, buffer: Location) -> int:
         kind, number = buffer
         return bytes_of(body.graph.parameters[number] if kind is MemoryKind.INPUT else body.arrays[number])
 
-    def _copy_back(self, address: IRValue, home: IRValue, size: int) -> None:
-        """Copy an array that the last iteration left in another buffer."""
+    def _copy_back(self, address: IRValue, target: IRValue, size: int) -> None:
+        """Copy an array that the last iteration left in another buffer to where it belongs."""
         b = self.b
-        moved, done = b.label("away"), b.label("home")
-        b.branch_if(b.icmp("ne", address, home), moved, done)
+        moved, done = b.label("moved"), b.label("in_place")
+        b.branch_if(b.icmp("ne", address, target), moved, done)
         b.start(moved)
-        self.w.copy(home, address, size)
+        self.w.copy(target, address, size)
         b.branch(done)
         b.start(done)
 
 
 class NativeBranch(_ControlParts):
-    """A branch, of which one side runs."""
+    """Writes a branch, of which one side runs."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the branch."""
         b = self.b
         self.w.loops = True
         predicate, *operands = self.node.operands
         addresses = [self.operand_address(operand) for operand in operands]
-        homes: list[IRValue] = []
+        targets: list[IRValue] = []
         for index, spec in enumerate(self.node.spec):
             if scalars.is_single(spec):
-                homes.append(b.stack_slot("i8", 16))
+                targets.append(b.stack_slot("i8", 16))
             else:
                 position = self.shared[index]
-                homes.append(self.home(index, None if position is None else self.node.operands[position]))
+                targets.append(self.result_address(index, None if position is None else self.node.operands[position]))
         inline = Inline(self.scope)
         truth = inline.e.truth(inline.value(predicate))
         sides, done = [b.label("then"), b.label("otherwise")], b.label("chosen")
         b.branch_if(truth, *sides)
         for label, plan in zip(sides, self.control.parts, strict=True):
             b.start(label)
-            self._side(plan, operands, addresses, homes)
+            self._side(plan, operands, addresses, targets)
             b.branch(done)
         b.start(done)
-        for result, home, spec in zip(self.results, homes, self.node.spec, strict=True):
+        for result, target, spec in zip(self.results, targets, self.node.spec, strict=True):
             if result is not None and scalars.is_single(spec):
-                self.copy_one(self.scope.address(result), home, spec)
+                self.copy_one(self.scope.address(result), target, spec)
 
-    def _side(self, plan: ProgramPlan, operands: list[Expr], addresses: list[Address], homes: list[IRValue]) -> None:
+    def _side(self, plan: ProgramPlan, operands: list[Expr], addresses: list[Address], targets: list[IRValue]) -> None:
         inputs, tags = list(addresses), [self.tag(operand) for operand in operands]
         for position in sorted(plan.overwritten & set(self.loop_buffers.copies)):
             copy = self.scratch(self.loop_buffers.copies[position])
             self.w.copy(copy, addresses[position](), bytes_of(operands[position]))
             inputs[position], tags[position] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
-        arrays = [homes[first[Location.output(number)]] for number in range(len(plan.arrays))]
-        outputs = [lambda home=home: home for home in arrays]
+        arrays = [targets[first[Location.output(number)]] for number in range(len(plan.arrays))]
+        outputs = [lambda target=target: target for target in arrays]
         side = NativeScope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
         for index in brought(plan, self.shared):
             spec, source = self.node.spec[index], side.at(plan.outputs[index])
             if scalars.is_single(spec):
-                self.copy_one(homes[index], source, spec)
+                self.copy_one(targets[index], source, spec)
             else:
-                self.w.copy(homes[index], source, bytes_of(spec))
+                self.w.copy(targets[index], source, bytes_of(spec))
 
 
 def _bits(like: Expr | Spec) -> str:
-    """The integer that has as many bits as an element."""
+    """The LLVM integer type as wide as an element."""
     return f"i{8 * like.type.size}"

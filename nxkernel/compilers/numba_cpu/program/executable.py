@@ -1,4 +1,4 @@
-"""The executable of a native program: its scalar parameters, output arrays, and description."""
+"""The executable of a native program: parameters, output arrays, description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NativeProgram:
-    """A program's text and the words of one call of it.
+    """A program's LLVM IR, and its scalar parameters for one graph.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class NativeProgram:
     text : str
         LLVM IR.
     params : numpy.ndarray
-        64-bit words, of which the first one, the address of the thread pool's state, is another in another process.
+        64-bit scalar parameters. The first one, the address of the thread pool's state, is another one in each
+        process.
     libraries : frozenset of Type
         The types of which it multiplies matrices.
     calls : tuple of host.Call
@@ -41,7 +42,7 @@ class NativeProgram:
     loops : bool
         Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
     kernels : mapping of int to str
-        Which words are the addresses of kernels, and of which; they are 0 here.
+        The kernels whose addresses are scalar parameters, by position; these are 0 here.
     """
 
     symbol: str
@@ -53,21 +54,21 @@ class NativeProgram:
     kernels: Mapping[int, str]
 
     def function(self, code: LoadedCode, kernels: Mapping[str, LoadedCode]) -> Callable[..., bool]:
-        """The function that Python calls the program's code by, with that of its kernels."""
-        words, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
-        words[list(self.kernels)] = [one.address for one in used]
-        launch = native_call.callable_program(code, words, used)
+        """The Python function that runs a program's loaded code, given its loaded kernels."""
+        scalars, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
+        scalars[list(self.kernels)] = [one.address for one in used]
+        launch = native_call.callable_program(code, scalars, used)
         return host_calls.raising(launch) if self.calls else launch
 
     def named(self, kernels: Mapping[str, LoadedCode]) -> dict[str, LoadedCode]:
-        """The kernels that the text has the names of, which its code is linked with."""
-        words = set(self.kernels.values())
-        return {name: code for name, code in kernels.items() if name not in words}
+        """The kernels that the text calls by name and that its code must be linked with."""
+        addressed = set(self.kernels.values())
+        return {name: code for name, code in kernels.items() if name not in addressed}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The arrays of a program.
+    """The shapes and types of a program's arrays, and where its results are.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Native:
-    """The native code of a program: the code, where it came from, what getting it took, and its kernels by name."""
+    """Native code of a program, its origin, compile time, and kernels by name."""
 
     code: LoadedCode
     origin: str
@@ -95,14 +96,14 @@ class Native:
 
 
 def own_code(text: NativeProgram, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
-    """What is told of the loops and choices of a program; None of one that only calls its kernels in turn."""
+    """The record of a program's own loops and branches; None for one that only calls kernels in order."""
     if not text.loops:
         return None
     return KernelRecord("program", "loops and choices of the program", text.symbol, origin, milliseconds)
 
 
 class CpuExecutable(Executable):
-    """A native program with the arrays that it needs.
+    """A native program that is called on arrays.
 
     Attributes
     ----------
@@ -146,11 +147,11 @@ class CpuExecutable(Executable):
 
     @property
     def plan(self) -> ProgramPlan:
-        """The plan of the program; that of one which was found on disk is made now."""
+        """The program's plan; computed now if the program was found on disk."""
         return self._plan()
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
+        """The outputs for one array a parameter; an updated parameter's output is that array itself."""
         outputs = [_allocate(shape, dtype) for shape, dtype in self._shapes]
         if not self.launch(*arrays, *outputs):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
@@ -166,20 +167,20 @@ class CpuExecutable(Executable):
         ]
 
     def open_loop(self) -> Expr | None:
-        """A loop of whose turns the plan does not tell the most."""
+        """A loop whose number of iterations depends on computed values; None if there is none."""
         from nxkernel.compilers.plan import nested_plans
 
         return nested_plans.open_loop(self.plan)
 
     def clock(self) -> Clock:
-        """A program that reads the processor's counter around each kernel."""
+        """A clock whose program reads the processor's counter around each kernel."""
         compile_thread.load("nxkernel.compilers.numba_cpu.program.kernel_clocks")
         from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
 
         return NativeClock(self)
 
     def _with_workspace(self, launch: Callable[..., bool], size: int) -> Callable[..., bool]:
-        """A program's function that gets, after its arrays, so many bytes to work in."""
+        """The program's function, wrapped to allocate a workspace of so many bytes and pass it last."""
 
         def launch_with_workspace(*arrays: np.ndarray) -> bool:
             try:
@@ -193,7 +194,7 @@ class CpuExecutable(Executable):
         return launch_with_workspace
 
     def _out_of_memory(self, size: int) -> MemoryError:
-        """The error for a program whose values in between do not fit into memory."""
+        """The error for a workspace that does not fit into memory."""
         from nxkernel.compilers.plan.nested_plans import all_plans
 
         kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]

@@ -1,4 +1,4 @@
-"""From a graph to its plan, from a plan to its program and its kernels, with the native code of those."""
+"""From a graph to its plan, and from a plan to its kernels and program with their native code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
-from nxkernel.compilers.numba_cpu.program.parallel_loops import spreads
+from nxkernel.compilers.numba_cpu.program.parallel_loops import is_parallel
 from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine, launches_of
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
@@ -34,7 +34,7 @@ from nxkernel.compilers.plan.program_plan import (
 )
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import Nest, SectionLevel
+from nxkernel.compilers.schedule.loop_nest import Nest, PassLevel
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
@@ -45,7 +45,7 @@ _BLAS: frozenset[Type] = frozenset(library_routines.GEMM)
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:
-    """What compiling a graph would need: its kernels, and at the end its loops and branches, where it has some.
+    """The kernels that compiling a graph would need, followed by the program's own loops and branches, if any.
 
     Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
     """
@@ -65,22 +65,22 @@ def foresee(graph: Graph) -> list[KernelRecord]:
 
 
 def plan_of(graph: Graph) -> ProgramPlan:
-    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    """The plan of a graph; nodes are traced back to the ones of that graph."""
     graph, origin = passes.rewritten(passes.ON_GRAPHS["numba_cpu"], graph, {})
     return planner(origin).program(graph)
 
 
 def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
-    """What makes plans for this compiler; nodes come from where `origin` says."""
+    """A planner for this compiler; `origin` gives where rewritten nodes came from."""
 
     def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
         return passes.rewritten(passes.ON_OUTPUTS["numba_cpu"], outputs, origin, own)
 
-    return Planner(_routine, prepared)
+    return Planner(_routine, prepared, is_parallel=is_parallel)
 
 
 def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs as loop nests and BLAS have them, and for each new node the node that it came from.
+    """Outputs rewritten for loop nests and BLAS, and for each new node the node it came from.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
     return prepare(outputs, _BLAS, own)
 
 
-def spread_loops(plan: ProgramPlan) -> list[Control]:
-    """The loops whose turns run on all threads."""
+def loops_on_threads(plan: ProgramPlan) -> list[Control]:
+    """The loops whose iterations run on all threads."""
     loops = []
     for step in plan.steps:
         if isinstance(step.work, Control):
-            inner = [loop for part in step.work.parts for loop in spread_loops(part)]
-            loops += [step.work] if spreads(step.work) else inner
+            inner = [loop for part in step.work.parts for loop in loops_on_threads(part)]
+            loops += [step.work] if step.work.parallel else inner
     return loops
 
 
@@ -106,13 +106,13 @@ def _routine(node: Expr) -> NativeRoutine:
 
 
 def legal(graph: Graph) -> None:
-    """Go through the passes that refuse what has no lowering."""
+    """Run the passes that reject a graph without lowering."""
     for each in passes.LEGALITY["numba_cpu"]:
         each(graph)
 
 
 def check(graph: Graph) -> None:
-    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    """Raise an error for an operation without lowering, naming it and the user's line; there is no slow fallback."""
     for node in post_order(graph.outputs):
         if node.primitive.family == "control":
             for part in node.params.values():
@@ -124,7 +124,7 @@ def check(graph: Graph) -> None:
 
 
 def _check_arithmetic(nodes: Sequence[Expr]) -> None:
-    """As `_check`, for the arithmetic of a nest that is about to be lowered."""
+    """The same check for the instructions of a nest that is about to be lowered."""
     for node in nodes:
         if node.primitive.family in ARITHMETIC:
             of_complex = any(value.type.is_complex for value in (node, *node.operands[:1]))
@@ -149,7 +149,7 @@ _Get = Callable[[str, Callable[[], str]], str]
 
 
 def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
-    """Get the native code of a step, and say what it is."""
+    """Get the native code of a step's kernels; their records."""
     if isinstance(step.work, Product):
         return [_library_record(step.work, plan.origin)]
     if isinstance(step.work, ScalarStep | ElementStore | Control):
@@ -161,7 +161,7 @@ def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
 
 @contextmanager
 def _named(nodes: Sequence[Expr]) -> Iterator[None]:
-    """Have an error for machine code that cannot be loaded say what the code is for."""
+    """Add the user's operations to errors about machine code that cannot be loaded."""
     try:
         yield
     except MissingFunctionsError as error:
@@ -202,7 +202,7 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
     nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
     moved = sum(map(bytes_of, {*step.reads, *step.writes}))
     count = sum(
-        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
+        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.passes for op in s.code
     )
     texts: dict[str, Callable[[], str]] = {
         "Numba source": lambda: _source(nest),
@@ -215,15 +215,15 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
 
 
 def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
-    iterations = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    iterations = counted(loop.max_iterations, "turn") if loop.max_iterations is not None else "turns"
     title = f"loop of {iterations} that do not depend on each other, on all threads"
     return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
 
 
 def _title(step: Step, bound: BoundNest) -> str:
     nest = bound.nest
-    sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
-    passes = sum(section.level is SectionLevel.FULL for section in nest.sections)
+    sizes = " x ".join(str(scalar) for scalar in bound.scalars[: nest.outer + nest.inner]) or "one element"
+    passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
     title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title
 
@@ -262,7 +262,7 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
 
 
 def records(laid: ProgramPlan, symbol: str) -> tuple[list[KernelRecord], dict[str, LoadedCode]]:
-    """The kernels of a plan, and by name their native code."""
+    """The records of a plan's kernels, and their native code by name."""
     codes: dict[str, LoadedCode] = {}
 
     def get(name: str, text: Callable[[], str]) -> str:
@@ -276,4 +276,4 @@ def _records(laid: ProgramPlan, symbol: str, get: _Get) -> list[KernelRecord]:
     kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
     for before, kernel in pairwise(kernels):
         kernel.continues = len(kernel.nodes) == 1 == len(before.nodes) and kernel.nodes[0] is before.nodes[0]
-    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]
+    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in loops_on_threads(laid)]

@@ -1,4 +1,4 @@
-"""Keyboard interrupts: native loops poll Python from time to time whether to stop."""
+"""Keyboard interrupts: native loops check from time to time whether Python wants to stop."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nxkernel.compilers.numba_cpu.program.program_writer import is_inlined
 from nxkernel.compilers.plan.program_plan import Control, OpaqueStep, ProgramPlan
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 
-#: Turns of single numbers between two looks at the clock.
-TURNS = 1 << 12
-#: Such turns that take a few hundredths of a second.
+#: Iterations over single numbers between two looks at the clock.
+ITERATIONS = 1 << 12
+#: Such iterations that take a few hundredths of a second.
 SHORT = 1 << 24
 #: Instructions of a kernel that take as long as such an iteration.
 _INSTRUCTIONS = 16
@@ -23,7 +23,7 @@ _HAS_COUNTER = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Poll:
-    """What one loop does after each iteration: all loops of a function count down together, and look at the clock at
+    """Emits the check after each iteration of a loop: all loops of a function share a countdown, and read the clock at
     zero.
 
     Parameters
@@ -37,16 +37,16 @@ class Poll:
         self.w, self.b, self.cost = writer, writer.b, cost(body)
 
     def write(self) -> None:
-        """Look, and leave the program when it is to stop."""
+        """Emit the check, which leaves the program if it is to stop."""
         b, go_on, cost = self.b, self.b.label("later"), self.cost
-        if cost < TURNS:
+        if cost < ITERATIONS:
             look, counter = b.label("look"), self.w.function.left
             # What a kernel costs depends on its size, which is no part of the text.
-            left = b.integer("sub", b.load("i64", counter), self.w.integer(1) if cost == 1 else self.w.word(cost))
+            left = b.integer("sub", b.load("i64", counter), self.w.integer(1) if cost == 1 else self.w.scalar(cost))
             b.store(left, counter)
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)
-            b.store(self.w.integer(TURNS), counter)
+            b.store(self.w.integer(ITERATIONS), counter)
         self.w.leave_if(b.call(_define(self.w.module), "i1", 1, self.w.function.seen))
         if self.w.function.stop is not None:
             stopped = b.emit(f"load atomic i64, {self.w.function.stop} monotonic, align 8", "i64", 1)
@@ -56,33 +56,33 @@ class Poll:
 
 
 def cost(body: ProgramPlan) -> int:
-    """What an iteration counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
-    return min(1 + sum(_cost_of(body, step.work) for step in body.steps), TURNS)
+    """What an iteration subtracts from the countdown: 1 for scalars only, all of it for kernels."""
+    return min(1 + sum(_cost_of(body, step.work) for step in body.steps), ITERATIONS)
 
 
 def _cost_of(plan: ProgramPlan, work: object) -> int:
     if isinstance(work, BoundNest):
-        return work.count * work.work // _INSTRUCTIONS if is_inlined(plan, work) else TURNS
+        return work.count * work.work // _INSTRUCTIONS if is_inlined(plan, work) else ITERATIONS
     if isinstance(work, Control):
         if work.node.primitive is p.cond:
             return max(map(cost, work.parts))
         # Other loops count by themselves.
-        return work.turns * cost(work.parts[1]) if is_short(work) else 0
-    return TURNS if isinstance(work, Product | OpaqueStep) else 0
+        return work.max_iterations * cost(work.parts[1]) if is_short(work) else 0
+    return ITERATIONS if isinstance(work, Product | OpaqueStep) else 0
 
 
 def is_short(loop: Control) -> bool:
-    """Whether a loop is known to end before anybody could want to interrupt it."""
-    return loop.turns is not None and loop.turns * cost(loop.parts[1]) < SHORT
+    """Whether a loop is known to end before anybody would interrupt it."""
+    return loop.max_iterations is not None and loop.max_iterations * cost(loop.parts[1]) < SHORT
 
 
 def begin(writer) -> None:
-    """Have the function that is being written ask Python only when it has run for a while."""
+    """Initialize the countdown of the function that is being written, so that Python is asked after a while only."""
     writer.b.store(clock(writer.module, writer.b), writer.function.seen)
 
 
 def _define(module: IRModule) -> str:
-    """The function that looks at the clock, and asks Python when enough time has gone by."""
+    """Define the function that reads the clock, and asks Python if enough time has passed."""
     name = "nxk_poll"
     if name in module.defined:
         return name
@@ -104,7 +104,7 @@ def _define(module: IRModule) -> str:
 
 
 def clock(module: IRModule, b: FunctionBuilder) -> IRValue:
-    """Write a look at the clock: cycles where the processor counts them, nanoseconds elsewhere."""
+    """Emit a reading of the clock: cycles if the processor counts them, nanoseconds elsewhere."""
     if _HAS_COUNTER:
         module.declare("llvm.readcyclecounter", "i64", [])
         return b.call("llvm.readcyclecounter", "i64", 1)

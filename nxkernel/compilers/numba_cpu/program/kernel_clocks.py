@@ -1,7 +1,7 @@
-"""A program with a clock around each kernel, for measuring.
+"""A program with a clock around each kernel, for profiling.
 
 It is written from the same plan as the program itself, and runs the same kernels on the same threads. Before and after
-each of them it reads the processor's counter and adds the difference to a word.
+each of them it reads the processor's counter and adds the difference to a counter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueSt
 
 
 class NativeClock(Clock):
-    """A program that measures itself.
+    """A clock that measures each kernel of a native program.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class NativeClock(Clock):
     def __init__(self, executable: CpuExecutable) -> None:
         plan, graph = executable.plan, executable.graph
         kernels = _kernels(plan)
-        # For each kernel a word for its time and one for its runs, then the same for the program.
-        self._words = np.zeros(2 * len(kernels) + 2, dtype=np.int64)
+        # For each kernel a counter of its time and one of its runs, then the same for the program.
+        self._counters = np.zeros(2 * len(kernels) + 2, dtype=np.int64)
         text = program_writer.write(
-            plan, len(graph.parameters), graph.updates, _TimedWriter(self._words, [*kernels, plan])
+            plan, len(graph.parameters), graph.updates, _TimedWriter(self._counters, [*kernels, plan])
         )
         _, uses = graph_compilation.records(plan, text.symbol)
         linked = text.named(uses)
@@ -51,15 +51,15 @@ class NativeClock(Clock):
         self._workspace = plan.workspace
 
     def placed(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Arrays that native code can read."""
+        """The inputs as native code can read them."""
         return contiguous(arrays)
 
     def machine(self) -> tuple[float, float]:
-        """What this machine reaches."""
+        """The peak of this machine."""
         return host_machine()
 
     def run(self, arrays: Sequence[np.ndarray]) -> Timed:
-        """Run the program once.
+        """Run the program once and read its counters.
 
         Parameters
         ----------
@@ -70,14 +70,14 @@ class NativeClock(Clock):
         -------
         Timed
         """
-        self._words[:] = 0
+        self._counters[:] = 0
         memory = [workspace.take(self._workspace)] if self._workspace else []
         begin = time.perf_counter()
         self._launch(*arrays, *self._outputs, *memory)
         seconds = time.perf_counter() - begin
         for each in memory:
             workspace.give_back(each)
-        ticks, runs = self._words[::2].tolist(), self._words[1::2].tolist()
+        ticks, runs = self._counters[::2].tolist(), self._counters[1::2].tolist()
         unit = seconds / max(ticks.pop(), 1)
         return Timed(
             seconds, {number: (spent * unit, runs[number]) for number, spent in enumerate(ticks) if runs[number]}
@@ -85,14 +85,14 @@ class NativeClock(Clock):
 
 
 def _kernels(plan: ProgramPlan) -> list[object]:
-    """What each kernel of a program is in its plan, in the order of the program's records."""
+    """For each of the program's records the step or loop of its plan."""
     kernels: list[object] = []
     for step in [step for part in all_plans(plan) for step in part.steps]:
         if isinstance(step.work, OpaqueStep):
             kernels += launches_of(step.work)
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             kernels.append(step.work)
-    return [*kernels, *graph_compilation.spread_loops(plan)]
+    return [*kernels, *graph_compilation.loops_on_threads(plan)]
 
 
 def _needs(text: program_writer.NativeProgram) -> None:
@@ -104,9 +104,9 @@ def _needs(text: program_writer.NativeProgram) -> None:
 
 
 class _TimedWriter(ProgramWriter):
-    def __init__(self, words: np.ndarray, kernels: list[object]) -> None:
+    def __init__(self, counters: np.ndarray, kernels: list[object]) -> None:
         super().__init__()
-        self._clock, self._numbers = words, {id(kernel): number for number, kernel in enumerate(kernels)}
+        self._clock, self._numbers = counters, {id(kernel): number for number, kernel in enumerate(kernels)}
 
     @contextmanager
     def around(self, what: object) -> Iterator[None]:
@@ -119,6 +119,6 @@ class _TimedWriter(ProgramWriter):
         yield
         spent = self.b.integer("sub", clock(self.module, self.b), begin)
         for number, more in enumerate((spent, self.integer(1))):
-            # Not a word that may be read once for all, as those of the program are.
-            address = self.word(self._clock.ctypes.data + 8 * (2 * number_of_kernel + number), "ptr")
+            # Not read once for all, as the scalar parameters of the program are.
+            address = self.scalar(self._clock.ctypes.data + 8 * (2 * number_of_kernel + number), "ptr")
             self.b.store(self.b.integer("add", self.b.load("i64", address), more), address)

@@ -1,4 +1,4 @@
-"""Parallel loops: the body of a loop with independent iterations becomes a function that runs a range of them."""
+"""Parallel loops: a loop with independent iterations becomes a function that threads run on ranges of them."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec, while_
 
-#: Fewer turns than this leave the threads to the loops inside.
+#: Fewer iterations than this leave the threads to the loops inside.
 FEW = 16
 #: Simple instructions that a loop, and a part of it that a thread takes, are worth several threads from.
 WORTH = native_call.WORTH_SHARING
 #: Elements that a kernel does with one instruction.
 LANES = 8
-#: What a loop is taken to turn of which nobody knows how often it does, and what a step of single numbers costs, in
+#: Iterations assumed for a loop whose number of iterations is unknown, and what a step of single numbers costs, in
 #: simple instructions.
-TURNS, STEP = 64, 4
+ASSUMED_ITERATIONS, STEP = 64, 4
 
 
-def spreads(control: Control) -> bool:
-    """Whether a loop can be given to several threads, and is worth them."""
-    if not may_spread(control):
+def is_parallel(control: Control) -> bool:
+    """Whether threads should share a loop's iterations: they can, and it is worth it. Plans keep the answer."""
+    if not can_be_parallel(control):
         return False
-    iterations = control.turns
+    iterations = control.max_iterations
     return iterations is None or (iterations >= FEW and iterations * _work(control.parts[1]) >= WORTH)
 
 
 def written(scope: NativeScope, control: Control) -> None:
-    """Write a loop, on all threads where that is possible and worth it, or a branch."""
+    """Write a loop (on all threads where that is possible and worth it) or a branch."""
     if control.node.primitive is not while_:
         NativeBranch(scope, control).write()
-    elif scope.w.function.stop is None and spreads(control):
+    elif scope.w.function.stop is None and control.parallel:
         ParallelLoop(scope, control).write()
     else:
         NativeLoop(scope, control).write()
 
 
-def may_spread(control: Control) -> bool:
-    """Whether a loop can be given to several threads, however little it does.
+def can_be_parallel(control: Control) -> bool:
+    """Whether a loop's iterations can be shared among threads, however little they do.
 
     Kernels that share their own work among the threads are better at it than the loop around them.
     """
@@ -66,7 +66,9 @@ def may_spread(control: Control) -> bool:
 
 
 def _work(plan: ProgramPlan) -> int | None:
-    """Simple instructions of one run of a plan, about; None for what has to be on one thread, or has its own."""
+    """The approximate number of simple instructions of one run of a plan; None if it must run on one thread or shares
+    work itself.
+    """
     total = 0
     for step in plan.steps:
         instructions = _work_of(plan, step.work)
@@ -89,18 +91,18 @@ def _work_of(plan: ProgramPlan, work: object) -> int | None:
         return None
     if work.node.primitive is not while_:
         return max(parts)
-    return sum(parts) * (TURNS if work.turns is None else work.turns)
+    return sum(parts) * (ASSUMED_ITERATIONS if work.max_iterations is None else work.max_iterations)
 
 
 class ParallelLoop(LoopParts):
-    """Writes a loop that `spreads`."""
+    """Writes a loop that is shared among threads."""
 
     def write(self) -> None:
-        """Write it."""
+        """Write the loop."""
         w, b, independence = self.w, self.b, self.control.independence
         w.loops = True
         count = self.count
-        addresses = [self.settled(index)() for index in range(count)]
+        addresses = [self.state_address(index)() for index in range(count)]
         addresses += [self.operand_address(operand)() for operand in self.node.operands[count:]]
         start = self._number(self.node.operands[independence.counter])
         iterations = self._iterations(start)
@@ -110,7 +112,7 @@ class ParallelLoop(LoopParts):
             b.store(entry, b.offset(table, "i64", w.integer(index)))
         each = _work(self.control.parts[1])
         name = self._function()
-        grain = w.word(max(1, WORTH // each))
+        grain = w.scalar(max(1, WORTH // each))
         w.share(IRValue("ptr", 1, f"@{name}"), iterations, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for index, operand in enumerate(self.node.operands[:count]):
@@ -128,7 +130,7 @@ class ParallelLoop(LoopParts):
         return inline.e.number(inline.value(node), node.type)
 
     def _iterations(self, start: IRValue) -> IRValue:
-        """How many turns there are: from the start to the bound, by the step."""
+        """The number of iterations, as an i64: from the start to the bound, by the step."""
         b, w, independence = self.b, self.w, self.control.independence
         condition, bound = self.node.params["condition"], independence.bound
         positions = {parameter: index for index, parameter in enumerate(condition.parameters)}
@@ -140,7 +142,7 @@ class ParallelLoop(LoopParts):
         return b.intrinsic("smax", distance, w.integer(0))
 
     def _function(self) -> str:
-        """Write the function that does a range of iterations; gives its name."""
+        """Write the function that runs a range of iterations; its name."""
         w, body, independence = self.w, self.control.parts[1], self.control.independence
         with w.another() as name:
             b, table = w.b, _TABLE
@@ -148,7 +150,7 @@ class ParallelLoop(LoopParts):
             w.function.stop = b.load("ptr", b.offset(table, "i64", w.integer(_STOP)), invariant=True)
 
             def handed(index: int, like: Expr | Spec) -> Address:
-                """Where something is for one thread: arrays where they are, numbers in a room of its own."""
+                """Where something is for one thread: arrays where they are, numbers in a slot of its own."""
                 address = b.load("ptr", b.offset(table, "i64", w.integer(_ADDRESSES + index)), invariant=True)
                 if scalars.is_single(like):
                     slot = b.stack_slot("i8", 16)
@@ -159,7 +161,7 @@ class ParallelLoop(LoopParts):
             inputs = [handed(index, operand) for index, operand in enumerate(self.node.operands)]
             slots = [b.stack_slot("i8", 16) for _ in body.arrays]
             outputs = [lambda slot=slot: slot for slot in slots]
-            turned = NativeScope(w, body, inputs, outputs, lambda: memory, self.tags())
+            iteration = NativeScope(w, body, inputs, outputs, lambda: memory, self.tags())
             start = b.load("i64", b.offset(table, "i64", w.integer(_START)), invariant=True)
             first = b.load("i64", IRValue("ptr", 1, "%first"))
             begin(w)
@@ -167,20 +169,20 @@ class ParallelLoop(LoopParts):
             loop = RangeLoop(b, w.integer(0), b.load("i64", IRValue("ptr", 1, "%count")), w.integer(1))
             offset = b.integer("mul", b.integer("add", first, loop.index), w.integer(independence.step))
             b.store(b.integer("add", start, offset), inputs[independence.counter]())
-            turned.run()
+            iteration.run()
             poll.write()
             loop.end()
             w.function.end()
         return name
 
     def _memory(self, size: int) -> IRValue | None:
-        """Take memory for a thread alone, which the end of the function gives back."""
+        """Allocate memory for this thread, freed at the end of the function; None for no bytes."""
         if not size:
             return None
         w, b = self.w, self.w.b
         w.module.declare("malloc", "ptr", ["i64"])
         w.module.declare("free", "void", ["ptr"])
-        memory = b.call("malloc", "ptr", 1, w.word(size + ALIGNMENT))
+        memory = b.call("malloc", "ptr", 1, w.scalar(size + ALIGNMENT))
         w.function.at_end = f"call void @free({memory})"
         address = b.convert("ptrtoint", memory, "i64")
         skip = b.integer("and", b.integer("sub", w.integer(0), address), w.integer(ALIGNMENT - 1))

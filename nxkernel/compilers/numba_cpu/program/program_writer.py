@@ -1,4 +1,4 @@
-"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops."""
+"""Writing the program of a graph: one native function that runs kernels, library calls and loops in order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from nxkernel import compile_thread, shapes
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
-from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
-from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter
+from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter, StrideKey
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL, Inline
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     ArgumentKind,
@@ -27,19 +27,19 @@ from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
-from nxkernel.compilers.schedule.loop_nest import WordKind
+from nxkernel.compilers.schedule.loop_nest import ScalarKind
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 #: Places of a kernel in one loop up to which it is inlined however long it takes, and the work of one for more places.
 _PLACES, _SHORT = 4, 200
-#: So many words of a kernel are copied at a time: those of a vector.
+#: Scalar parameters of a kernel that are copied at a time: those of a vector.
 _TOGETHER = 8
 
 
 @dataclass(frozen=True)
 class KernelCall:
-    """A run of a kernel, whose steps the threads share.
+    """One run of a kernel, whose steps are shared among threads.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class KernelCall:
         Its native code.
     buffers : sequence of (Expr, int)
         The values that it takes, and how many bytes of each are before its part.
-    words : list of int
+    scalars : list of int
         What it takes behind their addresses.
     count : int
         Its steps.
@@ -59,19 +59,19 @@ class KernelCall:
 
     kernel: str
     buffers: Sequence[tuple[Expr, int]]
-    words: list[int]
+    scalars: list[int]
     count: int
     work: int
     blas: bool = False
 
     @property
     def grain(self) -> int:
-        """How many steps a thread takes at the least."""
+        """The least number of steps that a thread takes at a time."""
         return max(1, native_call.WORTH_SHARING // self.work if self.work else self.count)
 
 
 class NativeScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
+    """Writes the steps of one plan: the program's, or that of a body of a loop or branch.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class NativeScope:
             self._control(work)
 
     def _control(self, control: Control) -> None:
-        """Write a loop or a branch."""
+        """Write a loop or branch."""
         from nxkernel.compilers.numba_cpu.program.parallel_loops import written
 
         written(self, control)
@@ -136,119 +136,121 @@ class NativeScope:
     # Addresses -------------------------------------------------------------------------------------------------
 
     def address(self, node: Expr) -> IRValue:
-        """Where a value is."""
+        """The address of a value's memory."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.SCALAR:
             if where not in self.numbers:
                 self.numbers[where] = self.b.stack_slot("i8", max(node.type.size, 8))
             return self.numbers[where]
         if kind is MemoryKind.WORKSPACE:
-            return self.w.further(self.work(), self.w.word(where))
+            return self.w.further(self.work(), self.w.scalar(where))
         return self.at((kind, where))
 
     def tag(self, node: Expr) -> object:
-        """Whose memory a value is in; None where several may be in it by turns."""
+        """The alias tag of a value's memory; None if it may alternate between buffers."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.INPUT:
             return self.tags[where]
         return (self._own, kind, where) if self.plan.graph is None else None
 
     def at(self, location: Location) -> IRValue:
-        """The address of an input or output."""
+        """The address of a location."""
         kind, where = location
         return self.inputs[where]() if kind is MemoryKind.INPUT else self.outputs[where]()
 
     # Steps -----------------------------------------------------------------------------------------------------
 
     def _nest(self, bound: BoundNest) -> None:
-        words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
+        scalars = [scalar if isinstance(scalar, int) else bits(*scalar) for scalar in bound.scalars]
         if is_inlined(self.plan, bound):
-            table = self._inlined(bound, words)
+            table = self._inlined(bound, scalars)
         else:
             # Steps that must follow each other are no work worth sharing.
             work = 0 if bound.in_order else bound.work
-            table = self._run(KernelCall(bound.nest.key, bound.buffers, words, bound.count, work))
+            table = self._run(KernelCall(bound.nest.key, bound.buffers, scalars, bound.count, work))
         names = [op.attribute.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
-            index = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index(WordKind.FAILURE)
+            index = len(bound.buffers) + [kind for kind, *_ in bound.nest.scalars()].index(ScalarKind.FAILURE)
             self.w.raise_if(self.b.offset(table, "i64", self.w.integer(index)), names)
 
-    def _inlined(self, bound: BoundNest, words: list[int]) -> IRValue:
-        """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
+    def _inlined(self, bound: BoundNest, scalars: list[int]) -> IRValue:
+        """Write a kernel as a function that LLVM inlines, and call it."""
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.inlined_kernels")
         from nxkernel.compilers.numba_cpu.codegen.inlined_kernels import lower
 
         w, b = self.w, self.b
         name = w.module.take_in(lower(bound.nest), bound.nest.key)
-        table = self._table(bound.buffers, len(words))
-        for index, word in enumerate(self._words(bound, words), start=len(bound.buffers)):
-            b.store(word, b.offset(table, "i64", w.integer(index)))
+        table = self._table(bound.buffers, len(scalars))
+        for index, scalar in enumerate(self._scalars(bound, scalars), start=len(bound.buffers)):
+            b.store(scalar, b.offset(table, "i64", w.integer(index)))
         first, count = b.stack_slot("i64", 1), b.stack_slot("i64", 1)
         b.store(w.integer(0), first)
-        b.store(w.integer(1) if bound.count == 1 else w.word(bound.count), count)
+        b.store(w.integer(1) if bound.count == 1 else w.scalar(bound.count), count)
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
         return table
 
-    def _words(self, bound: BoundNest, words: list[int]) -> Iterator[IRValue]:
-        """The words of a kernel in the program, where what is known of them makes its code shorter."""
+    def _scalars(self, bound: BoundNest, scalars: list[int]) -> Iterator[IRValue]:
+        """The scalar parameters of an inlined kernel; those that are known make its code shorter."""
         w, facts_ = self.w, facts(bound, self.plan.ranges)
-        for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
-            if kind is WordKind.CONSTANT and number in facts_.numbers:
+        for scalar, (kind, number, axis) in zip(scalars, bound.nest.scalars(), strict=True):
+            if kind is ScalarKind.CONSTANT and number in facts_.numbers:
                 yield w.integer(facts_.numbers[number])
-            elif kind is WordKind.CONSTANT and number in facts_.strides:
-                yield w.word(word, key=("stride", self.buffer(facts_.strides[number]), word))
-            elif kind is WordKind.SIZE and facts_.fits and axis == bound.nest.outer:
+            elif kind is ScalarKind.CONSTANT and number in facts_.strides:
+                yield w.scalar(scalar, key=StrideKey(self.buffer(facts_.strides[number]), scalar))
+            elif kind is ScalarKind.SIZE and facts_.limits_fit_size and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
-            elif (kind is WordKind.SIZE and word <= SMALL) or (kind in (WordKind.TILES, WordKind.BLOCKS) and word == 1):
+            elif (kind is ScalarKind.SIZE and scalar <= SMALL) or (
+                kind in (ScalarKind.TILES, ScalarKind.BLOCKS) and scalar == 1
+            ):
                 # Code for three columns, or for one tile, is shorter than code for any number of them.
-                yield w.integer(word)
+                yield w.integer(scalar)
             else:
-                yield w.word(word)
+                yield w.scalar(scalar)
 
     def buffer(self, node: Expr) -> object:
-        """A name for where a value is, the same for all versions of what is in a buffer."""
+        """A key for the buffer that a value is in, the same for all of its versions."""
         return (id(self), *self.plan.place[node])
 
     def _run(self, run: KernelCall) -> IRValue | None:
-        """Fill a table with the addresses of buffers and with words, and run a kernel on it.
+        """Fill a table with buffer addresses and scalar parameters, and run a kernel on it.
 
         Gives the table, where there is one.
         """
         w, b = self.w, self.b
         if run.blas:
             b.do(f"call void @nxk_blas_alone({w.state})")
-        # What each run has comes first: the places of these words depend on nothing else of it.
+        # What each run has comes first: the positions of these parameters depend on nothing else of it.
         kernel = IRValue("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
-        count, grain = w.word(run.count), w.word(run.grain)
-        w.share(kernel, count, grain, table := self._filled(run.buffers, run.words))
+        count, grain = w.scalar(run.count), w.scalar(run.grain)
+        w.share(kernel, count, grain, table := self._filled(run.buffers, run.scalars))
         if run.blas:
             b.do(f"call void @nxk_blas_back({w.state})")
         return table
 
-    def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> IRValue:
-        """A table with the addresses of buffers, and words out of the program's table.
+    def _filled(self, buffers: Sequence[tuple[Expr, int]], scalars: list[int]) -> IRValue:
+        """A kernel's table on the stack, filled with buffer addresses and with scalars copied from the program's.
 
-        Their number is rounded up: programs with somewhat more or fewer words are the same then, as a rule.
+        Their number is rounded up: programs with somewhat more or fewer parameters are the same then, as a rule.
         """
         w, b = self.w, self.b
-        words = [*words, *[0] * (-len(words) % _TOGETHER)]
-        table = self._table(buffers, len(words))
-        if words:
-            first = b.offset(PARAMS, "i64", w.integer(len(w.words)))
+        scalars = [*scalars, *[0] * (-len(scalars) % _TOGETHER)]
+        table = self._table(buffers, len(scalars))
+        if scalars:
+            first = b.offset(PARAMS, "i64", w.integer(len(w.scalars)))
             rest = b.offset(table, "i64", w.integer(len(buffers)))
-            w.words += words
+            w.scalars += scalars
             w.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
-            b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(words)}, i1 false)")
+            b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(scalars)}, i1 false)")
         return table
 
-    def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> IRValue:
-        """A table on the stack with the addresses of buffers, and room for words behind them."""
+    def _table(self, buffers: Sequence[tuple[Expr, int]], scalars: int) -> IRValue:
+        """A kernel's table on the stack, with buffer addresses filled in and space for scalar parameters."""
         w, b = self.w, self.b
-        table = b.stack_slot("i64", len(buffers) + words)
+        table = b.stack_slot("i64", len(buffers) + scalars)
         for index, (owner, offset) in enumerate(buffers):
             address = self.address(owner)
             if offset:
-                address = w.further(address, w.word(offset))
+                address = w.further(address, w.scalar(offset))
             b.store(address, b.offset(table, "i64", w.integer(index)))
         return table
 
@@ -262,7 +264,7 @@ class NativeScope:
             self._host(launch, opaque)
             return
         memory = [self._memory(opaque, argument) for argument in launch.memory]
-        self._run(KernelCall(launch.symbol, memory, list(launch.words), launch.count, launch.work))
+        self._run(KernelCall(launch.symbol, memory, list(launch.scalars), launch.count, launch.work))
 
     @staticmethod
     def _memory(opaque: OpaqueStep, argument: LaunchArgument) -> tuple[Expr, int]:
@@ -278,24 +280,24 @@ class NativeScope:
         self.w.calls.append(call)
         table = self._table([(node, 0) for node in (*opaque.node.operands, *results)], 0)
         self.w.module.declare("nxk_host", "i64", ["i64", "ptr"])
-        failed = self.b.call("nxk_host", "i64", 1, self.w.word(call.number), table)
+        failed = self.b.call("nxk_host", "i64", 1, self.w.scalar(call.number), table)
         self.w.leave_if(self.b.icmp("ne", failed, self.w.integer(0)))
 
     def _product(self, product: Product) -> None:
         self.w.libraries.add(product.type)
         rows, columns = library_routines.tiles(product)
         down, across = shapes.ceil_div(product.rows, rows), shapes.ceil_div(product.columns, columns)
-        words = [product.rows, product.columns, product.depth]
-        words += [int(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
-        words += [rows, columns, down, across]
+        scalars = [product.rows, product.columns, product.depth]
+        scalars += [int(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
+        scalars += [rows, columns, down, across]
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
         count = product.batch * down * across
-        self._run(KernelCall(f"nxk_matmul_{product.type}", memory, words, count, work, blas=True))
+        self._run(KernelCall(f"nxk_matmul_{product.type}", memory, scalars, count, work, blas=True))
 
 
 def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
-    """Whether a kernel becomes part of the loop or branch that it is in: where a call would cost as much as it does.
+    """Whether a kernel is inlined into the loop or branch around it, as a call would cost as much as it does.
 
     LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
     """
@@ -304,7 +306,7 @@ def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
 
 
 def _divisors(plan: ProgramPlan) -> set[tuple[int, Type]]:
-    """The integers by which single numbers are divided."""
+    """The integers that scalars of a plan are divided by."""
     nodes = [step.work.node for step in plan.steps if isinstance(step.work, ScalarStep)]
     divisors = [node.operands[1] for node in nodes if node.primitive in (p.quotient, p.remainder)]
     return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
@@ -313,7 +315,7 @@ def _divisors(plan: ProgramPlan) -> set[tuple[int, Type]]:
 def write(
     plan: ProgramPlan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: ProgramWriter | None = None
 ) -> NativeProgram:
-    """The program of a plan.
+    """Write the program of a plan.
 
     Parameters
     ----------

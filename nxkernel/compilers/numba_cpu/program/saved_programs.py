@@ -1,7 +1,7 @@
-"""Programs on disk: what a process needs to run one again without making its plan, which takes longer than loading it.
+"""Programs on disk: what a process needs to run one again without planning, which takes longer than loading.
 
 A record is found by the contents of the graph, as long as nothing of the sources that make plans has changed. It has
-the words of the program, its arrays, and a line on each kernel; native code has files of its own, see
+the scalar parameters of the program, its arrays, and a line on each kernel; native code has files of its own, see
 :mod:`nxkernel.compilers.numba_cpu.runtime.code_store`. Programs that call back into Python have none.
 """
 
@@ -36,7 +36,8 @@ _SIZE = struct.Struct("<Q")
 
 
 class SavedKernel:
-    """A kernel of a program that was found on disk, as :class:`KernelRecord` tells of one.
+    """The record of a kernel whose program was loaded from disk, as :class:`KernelRecord`; details are computed on
+    demand.
 
     What only the plan of the program knows is asked for when somebody wants to see it.
     """
@@ -49,18 +50,18 @@ class SavedKernel:
 
     @property
     def nodes(self) -> list[Expr]:
-        """The nodes that it computes."""
+        """The nodes that the kernel computes."""
         return self._record().nodes
 
     @property
     def texts(self) -> dict[str, Callable[[], str]]:
-        """Form to a function that gives its text."""
+        """By name of a form, a function that gives the kernel's text in it."""
         return self._record().texts
 
 
 @dataclass(frozen=True)
 class SavedProgram:
-    """What the record of a program says.
+    """The contents of a program's record on disk.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class SavedProgram:
     origins: list[str]
 
     def kernels(self, record: Callable[[int], KernelRecord]) -> tuple[list[SavedKernel], dict[str, LoadedCode]] | None:
-        """The kernels and, by name, their code; None where some of it is no longer there.
+        """The kernels, and their code by name; None if some of it is no longer there.
 
         Parameters
         ----------
@@ -102,7 +103,7 @@ class SavedProgram:
 
 
 def name_of(graph: Graph) -> str | None:
-    """The name of a graph's record; None where it is not worth one, or cannot have one."""
+    """The name of a graph's record on disk; None if it is not worth one or cannot be saved."""
     if disk_cache.directory() is None:
         return None
     content = contents(graph)
@@ -112,7 +113,7 @@ def name_of(graph: Graph) -> str | None:
 
 
 def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[KernelRecord]) -> None:
-    """Keep the record of a program, unless it calls back into Python."""
+    """Save the record of a program, unless it calls back into Python."""
     if text.calls:
         return
     said = {
@@ -130,7 +131,7 @@ def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[Kern
 
 
 def read(name: str) -> SavedProgram | None:
-    """What is recorded under a name; None for nothing, and for a program of another BLAS."""
+    """The record saved under a name; None if there is none, or it was made for another BLAS."""
     data = disk_cache.read(name)
     if data is None:
         return None
@@ -139,9 +140,9 @@ def read(name: str) -> SavedProgram | None:
     used = frozenset(map(types.normalize, said["libraries"]))
     if used and library_routines.control() != said["blas"]:
         return None
-    words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
-    words[0] = threading_layer.STATE.ctypes.data
-    text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
+    scalars = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
+    scalars[0] = threading_layer.STATE.ctypes.data
+    text = NativeProgram(said["symbol"], "", scalars, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
         [(tuple(shape), type_) for shape, type_ in arrays],
@@ -153,7 +154,7 @@ def read(name: str) -> SavedProgram | None:
 
 @functools.cache
 def _sources() -> bytes:
-    """Our own sources that decide what program a graph becomes, and what of the machine they ask for."""
+    """The sources of ours that decide which program a graph becomes."""
     folder = Path(types.__file__).parent
     parts = [path for name in ("backends", "compilers", "graph") for path in (folder / name).rglob("*.py")]
     read = [path.read_bytes() for path in sorted([*folder.glob("*.py"), *parts])]

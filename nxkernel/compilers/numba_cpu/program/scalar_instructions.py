@@ -1,4 +1,4 @@
-"""Scalars of a program as LLVM instructions: arithmetic, and elements read from and written to arrays."""
+"""Scalars of a program as LLVM IR: arithmetic, and single elements read from and written to arrays."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.scalars import Offset, Term
 from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register
-from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
+from nxkernel.compilers.numba_cpu.program.program_text import StrideKey
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import attribute_of
@@ -26,7 +27,7 @@ _UNSIGNED = {types.s8: types.u8, types.s16: types.u16, types.s32: types.u32, typ
 
 
 class Inline:
-    """Writes what a program computes by itself.
+    """Emits the scalars that a program computes without kernels.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Inline:
         self.scope, self.w, self.b, self.e = scope, scope.w, scope.b, scope.w.e
 
     def scalar(self, node: Expr) -> None:
-        """Compute an element, and keep it."""
+        """Emit a scalar node, and store its value."""
         low, high = self.scope.plan.ranges.get(node, (0, 1))
         if low == high:
             value = self.literal(low, node.type)
@@ -56,14 +57,16 @@ class Inline:
         self.keep(value, node.type, self.scope.address(node))
 
     def _computed_in(self, node: Expr) -> Type:
-        """The type in which a number is computed: divisions of what is never negative are simpler without a sign."""
+        """The integer type to compute a node in: unsigned for divisions of values that are never negative, as they are
+        cheaper.
+        """
         ranges = self.scope.plan.ranges
         if node.primitive not in _DIVISIONS or any(ranges.get(o, (-1, 0))[0] < 0 for o in node.operands):
             return node.type
         return _UNSIGNED.get(node.type, node.type)
 
     def element(self, node: Expr) -> Register:
-        """An element that is read out of an array."""
+        """Load one element of an array."""
         element = scalars.element_of(node)
         if element.base.primitive is p.constant:
             return self.literal(element.base.params["value"], node.type)
@@ -73,7 +76,7 @@ class Inline:
         return self.load(node.type, address, self.w.alias_metadata(self.scope.tag(element.base)))
 
     def store(self, node: Expr) -> None:
-        """Write an element into the array that an update is in."""
+        """Store an element into the array that an in-place update changes."""
         (store,) = piecewise_buffers.stores(node, in_place=True)
         axes = node.params.get("axes", range(len(store.places)))
         terms = [Term(at.index, at.most, at.stride, axis) for at, axis in zip(store.places, axes, strict=True)]
@@ -88,13 +91,13 @@ class Inline:
     # Values ----------------------------------------------------------------------------------------------------
 
     def value(self, node: Expr) -> Register:
-        """A single element that is known, or kept somewhere."""
+        """The value of a scalar node: a constant, or loaded from its memory."""
         if node.primitive is p.constant:
             return self.literal(node.params["value"], node.type)
         return self.load(node.type, self.scope.address(node))
 
     def literal(self, number: complex, type_: Type) -> Register:
-        """A number; small integers are part of the code, others are read out of the table."""
+        """A constant: small integers are part of the code, others are scalar parameters."""
         if type_.is_complex:
             number, real = complex(number), types.to_real(type_)
             return ComplexRegisters(self._literal(number.real, real), self._literal(number.imag, real))
@@ -104,16 +107,16 @@ class Inline:
         element = REGISTER[type_]
         if element.startswith("i") and (abs(number) <= SMALL or (number, type_) in self.scope.divisors):
             return self.b.constant(element, int(number))
-        return self.w.word(bits(number, type_), element)
+        return self.w.scalar(bits(number, type_), element)
 
     def load(self, type_: Type, address: IRValue, note: str = "") -> Register:
-        """An element in memory; `note` says whose memory it is."""
+        """Load an element; `note` is its alias metadata."""
         if type_.is_complex:
             return register_pairs.load_one(self.b, type_, address, note)
         return self.e.from_memory(self.b.load(MEMORY[type_], address, note=note), type_)
 
     def keep(self, value: Register, type_: Type, address: IRValue, note: str = "") -> None:
-        """Put an element into memory."""
+        """Store an element; `note` is its alias metadata."""
         value = self.e.to_memory(value, type_)
         if isinstance(value, ComplexRegisters):
             second = self.b.offset(address, value.element, self.w.integer(1))
@@ -123,34 +126,34 @@ class Inline:
             self.b.store(value, address, note)
 
     def truth(self, type_: Type, address: IRValue) -> IRValue:
-        """Whether an element in memory is anything but zero, as one bit."""
+        """Whether an element in memory is not zero, as an i1."""
         return self.e.truth(self.load(type_, address))
 
     # Places ----------------------------------------------------------------------------------------------------
 
     def element_address(self, base: IRValue, type_: Type, offset: Offset, strides: object) -> IRValue:
-        """The address of an element of an array, whose strides have a name."""
-        total = self.w.word(offset.fixed) if offset.fixed else None
+        """The address of an array's element; `strides` names the array whose strides are used."""
+        total = self.w.scalar(offset.fixed) if offset.fixed else None
         for term in offset.terms:
             if term.most == 0 or term.stride == 0:
                 continue
             index = self.clamped(term)
             if term.stride != 1:
                 # What is in a buffer may have several shapes.
-                key = None if term.axis is None else ("stride", strides, term.stride)
-                index = self.b.integer("mul", index, self.w.word(term.stride, key=key))
+                key = None if term.axis is None else StrideKey(strides, term.stride)
+                index = self.b.integer("mul", index, self.w.scalar(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)
 
     def clamped(self, term: Term) -> IRValue:
-        """An index as 64 bits, moved to where there are elements."""
+        """An index as an i64, clamped to the elements that exist."""
         type_ = term.index.type
         low, high = self.scope.plan.ranges.get(term.index, types.limits(type_))
         index = self.e.number(self.value(term.index), type_)
         if type_ is types.u64:
-            return self.b.intrinsic("umin", index, self.w.word(term.most)) if high > term.most else index
+            return self.b.intrinsic("umin", index, self.w.scalar(term.most)) if high > term.most else index
         if index.element != "i64":
             index = self.b.convert("sext" if type_.kind == "s" else "zext", index, "i64")
         if low < 0:
             index = self.b.intrinsic("smax", index, self.w.integer(0))
-        return self.b.intrinsic("smin", index, self.w.word(term.most)) if high > term.most else index
+        return self.b.intrinsic("smin", index, self.w.scalar(term.most)) if high > term.most else index

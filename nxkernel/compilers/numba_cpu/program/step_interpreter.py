@@ -1,8 +1,8 @@
-"""Long programs as a list of steps in data, which one native loop interprets, instead of as code.
+"""Long programs as a list of steps that one native loop interprets, instead of as code.
 
 Written out one after the other, the steps of a deep network are a function that takes LLVM longer than all kernels do.
-As a list they are words: the text of the program is the loop and the names of its kernels, the same for any number of
-layers.
+As a list they are scalar parameters: the text of the program is the loop and the names of its kernels, the same for
+any number of layers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nxkernel.graph.expr import Expr
 #: Steps from which a program is a list.
 MANY = 24
 #: 64-bit words for a value of one element, of any type.
-_ROOM = 2
+_SLOT_WORDS = 2
 
 
 def can_be_listed(plan: ProgramPlan) -> bool:
-    """Whether a plan is many steps, all of them kernels that cannot fail."""
+    """Whether a plan has many steps, all of them kernels that cannot fail."""
     return plan.graph is None and len(plan.steps) >= MANY and all(map(_is_kernel, plan.steps))
 
 
@@ -40,10 +40,10 @@ def _is_kernel(step: Step) -> bool:
 
 
 class StepList(NativeScope):
-    """Writes the steps of a plan as a list; made as a :class:`NativeScope` is."""
+    """Writes a plan's steps as a list; used like :class:`NativeScope`."""
 
     def run(self) -> None:
-        """Write all steps, and the loop that goes through them."""
+        """Write all steps, and the loop that interprets them."""
         self._kernels: dict[str, int] = {}
         self._scalar_slots: dict[int, int] = {}
         self._list: list[int] = []
@@ -51,42 +51,42 @@ class StepList(NativeScope):
         super().run()
         w = self.w
         w.readable = 1  # so that the text does not depend on how long the list is
-        state, runs, most = w.state, w.word(self._runs), w.word(self._most)
+        state, runs, most = w.state, w.scalar(self._runs), w.scalar(self._most)
         numbers = (
-            self.b.stack_slot("i64", _ROOM * len(self._scalar_slots))
+            self.b.stack_slot("i64", _SLOT_WORDS * len(self._scalar_slots))
             if self._scalar_slots
             else IRValue("ptr", 1, "null")
         )
-        first = self.b.offset(PARAMS, "i64", w.integer(len(w.words)))
-        w.words += self._list
+        first = self.b.offset(PARAMS, "i64", w.integer(len(w.scalars)))
+        w.scalars += self._list
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
         w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
 
     def _run(self, run: KernelCall) -> None:
-        """Add a run of a kernel to the list: what :func:`_text` reads."""
+        """Append a run of a kernel to the list, in the layout that :func:`_text` reads."""
         if not run.blas:
             self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
-        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
+        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.scalars)]
         for owner, offset in run.buffers:
             self._list += self._address_entry(owner, offset)
-        self._list += run.words
+        self._list += run.scalars
         self._runs += 1
-        self._most = max(self._most, len(run.buffers) + len(run.words))
+        self._most = max(self._most, len(run.buffers) + len(run.scalars))
 
     def _address_entry(self, node: Expr, offset: int) -> tuple[int, int]:
-        """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
+        """The index of a value's base address among the program's arrays, -1 for the stack, and the byte offset."""
         kind, where = self.plan.place[node]
         if kind is MemoryKind.SCALAR:
-            return -1, 8 * _ROOM * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
+            return -1, 8 * _SLOT_WORDS * self._scalar_slots.setdefault(where, len(self._scalar_slots)) + offset
         if kind is MemoryKind.WORKSPACE:
             return len(self.inputs) + len(self.outputs), where + offset
         return (where if kind is MemoryKind.INPUT else len(self.inputs) + where), offset
 
 
 def _text(kernels: Sequence[str], blas: bool) -> str:
-    """LLVM IR of ``nxk_steps``, which runs the kernels of a list, and of the table of these kernels."""
+    """LLVM IR of ``nxk_steps``, the interpreter, and of its table of kernels."""
     table = ", ".join(f"ptr @{kernel}" for kernel in kernels)
     run = "call void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state)"
     single_threaded = f"""
@@ -100,7 +100,7 @@ quiet:
 plain:"""
     fields = "\n".join(
         f"  %{name}_at = getelementptr i64, ptr %at, i64 {index}\n  %{name} = load i64, ptr %{name}_at, align 8"
-        for index, name in enumerate(("number", "blas", "count", "grain", "buffers", "words"))
+        for index, name in enumerate(("number", "blas", "count", "grain", "buffers", "scalars"))
     )
     return f"""
 @nxp_kernels = internal constant [{len(kernels)} x ptr] [{table}]
@@ -141,22 +141,22 @@ buffer_body:
   br label %buffer_head
 copy:
   %pairs = shl i64 %buffers, 1
-  %words_from = getelementptr i64, ptr %buffers_from, i64 %pairs
+  %scalars_from = getelementptr i64, ptr %buffers_from, i64 %pairs
   %rest = getelementptr i64, ptr %table, i64 %buffers
-  br label %word_head
-word_head:
-  %word = phi i64 [ 0, %copy ], [ %next_word, %word_body ]
-  %more_words = icmp slt i64 %word, %words
-  br i1 %more_words, label %word_body, label %ready
-word_body:
-  %word_at = getelementptr i64, ptr %words_from, i64 %word
-  %value = load i64, ptr %word_at, align 8
-  %word_slot = getelementptr i64, ptr %rest, i64 %word
-  store i64 %value, ptr %word_slot, align 8
-  %next_word = add i64 %word, 1
-  br label %word_head
+  br label %scalar_head
+scalar_head:
+  %scalar = phi i64 [ 0, %copy ], [ %next_scalar, %scalar_body ]
+  %more_scalars = icmp slt i64 %scalar, %scalars
+  br i1 %more_scalars, label %scalar_body, label %ready
+scalar_body:
+  %scalar_at = getelementptr i64, ptr %scalars_from, i64 %scalar
+  %value = load i64, ptr %scalar_at, align 8
+  %scalar_slot = getelementptr i64, ptr %rest, i64 %scalar
+  store i64 %value, ptr %scalar_slot, align 8
+  %next_scalar = add i64 %scalar, 1
+  br label %scalar_head
 ready:
-  %behind = getelementptr i64, ptr %words_from, i64 %words
+  %behind = getelementptr i64, ptr %scalars_from, i64 %scalars
   %kernel_at = getelementptr ptr, ptr @nxp_kernels, i64 %number
   %kernel = load ptr, ptr %kernel_at, align 8{single_threaded if blas else ""}
   {run}

@@ -1,4 +1,4 @@
-"""Whether a program in the making is well-formed: LLVM takes its text, and what it calls is there, with addresses."""
+"""Verification of compilations: LLVM accepts the text, and everything it calls is loaded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nxkernel.errors import VerificationError
 from nxkernel.graph.verify import Problem
 
 
-def _tell(problems: Iterable[Problem], after: str) -> None:
+def _raise_first(problems: Iterable[Problem], after: str) -> None:
     for subject, expected, actual in problems:
         raise VerificationError(after, subject, expected, actual)
 
 
 def verify_text(compilation: Compilation, after: str) -> None:
-    """Check the text of a program, and the words that it reads.
+    """Check the text of a program, and the scalar parameters that it reads.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def verify_text(compilation: Compilation, after: str) -> None:
     VerificationError
         At the first thing that is wrong, as all of these functions do.
     """
-    _tell(_text(compilation), after)
+    _raise_first(_text(compilation), after)
 
 
 def _text(compilation: Compilation) -> Iterator[Problem]:
@@ -52,7 +52,7 @@ def _text(compilation: Compilation) -> Iterator[Problem]:
         yield what, "a function of that name", ", ".join(sorted(defined)) or "none"
     for position, name in text.kernels.items():
         if not 0 < position < len(text.params):
-            yield f"the address of {name} in {what}", f"a word below {len(text.params)}", f"word {position}"
+            yield f"the address of {name} in {what}", f"a parameter below {len(text.params)}", f"parameter {position}"
         elif text.params[position]:
             yield f"the address of {name} in {what}", "0, since it is another one in each process", "an address"
     called = set(text.kernels.values())
@@ -63,13 +63,13 @@ def _text(compilation: Compilation) -> Iterator[Problem]:
 
 
 def _is_called(plan: ProgramPlan, step: Step) -> bool:
-    """Whether a step is a nest that has a kernel of its own."""
+    """Whether a step is a nest with a kernel that is called, not inlined."""
     return isinstance(step.work, BoundNest) and step.work.count > 0 and not is_inlined(plan, step.work)
 
 
 def verify_kernels(compilation: Compilation, after: str) -> None:
     """Check that each kernel that a program calls is loaded."""
-    _tell(_kernels(compilation), after)
+    _raise_first(_kernels(compilation), after)
 
 
 def _kernels(compilation: Compilation) -> Iterator[Problem]:
@@ -79,7 +79,7 @@ def _kernels(compilation: Compilation) -> Iterator[Problem]:
 
 def verify_program(compilation: Compilation, after: str) -> None:
     """Check that a program is loaded, with the kernels that it calls."""
-    _tell(_program(compilation), after)
+    _raise_first(_program(compilation), after)
 
 
 def _program(compilation: Compilation) -> Iterator[Problem]:

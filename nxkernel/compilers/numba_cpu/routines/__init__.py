@@ -1,1 +1,1 @@
-"""Operations that are no loop nest, such as sorting and scans: which kernels run, and what these do."""
+"""Routines: operations that are no loop nests, such as sorts and scans, and their kernels."""

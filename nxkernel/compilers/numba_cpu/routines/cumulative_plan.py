@@ -1,4 +1,4 @@
-"""Cumulative sums, products and extremes: which kernels run, on which blocks of which lines."""
+"""Cumulative sums, products and extremes: which scan kernels run, on which blocks of which lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel import compile_thread, types
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     SOURCE,
@@ -38,7 +38,7 @@ _VECTORS = 4
 
 @dataclass(frozen=True)
 class CumulativeForm:
-    """What decides the code of the kernels.
+    """Everything that decides the code of scan kernels.
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ def _cumulative(node: Expr) -> NativeRoutine:
 
 
 def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> NativeRoutine:
-    """Rows whose elements follow one another in memory."""
+    """The launches for lines whose elements are contiguous."""
     blocks = ceil_div(length, block)
     lanes = _ROWS
     is_unsplit = blocks == 1 or rows >= _LINES
     if is_unsplit and rows < _ROWS // 4:
         lanes = 1
     lines = rows if is_unsplit else rows * blocks
-    words = (length, lines, 1 if is_unsplit else blocks, block, blocks)
+    scalars = (length, lines, 1 if is_unsplit else blocks, block, blocks)
     groups = ceil_div(lines, lanes)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), words)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), scalars)
     work = lanes * (length if is_unsplit else block) * (3 if lanes == 1 else 1)
     return (
         kernels.one_thread_per_line(groups, work) if is_unsplit else kernels.shared(groups, work, rows, groups * lanes)
@@ -109,15 +109,15 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
 
 
 def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> NativeRoutine:
-    """Columns beside one another."""
+    """The launches for lines that run across adjacent columns."""
     outer, length, columns = sizes
     blocks = ceil_div(length, block)
     lanes = 512 // WIDTH[REGISTER[type_]]
     vectors = 1 if columns <= lanes else _VECTORS
     tiles = ceil_div(columns, vectors * lanes)
     lines = outer * tiles
-    words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), words)
+    scalars = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), scalars)
     if blocks == 1 or lines >= _LINES:
         return kernels.one_thread_per_line(lines, 5 * vectors * length)
     return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
@@ -125,20 +125,20 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
 
 @dataclass(frozen=True)
 class _Kernels:
-    """The launches of a scan."""
+    """Makes the launches of a scan."""
 
     what: str
     scan: CumulativeForm
-    words: tuple[int, ...]
+    scalars: tuple[int, ...]
 
     def one_thread_per_line(self, steps: int, work: int) -> NativeRoutine:
-        """Each line is walked by one thread."""
+        """One launch, in which each line is scanned by one thread."""
         return NativeRoutine((self._launch("whole", (SOURCE, TARGET), steps, work, "line by line"),))
 
     def shared(self, steps: int, work: int, lines: int, totals: int) -> NativeRoutine:
-        """The blocks of a line are shared among threads; there are so many totals."""
+        """Three launches in which the blocks of a line are shared among threads, with `totals` sums in between."""
         kept = LaunchArgument(ArgumentKind.SCRATCH, 0)
-        blocks = self.words[-1]
+        blocks = self.scalars[-1]
         return NativeRoutine(
             (
                 self._launch("totals", (SOURCE, kept), steps, work, f"totals of {blocks} blocks a line"),
@@ -151,4 +151,4 @@ class _Kernels:
     def _launch(self, kernel: str, memory: tuple[LaunchArgument, ...], steps: int, work: int, title: str) -> Launch:
         text = functools.partial(self.scan.text, kernel)
         title = f"{self.what}, {title}"
-        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, title, SCANS[kernel])
+        return Launch(self.scan.symbol(kernel), text, memory, self.scalars, steps, work, title, SCANS[kernel])

@@ -17,7 +17,7 @@ ARITHMETIC = frozenset(["elementwise", "reduction"])
 
 
 def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
-    """How a primitive runs, or None where it does not.
+    """How a primitive is lowered (nest, routine, library or host call); None if it is not supported.
 
     Parameters
     ----------

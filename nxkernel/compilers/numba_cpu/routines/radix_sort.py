@@ -1,4 +1,4 @@
-"""Kernels that sort long rows by one digit of the keys after the other, from the lowest on.
+"""Radix sort kernels for long rows: one digit of the keys after the other, from the lowest.
 
 A row is cut into blocks, which threads share. For each digit the blocks count how often each value of it occurs
 (``count``); then each block finds where its items of each value go, behind those of lesser values and of the blocks
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys, restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Radix
@@ -32,14 +32,14 @@ def lower(radix: Radix, kernel: str) -> str:
 class _RadixWriter:
     def __init__(self, radix: Radix, kernel: str) -> None:
         self.radix, self.order = radix, radix.order
-        self.f = KernelFrame(radix.symbol(kernel))
+        self.f = KernelBuilder(radix.symbol(kernel))
         self.b = self.f.b
         self.counter, self.lanes = f"i{radix.counter}", 512 // radix.counter
 
     # Elements to items and back --------------------------------------------------------------------------------
 
     def spread(self) -> None:
-        """Make the items of a piece of a row, in the first of the two buffers, and note what they are like."""
+        """Fill the first buffer with the sort items of a piece of a row, and note properties of the piece."""
         f, b = self.f, self.b
         (source, first, state, notes), (length, columns, pieces, size, width) = f.table(4, 5)
         items = Items(b, self.order, self.radix.low)
@@ -73,7 +73,7 @@ class _RadixWriter:
         steps.end()
 
     def _moved(self, before: IRValue, key: IRValue) -> IRValue:
-        """For each lane the key of the one before; that before the first is the last of the vector before."""
+        """For each lane the key of the lane before; for the first lane the last one of the previous vector."""
         lanes = key.lanes
         if lanes == 1:
             return before
@@ -81,7 +81,7 @@ class _RadixWriter:
         return self.b.emit(f"shufflevector {before}, {key}, <{lanes} x i32> <{mask}>", key.element, lanes)
 
     def finish(self) -> None:
-        """Write the elements or the places of the items of a piece of a row."""
+        """Write the results, elements or indices, of a piece of a row from its items."""
         f, b = self.f, self.b
         (first, second, state, target), (length, columns, pieces, size, width) = f.table(4, 5)
         items = Items(b, self.order, self.radix.low)
@@ -100,7 +100,7 @@ class _RadixWriter:
         steps.end()
 
     def restore(self) -> None:
-        """Put zeros and NaN of a row in place as they are, if a piece of it has any that keys do not tell."""
+        """Write zeros and NaN of a row as they were, if a piece has any that their keys cannot distinguish."""
         f, b = self.f, self.b
         (source, target, notes), (length, columns, pieces) = f.table(3, 3)
         keys = Keys(self.order.type, self.order.descending)
@@ -114,7 +114,7 @@ class _RadixWriter:
     def _piece(
         self, step: IRValue, length: IRValue, columns: IRValue, pieces: IRValue
     ) -> tuple[IRValue, IRValue, IRValue]:
-        """The row of a step, where the row begins in memory, and the piece of it; neighbouring rows come first."""
+        """The row of a step, its start in memory, and the piece of it; neighbouring rows come first."""
         f = self.f
         rest, column = f.split(step, columns)
         outer, piece = f.split(rest, pieces)
@@ -130,7 +130,7 @@ class _RadixWriter:
         body: Callable[[IRValue, int, list[IRValue]], list[IRValue]],
         carried: list[IRValue],
     ) -> list[IRValue]:
-        """Run a body on vectors where elements follow one another, then on single elements.
+        """Emit a body for vectors where elements are contiguous, then for the single elements that remain.
 
         Of what it carries a bit is whether any lane has it, and a number is that of the last lane.
         """
@@ -146,7 +146,7 @@ class _RadixWriter:
         return rest.end(*body(rest.index, 1, rest.values))
 
     def _noted(self, what: int, notes: IRValue, row: IRValue, pieces: IRValue) -> IRValue:
-        """Whether something is noted of any piece of a row."""
+        """Whether a property is noted for any piece of a row."""
         f, b = self.f, self.b
         looks = f.loop(0, pieces, 1, [b.constant("i8", 0)])
         note = b.load("i8", b.offset(notes, "i8", f.plus(f.times(row, pieces), looks.index)))
@@ -158,8 +158,8 @@ class _RadixWriter:
     def count(self) -> None:
         """Count the values of a digit in a block."""
         f, b = self.f, self.b
-        (first, second, state, notes, counts), words = f.table(5, 8)
-        length, pieces, width, number, blocks, size, shift, values = words
+        (first, second, state, notes, counts), scalars = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = scalars
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
         with f.when(self._noted(_DISORDER, notes, row, pieces)):
@@ -176,10 +176,10 @@ class _RadixWriter:
         steps.end()
 
     def move(self) -> None:
-        """Move the items of a block to where they go, unless the row is in order or shares the digit."""
+        """Move the items of a block to their new positions, unless the row is sorted or shares the digit."""
         f, b = self.f, self.b
-        (first, second, state, notes, counts), words = f.table(5, 8)
-        length, pieces, width, number, blocks, size, shift, values = words
+        (first, second, state, notes, counts), scalars = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = scalars
         targets, totals = b.alloca(self.counter, values), b.alloca(self.counter, values)
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
@@ -217,7 +217,7 @@ class _RadixWriter:
         blocks: IRValue,
         length: IRValue,
     ) -> IRValue:
-        """Find where the items of a block go, by the value of the digit; whether all of the row have one value."""
+        """Compute the target position of each digit value in a block; whether all of the row has one value."""
         f, b, counter = self.f, self.b, self.counter
 
         def add(target: IRValue, begin: IRValue | int, end: IRValue) -> None:
@@ -241,7 +241,7 @@ class _RadixWriter:
         return running.end(b.integer("add", lesser, total), same)[1]
 
     def _vectors(self, values: IRValue, arrays: list[IRValue], compute: Callable[[list[IRValue]], IRValue]) -> None:
-        """Fill the first of some arrays, one number a value of the digit, from the others."""
+        """Fill the first array, one number a digit value, by a computation on the others."""
         b = self.b
         loop = self.f.loop(0, values, self.lanes)
         target, *sources = (b.offset(array, self.counter, loop.index) for array in arrays)
@@ -256,7 +256,7 @@ class _RadixWriter:
     def _items(
         self, row: IRValue, block: IRValue, length: IRValue, size: IRValue, body: Callable[[IRValue], None]
     ) -> None:
-        """Run a body for each item of a block."""
+        """Emit a body for each item of a block."""
         f = self.f
         start = f.times(row, length)
         first = f.times(block, size)
@@ -276,7 +276,7 @@ class _RadixWriter:
         return self.b.select(self.b.icmp("eq", number, self.f.integer(0)), first, second)
 
     def _get(self, buffer: IRValue, index: IRValue, lanes: int) -> list[IRValue]:
-        """Items: their key, and their place if it is beside it."""
+        """Load items: keys, and indices if they are stored beside them."""
         b, item = self.b, self.radix.item
         if not self.radix.paired:
             return [b.load(item, b.offset(buffer, item, index), lanes=lanes)]

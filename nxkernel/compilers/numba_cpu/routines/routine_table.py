@@ -1,7 +1,7 @@
-"""The table of routines: primitives that are no loop nest (sorts, scans), and the kernels that run them.
+"""The table of routines: primitives that are no loop nests (sorts, scans), and the kernels that run them.
 
 Such a primitive reads its operands from memory and writes its results there, each in C order. Its routine is a
-sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape comes in words.
+sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape is a scalar parameter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nxkernel.primitives import Primitive
 
 
 class ArgumentKind(StrEnum):
-    """What the memory that a launch reads or writes is of the operation."""
+    """The kinds of memory that a launch reads or writes."""
 
     OPERAND = "operand"
     RESULT = "result"
@@ -30,7 +30,7 @@ class ArgumentKind(StrEnum):
 
 
 class LaunchArgument(NamedTuple):
-    """What a launch reads or writes.
+    """One memory argument of a launch.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ SOURCE, TARGET = LaunchArgument(ArgumentKind.OPERAND, 0), LaunchArgument(Argumen
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel, run over a parallel range.
+    """One kernel, run over a parallel range of steps.
 
     The kernel is ``void symbol(ptr args, ptr dims, ptr steps, ptr table)``: it runs the steps ``args[0]`` to
-    ``args[0] + dims[0]``; the table has the addresses of the memory, then the words.
+    ``args[0] + dims[0]``; the table has the addresses of the memory, then the scalar parameters.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Launch:
     text : callable
         Gives the LLVM IR; called only where the code is in no cache.
     memory : tuple of LaunchArgument
-    words : tuple of int
+    scalars : tuple of int
         64 bits each.
     count : int
         Steps of the parallel range.
@@ -76,7 +76,7 @@ class Launch:
     symbol: str
     text: Callable[[], str]
     memory: tuple[LaunchArgument, ...]
-    words: tuple[int, ...]
+    scalars: tuple[int, ...]
     count: int
     work: int
     title: str
@@ -85,7 +85,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class HostCall:
-    """A call of a compiled routine of SciPy or NumPy, by the NumPy meaning of a primitive, once for a whole operation.
+    """A callback that runs a compiled SciPy or NumPy routine for an opaque operation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class HostCall:
 
     @property
     def title(self) -> str:
-        """What it does, for people."""
+        """What the call does, for people."""
         node = self.node
         operand_specs = ", ".join(str(operand.spec) for operand in node.operands[:1])
         if node.primitive is p.njit_call:
@@ -104,7 +104,7 @@ class HostCall:
         return f"{node.primitive.name} of {operand_specs} by the compiled routine of SciPy or NumPy"
 
     def run(self, operands: Sequence[np.ndarray], results: Sequence[np.ndarray | None]) -> None:
-        """Read the operands, write the results."""
+        """Compute the results from the operands."""
         node = self.node
         if node.primitive is p.fft:
             return transform_into(*results, *operands, **node.params)
@@ -117,7 +117,7 @@ class HostCall:
 
 @dataclass(frozen=True)
 class NativeRoutine:
-    """How a whole operation runs.
+    """How an opaque operation runs: launches of kernels, or a callback.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class NativeRoutine:
 
 
 def launches_of(step: OpaqueStep) -> tuple[Launch | HostCall, ...]:
-    """What runs an opaque operation of a plan that was made with these routines, one after the other."""
+    """The launches or calls that run an opaque step, in order."""
     assert isinstance(step.routine, NativeRoutine)
     return step.routine.launches
 
@@ -142,7 +142,7 @@ ROUTINES: dict[Primitive, Callable[[Expr], NativeRoutine]] = {}
 
 
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
-    """Register the function that gives the routines of primitives."""
+    """A decorator that registers the function which makes the routine of some primitives."""
 
     def register(function: Callable[[Expr], NativeRoutine]) -> Callable[[Expr], NativeRoutine]:
         for primitive in primitives:

@@ -1,4 +1,4 @@
-"""Kernels that accumulate along an axis.
+"""Scan kernels: cumulative operations along an axis.
 
 Long axes are cut into blocks. Inside a block each element is accumulated onto those before it, one by one; to that
 comes what all blocks before give. So a result is the same number whether one thread walks along all blocks (the kernel
@@ -10,7 +10,7 @@ from __future__ import annotations
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.routines.cumulative_plan import CumulativeForm
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.types import Type, f32, greatest, least
@@ -20,18 +20,18 @@ def lower(scan: CumulativeForm, kernel: str) -> str:
     """The LLVM IR of the kernel ``"whole"``, ``"totals"``, ``"carry"`` or ``"apply"`` of a scan."""
     writer = (_Columns if scan.vectors else _RowScan)(scan, kernel)
     f = writer.f
-    pointers, words = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.words)
+    pointers, scalars = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.scalars)
     writer.source, writer.target = pointers[0], pointers[-1]
     # The totals are the only memory of `carry`, what `totals` writes, and what `apply` reads besides the source.
     writer.kept = pointers[min(1, len(pointers) - 1)]
     steps = f.loop(f.begin, f.end)
-    getattr(writer, kernel)(steps.index, *words)
+    getattr(writer, kernel)(steps.index, *scalars)
     steps.end()
     return f.finish()
 
 
 def _identity(name: str, type_: Type) -> list[float | int]:
-    """What leaves every element as it is, -0.0 too; of complex numbers one value a part."""
+    """The neutral element of a scan, which keeps even -0.0; one number a part for complex types."""
     if name == "complex_multiply":
         return [1, 0]
     if name in ("add", "multiply"):
@@ -40,7 +40,7 @@ def _identity(name: str, type_: Type) -> list[float | int]:
 
 
 class _ScanWriter:
-    """What the writers of kernels of rows and of columns share: arithmetic, and vectors from and to memory."""
+    """The common part of scan kernels over rows and over columns."""
 
     source: IRValue
     target: IRValue
@@ -48,7 +48,7 @@ class _ScanWriter:
 
     def __init__(self, scan: CumulativeForm, kernel: str) -> None:
         self.scan, self.lanes = scan, scan.lanes
-        self.f = KernelFrame(scan.symbol(kernel))
+        self.f = KernelBuilder(scan.symbol(kernel))
         self.b = self.f.b
         self.e = Emitter(self.b, inline=True)
         self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]
@@ -58,7 +58,7 @@ class _ScanWriter:
         self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
 
     def combine(self, earlier: IRValue, later: IRValue) -> IRValue:
-        """Two accumulated values as one."""
+        """Two accumulated values joined."""
         if self.scan.name == "complex_multiply":
             return self._complex(earlier, later)
         return self.e.apply(self.scan.name, self.wide, [earlier, later], None)
@@ -71,14 +71,14 @@ class _ScanWriter:
         return b.fadd(b.fmul(real, right, ""), b.fmul(imaginary, crossed, ""), "")
 
     def identity(self, lanes: int) -> IRValue:
-        """What leaves elements as they are, in every lane."""
+        """The neutral element in every lane."""
         numbers = _identity(self.scan.name, self.scan.type)
         parts = [self.b.constant(self.register, numbers[k % len(numbers)]) for k in range(lanes)]
         text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
         return IRValue(self.register, lanes, text)
 
     def get(self, index: IRValue, mask: IRValue | None, lanes: int = 0) -> IRValue:
-        """A vector of the source, in registers' form."""
+        """Load a vector of the source, converted to registers' form."""
         address = self.b.offset(self.source, self.memory, index)
         if mask is None:
             value = self.b.load(self.memory, address, lanes=lanes or self.lanes)
@@ -87,27 +87,27 @@ class _ScanWriter:
         return self.e.from_memory(value, self.scan.type)
 
     def put(self, value: IRValue, index: IRValue, mask: IRValue | None) -> None:
-        """A vector to the target."""
+        """Store a vector to the target."""
         address = self.b.offset(self.target, self.memory, index)
         self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
 
     def held(self, index: IRValue, lanes: int) -> IRValue:
-        """Accumulated values among the totals."""
+        """Load accumulated values from the totals."""
         return self.b.load(self.register, self.b.offset(self.kept, self.register, index), lanes=lanes)
 
     def hold(self, index: IRValue, value: IRValue) -> None:
-        """Write accumulated values to the totals."""
+        """Store accumulated values to the totals."""
         self.b.store(value, self.b.offset(self.kept, self.register, index))
 
 
 class _Columns(_ScanWriter):
-    """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
+    """Scans whose lanes are columns; a line is a tile of some vectors. Backwards, the step is negative."""
 
-    words = 7
+    scalars = 7
 
-    def whole(self, line: IRValue, *words: IRValue) -> None:
-        blocks = words[-1]
-        self._locate(line, *words)
+    def whole(self, line: IRValue, *scalars: IRValue) -> None:
+        blocks = scalars[-1]
+        self._locate(line, *scalars)
         if self.one_block:
             self._block(self.f.integer(0), self._nothing())
             return
@@ -115,19 +115,19 @@ class _Columns(_ScanWriter):
         inside = self._block(loop.index, loop.values)
         loop.end(*map(self.combine, loop.values, inside))
 
-    def totals(self, index: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(index, words[-1])
-        self._locate(line, *words)
+    def totals(self, index: IRValue, *scalars: IRValue) -> None:
+        line, block = self.f.split(index, scalars[-1])
+        self._locate(line, *scalars)
         for at, value in zip(self._addresses(index), self._block(block, None), strict=True):
             self.hold(at, value)
 
-    def apply(self, index: IRValue, *words: IRValue) -> None:
-        line, block = self.f.split(index, words[-1])
-        self._locate(line, *words)
+    def apply(self, index: IRValue, *scalars: IRValue) -> None:
+        line, block = self.f.split(index, scalars[-1])
+        self._locate(line, *scalars)
         self._block(block, [self.held(at, self.lanes) for at in self._addresses(index)])
 
-    def carry(self, line: IRValue, *words: IRValue) -> None:
-        f, blocks = self.f, words[-1]
+    def carry(self, line: IRValue, *scalars: IRValue) -> None:
+        f, blocks = self.f, scalars[-1]
         loop = f.loop(0, blocks, 1, self._nothing())
         addresses = self._addresses(f.plus(f.times(line, blocks), loop.index))
         totals = [self.held(at, self.lanes) for at in addresses]
@@ -139,13 +139,13 @@ class _Columns(_ScanWriter):
         return [self.identity(self.lanes)] * self.scan.vectors
 
     def _addresses(self, index: IRValue) -> list[IRValue]:
-        """Where the totals have the vectors of a block of a line."""
+        """The addresses in the totals of a block's vectors."""
         first = self.f.times(index, self.scan.vectors * self.lanes)
         return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
 
-    def _locate(self, line: IRValue, *words: IRValue) -> None:
+    def _locate(self, line: IRValue, *scalars: IRValue) -> None:
         f = self.f
-        span, self.length, columns, tiles, self.step, self.size, _ = words
+        span, self.length, columns, tiles, self.step, self.size, _ = scalars
         outer, tile = f.split(line, tiles)
         across = f.times(tile, self.scan.vectors * self.lanes)
         first = f.plus(f.times(outer, span), across)
@@ -155,7 +155,7 @@ class _Columns(_ScanWriter):
         self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
 
     def _block(self, block: IRValue, before: list[IRValue] | None) -> list[IRValue]:
-        """Accumulate a block; without what comes before nothing is written."""
+        """Scan a block; without initial values it only computes the total."""
         f = self.f
         begin = f.times(block, self.size)
         rows = f.loop(begin, f.least(f.plus(begin, self.size), self.length), 1, self._nothing())
@@ -174,26 +174,26 @@ class _Columns(_ScanWriter):
 
 
 class _RowScan(_ScanWriter):
-    """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
+    """Scans whose lanes are rows or blocks of rows: squares of elements are transposed, scanned and transposed back."""
 
-    words = 5
+    scalars = 5
 
-    def whole(self, group: IRValue, *words: IRValue) -> None:
-        self._locate(group, *words)
-        loop = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
+    def whole(self, group: IRValue, *scalars: IRValue) -> None:
+        self._locate(group, *scalars)
+        loop = self.f.loop(0, scalars[-1], 1, [self.identity(self.lanes)])
         inside = self._block(loop.index, loop.values[0])
         loop.end(self.combine(loop.values[0], inside))
 
-    def totals(self, group: IRValue, *words: IRValue) -> None:
+    def totals(self, group: IRValue, *scalars: IRValue) -> None:
         if not self.scan.type.is_float or self.scan.name in ("max", "min"):
-            self._totals_in_any_order(group, *words)
+            self._totals_in_any_order(group, *scalars)
             return
-        self._locate(group, *words)
+        self._locate(group, *scalars)
         self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
 
-    def _totals_in_any_order(self, group: IRValue, *words: IRValue) -> None:
-        """The same where the order makes no difference: each block by whole vectors."""
-        f, (length, lines, cut, size, _) = self.f, words
+    def _totals_in_any_order(self, group: IRValue, *scalars: IRValue) -> None:
+        """The totals of blocks where the order makes no difference: by full vectors."""
+        f, (length, lines, cut, size, _) = self.f, scalars
         first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
         each = f.loop(first, f.least(f.plus(first, self.lanes), lines))
         row, block = f.split(each.index, cut)
@@ -213,25 +213,25 @@ class _RowScan(_ScanWriter):
         self.hold(each.index, total)
         each.end()
 
-    def apply(self, group: IRValue, *words: IRValue) -> None:
-        self._locate(group, *words)
+    def apply(self, group: IRValue, *scalars: IRValue) -> None:
+        self._locate(group, *scalars)
         before = self.identity(self.lanes)
         for k, line in enumerate(self.lines):
             before = self.b.insert(before, self.held(line, 1), k) if self.lanes > 1 else self.held(line, 1)
         self._block(self.f.integer(0), before)
 
-    def carry(self, row: IRValue, *words: IRValue) -> None:
-        f, blocks = self.f, words[-1]
+    def carry(self, row: IRValue, *scalars: IRValue) -> None:
+        f, blocks = self.f, scalars[-1]
         loop = f.loop(0, blocks, 1, [self.identity(1)])
         index = f.plus(f.times(row, blocks), loop.index)
         total = self.held(index, 1)
         self.hold(index, loop.values[0])
         loop.end(self.combine(loop.values[0], total))
 
-    def _locate(self, group: IRValue, *words: IRValue) -> None:
-        """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
+    def _locate(self, group: IRValue, *scalars: IRValue) -> None:
+        """Compute the start of each lane's row and what is left of it; surplus lanes repeat the last row."""
         f = self.f
-        self.length, lines, cut, self.size, _ = words
+        self.length, lines, cut, self.size, _ = scalars
         self.lines, self.bases, self.left = [], [], []
         for k in range(self.lanes):
             line = f.least(f.plus(f.times(group, self.lanes), k), f.minus(lines, 1))
@@ -245,7 +245,7 @@ class _RowScan(_ScanWriter):
             self.lines.append(line)
 
     def _block(self, block: IRValue, before: IRValue | None) -> IRValue:
-        """Accumulate a block of each lane; without what comes before nothing is written."""
+        """Scan one block in each lane; without initial values it only computes the totals."""
         f = self.f
         begin = f.times(block, self.size)
         ends = [f.least(f.plus(begin, self.size), left) for left in self.left]
@@ -263,7 +263,7 @@ class _RowScan(_ScanWriter):
         return carried
 
     def _square(self, index: IRValue, carried: IRValue, before: IRValue | None, masks: list[IRValue] | None) -> IRValue:
-        """Accumulate as many elements of each lane as there are lanes; what they give."""
+        """Scan a square: as many elements of each lane as there are lanes; the carried values after it."""
         addresses, masks = self._addresses(index), [None] * self.lanes if masks is None else masks
         masks = [mask and self._forwards(mask) for mask in masks]
         rows = [self._forwards(self.get(address, mask)) for address, mask in zip(addresses, masks, strict=True)]
@@ -277,7 +277,7 @@ class _RowScan(_ScanWriter):
         return carried
 
     def _addresses(self, index: IRValue) -> list[IRValue]:
-        """Where the lanes' vectors are in memory."""
+        """The addresses of the rows of a square."""
         f = self.f
         if self.scan.backwards:
             far = f.plus(index, self.lanes)
@@ -285,7 +285,7 @@ class _RowScan(_ScanWriter):
         return [f.plus(base, index) for base in self.bases]
 
     def _forwards(self, value: IRValue) -> IRValue:
-        """The lanes in the order in which they are accumulated, or from that to the order of memory."""
+        """The lanes reversed if the scan runs backwards."""
         if not self.scan.backwards or self.lanes == 1:
             return value
         return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))

@@ -1,4 +1,4 @@
-"""Sort items: the key that is compared and, for argsort, the index that it came from."""
+"""Sort items: keys for comparison, and for argsort the original indices with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nxkernel.types import s64
 
 
 class Items:
-    """The items of elements, and what is written of them.
+    """How sort items are formed from keys and indices, and turned into results.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Items:
             self.parts = [f"i{2 * low}"] if low else ["i64", "i64"]
 
     def of(self, key: IRValue, index: IRValue) -> list[IRValue]:
-        """The items of keys; `index` is one for all lanes, or one a lane."""
+        """The items of keys; `index` is one number for all lanes, or one a lane."""
         b, lanes = self.b, key.lanes
         if not self.order.index:
             return [key]
@@ -49,7 +49,7 @@ class Items:
         return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), index)]
 
     def result(self, parts: list[IRValue]) -> IRValue:
-        """What is written of items: elements, or places."""
+        """The results of items: elements, or original indices."""
         b, lanes = self.b, parts[0].lanes
         if not self.order.index:
             return self.keys.bits(b, parts[0])

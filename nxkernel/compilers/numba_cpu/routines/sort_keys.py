@@ -15,7 +15,7 @@ from nxkernel.types import Type
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a type.
+    """The mapping between elements of a type and sort keys.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Keys:
 
     @property
     def element(self) -> str:
-        """The type of a key, and of the bits of an element, in LLVM."""
+        """The LLVM type of keys and of the elements' bits."""
         return f"i{self.type.bits}"
 
     def of(self, b: FunctionBuilder, bits: IRValue) -> IRValue:
-        """The keys of elements, given as bits."""
+        """The keys of elements given as bits."""
         kind, lanes, width = bits.element, bits.lanes, self.type.bits
         sign = b.constant(kind, -1 << (width - 1), lanes)
         key = bits
@@ -60,7 +60,7 @@ class Keys:
         return b.integer("xor", key, sign) if self.type.kind == "s" else key
 
     def altered(self, b: FunctionBuilder, bits: IRValue, key: IRValue) -> IRValue:
-        """Whether the elements that keys give differ from those that they are of."""
+        """Whether elements change when they are recovered from their keys, as NaN payloads and signs of zero do."""
         return b.icmp("ne", self.bits(b, key), bits)
 
     def _nan(self, b: FunctionBuilder, lanes: int) -> IRValue:
@@ -72,12 +72,12 @@ class Keys:
         return b.integer("xor", key, b.constant(key.element, -1, key.lanes))
 
     def shared(self, b: FunctionBuilder) -> list[IRValue]:
-        """The keys that several elements have: that of zeros and that of NaN."""
+        """The keys that several different elements share: those of zeros and of NaN."""
         return [self.of(b, b.constant(self.element, 0)), self.of(b, self._nan(b, 1))]
 
 
 def restore(keys: Keys, caller: FunctionBuilder) -> str:
-    """The function that puts zeros and NaN of a sorted row in place as they are, in the order in which they came.
+    """The function that writes the zeros and NaN of a sorted row as they were, in their original order.
 
     Returns
     -------

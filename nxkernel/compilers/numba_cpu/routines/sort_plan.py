@@ -1,4 +1,4 @@
-"""The plan of a sort: which kernels run, on which items."""
+"""Planning of sorts: which kernels run, on which items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nxkernel import compile_thread
 from nxkernel import primitives as p
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import DIGITS, NETWORK
 from nxkernel.compilers.numba_cpu.routines.routine_table import (
     SOURCE,
@@ -24,7 +24,7 @@ from nxkernel.shapes import ceil_div
 from nxkernel.types import Type
 
 #: Bytes on the stack that a network may take.
-_ROOM = 1 << 18
+_TILE_BYTES = 1 << 18
 #: Rows are cut into blocks of at least so many items, and into no more blocks than that.
 _BLOCK, _BLOCKS = 1 << 15, 64
 #: Elements that become items at a time.
@@ -37,7 +37,7 @@ _COUNTED = 1 << 31
 
 @dataclass(frozen=True)
 class SortOrder:
-    """What is sorted, and what it gives.
+    """What is sorted, by which order, and whether elements or indices are wanted.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class SortOrder:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether elements are asked for that differ and yet are equal in order."""
+        """Whether the result depends on elements that differ and yet compare as equal."""
         return self.type.is_float and self.index is None
 
 
 @dataclass(frozen=True)
 class Network:
-    """What decides the code of a sorting network.
+    """Everything that decides the code of a sorting network.
 
     Parameters
     ----------
@@ -74,22 +74,22 @@ class Network:
 
     @property
     def item(self) -> int:
-        """Bits of an item."""
+        """Bits of a sort item."""
         bits = self.order.type.bits
         return bits if not self.order.index else {64: 128, 32: 64}.get(bits, 32)
 
     @property
     def lanes(self) -> int:
-        """How many rows are sorted at once."""
+        """The number of rows sorted at once."""
         return 512 // min(max(self.item, 16), 64)
 
     @property
     def symbol(self) -> str:
-        """The name of the kernel."""
+        """The kernel's name."""
         return name_of("network", self)
 
     def text(self) -> str:
-        """The LLVM IR of the kernel."""
+        """The kernel's LLVM IR."""
         compile_thread.load("nxkernel.compilers.numba_cpu.routines.sorting_network")
         from nxkernel.compilers.numba_cpu.routines.sorting_network import lower
 
@@ -98,7 +98,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Radix:
-    """What decides the code of the kernels that sort by digits.
+    """Everything that decides the code of the radix sort kernels.
 
     Parameters
     ----------
@@ -115,17 +115,17 @@ class Radix:
 
     @property
     def paired(self) -> bool:
-        """Whether the place of an element is beside its key, for want of room in 64 bits."""
+        """Whether indices are stored beside keys, as 64 bits cannot hold both."""
         return self.order.index is not None and self.order.type.bits + self.counter > 64
 
     @property
     def low(self) -> int:
-        """Bits below the key that hold the place of the element."""
+        """The bits below the key that hold the index."""
         return 32 if self.order.index and not self.paired else 0
 
     @property
     def item(self) -> str:
-        """The element of memory that an item is, or two of which it is."""
+        """The LLVM element type of an item, or of each half of it."""
         return "i64" if self.order.index else f"i{self.order.type.bits}"
 
     @property
@@ -134,7 +134,7 @@ class Radix:
         return (2 if self.paired else 1) * int(self.item[1:]) // 8
 
     def symbol(self, kernel: str) -> str:
-        """The name of one of the kernels; types share those to which they are alike."""
+        """The name of one of the kernels; types with equal code share it."""
         if kernel in ("count", "move"):
             return name_of("radix", kernel, self.counter, self.item, self.paired)
         return name_of("radix", kernel, self)
@@ -149,7 +149,7 @@ class Radix:
 
 @dataclass(frozen=True)
 class _SortRows:
-    """What is sorted: rows of elements, with so many rows side by side, and how people read it."""
+    """The layout of the rows that are sorted, and their description for people."""
 
     outer: int
     length: int
@@ -172,19 +172,19 @@ def _sorting(node: Expr) -> NativeRoutine:
     if not rows.count * length:
         return NativeRoutine(())
     network = Network(order, beside=columns > 1)
-    if length * network.lanes * network.item // 8 <= _ROOM and _suits(network, rows):
+    if length * network.lanes * network.item // 8 <= _TILE_BYTES and _suits(network, rows):
         return _by_network(network, rows)
     return _by_digits(Radix(order, columns > 1, 32 if length < _COUNTED else 64), rows)
 
 
 def _suits(network: Network, rows: _SortRows) -> bool:
-    """Whether a network compares less than digits would cost."""
+    """Whether a network does fewer operations than a radix sort would."""
     vectors = _lines(network, rows) * comparisons(rows.length)
     return vectors < 2 * rows.count * (500 + rows.length) * ceil_div(network.order.type.bits, 8)
 
 
 def _lines(network: Network, rows: _SortRows) -> int:
-    """How many vectors of rows there are."""
+    """The number of steps: vectors of rows."""
     if network.beside:
         return rows.outer * ceil_div(rows.columns, network.lanes)
     return ceil_div(rows.outer, network.lanes)
@@ -192,20 +192,22 @@ def _lines(network: Network, rows: _SortRows) -> int:
 
 def _by_network(network: Network, rows: _SortRows) -> NativeRoutine:
     length = rows.length
-    words = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
+    scalars = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
     work = comparisons(length) * 4 + 4 * network.lanes * length
     title = f"{rows.what} by a network of comparisons"
-    launch = Launch(network.symbol, network.text, (SOURCE, TARGET), words, _lines(network, rows), work, title, NETWORK)
+    launch = Launch(
+        network.symbol, network.text, (SOURCE, TARGET), scalars, _lines(network, rows), work, title, NETWORK
+    )
     return NativeRoutine((launch,))
 
 
 def top(length: int) -> int:
-    """The greatest power of two below a length; 0 for less than two."""
+    """The greatest power of two below a length; 0 for lengths under 2."""
     return 1 << (length - 1).bit_length() - 1 if length > 1 else 0
 
 
 def comparisons(length: int) -> int:
-    """About how many pairs a network compares."""
+    """The approximate number of comparisons of a network."""
     bits = max(length - 1, 0).bit_length()
     return length * bits * (bits + 1) // 4
 
@@ -229,28 +231,28 @@ def _by_digits(radix: Radix, rows: _SortRows) -> NativeRoutine:
     first = TARGET if inside else scratch.take(count * length * radix.size)
 
     def launch(
-        kernel: str, memory: tuple[LaunchArgument, ...], words: tuple[int, ...], steps: int, work: int
+        kernel: str, memory: tuple[LaunchArgument, ...], scalars: tuple[int, ...], steps: int, work: int
     ) -> Launch:
         title = f"{rows.what} by {passes} digits: {kernel}"
         text = functools.partial(radix.text, kernel)
-        return Launch(radix.symbol(kernel), text, memory, words, steps, work, title, DIGITS[kernel])
+        return Launch(radix.symbol(kernel), text, memory, scalars, steps, work, title, DIGITS[kernel])
 
     of_pieces = (length, rows.columns, pieces, _PIECE, width)
     launches = [launch("spread", (SOURCE, first, state, notes), of_pieces, count * pieces, _PIECE)]
     for number in range(passes):
-        words = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
+        scalars = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
         memory = (first, second, state, notes, counts)
-        launches.append(launch("count", memory, words, count * blocks, 3 * block))
-        launches.append(launch("move", memory, words, count * blocks, 6 * block))
+        launches.append(launch("count", memory, scalars, count * blocks, 3 * block))
+        launches.append(launch("move", memory, scalars, count * blocks, 6 * block))
     launches.append(launch("finish", (first, second, state, TARGET), of_pieces, count * pieces, _PIECE))
     if radix.order.ambiguous:
-        words = (length, rows.columns, pieces)
-        launches.append(launch("restore", (SOURCE, TARGET, notes), words, count, pieces))
+        scalars = (length, rows.columns, pieces)
+        launches.append(launch("restore", (SOURCE, TARGET, notes), scalars, count, pieces))
     return NativeRoutine(tuple(launches), scratch.bytes)
 
 
 class _Scratch:
-    """Hands out scratch memory, each part at a multiple of 64 bytes."""
+    """Allocates parts of the scratch memory, at multiples of 64 bytes."""
 
     def __init__(self) -> None:
         self.bytes = 0

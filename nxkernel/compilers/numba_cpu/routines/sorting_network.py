@@ -1,4 +1,4 @@
-"""Kernels that sort many short rows at once: each lane of a vector is a row, and a network compares whole vectors.
+"""Sorting networks for many short rows: each lane of a vector is a row, and whole vectors are compared.
 
 The network is Batcher's merge exchange (Knuth, The Art of Computer Programming, volume 3, algorithm 5.2.2M), which
 sorts any number of elements by comparisons that depend on that number alone.
@@ -7,7 +7,7 @@ sorts any number of elements by comparisons that depend on that number alone.
 from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Network
@@ -18,14 +18,14 @@ _SQUARE = 8
 
 
 def lower(network: Network) -> str:
-    """The LLVM IR of the kernel of a network."""
-    return (_Beside if network.beside else _Behind)(network).text()
+    """The LLVM IR of a network's kernel."""
+    return (RowsInterleaved if network.beside else RowsContiguous)(network).text()
 
 
 class _NetworkWriter:
     def __init__(self, network: Network) -> None:
         self.lanes = network.lanes
-        self.f = KernelFrame(network.symbol)
+        self.f = KernelBuilder(network.symbol)
         self.b = self.f.b
         self.order, bits = network.order, network.order.type.bits
         self.items = Items(self.b, network.order, {64: 0, 32: 32}.get(bits, 16) if network.order.index else 0)
@@ -33,8 +33,8 @@ class _NetworkWriter:
 
     def text(self) -> str:
         f, b = self.f, self.b
-        (self.source, self.target), words = f.table(2, 5)
-        self.outer, self.length, self.columns, self.tiles, self.top = words
+        (self.source, self.target), scalars = f.table(2, 5)
+        self.outer, self.length, self.columns, self.tiles, self.top = scalars
         tile_size = f.times(b.integer("and", f.plus(self.length, _SQUARE - 1), f.integer(-_SQUARE)), self.lanes)
         self.planes = [b.alloca(part, tile_size) for part in self.items.parts]
         steps = f.loop(f.begin, f.end)
@@ -49,12 +49,12 @@ class _NetworkWriter:
     # The tile ---------------------------------------------------------------------------------------------------
 
     def put(self, parts: list[IRValue], index: IRValue) -> None:
-        """Items to the tile."""
+        """Store items to the tile."""
         for plane, part in zip(self.planes, parts, strict=True):
             self.b.store(part, self.b.offset(plane, part.element, index))
 
     def take(self, bits: IRValue, element_index: IRValue, index: IRValue, altered: IRValue) -> IRValue:
-        """Put the items of elements into the tile; whether any so far is not what its key tells."""
+        """Store the items of elements to the tile; whether any so far cannot be recovered from its key."""
         b = self.b
         key = self.keys.of(b, bits)
         self.put(self.items.of(key, element_index), index)
@@ -63,7 +63,7 @@ class _NetworkWriter:
         return b.integer("or", altered, self.keys.altered(b, bits, key))
 
     def get(self, index: IRValue, lanes: int) -> list[IRValue]:
-        """Items from the tile."""
+        """Load items from the tile."""
         return [
             self.b.load(part, self.b.offset(plane, part, index), lanes=lanes)
             for plane, part in zip(self.planes, self.items.parts, strict=True)
@@ -72,7 +72,7 @@ class _NetworkWriter:
     # The network -----------------------------------------------------------------------------------------------
 
     def _sort(self) -> None:
-        """Merge exchange: ``p`` halves from the top to 1; for each ``p`` the distance goes from it to the top's."""
+        """Batcher's merge exchange: ``p`` halves down to 1; for each ``p`` the distance ``d`` varies."""
         f, b = self.f, self.b
         entry, outer, inner, passed, done = b.block, *(b.label(name) for name in ("outer", "inner", "passed", "done"))
         halve, more = b.label("halve"), b.label("more")
@@ -100,7 +100,7 @@ class _NetworkWriter:
         b.start(done)
 
     def _pass(self, p: IRValue, r: IRValue, d: IRValue) -> None:
-        """Compare ``i`` with ``i + d`` for every ``i`` that has the bit ``p`` as ``r`` has it."""
+        """Compare-exchange ``i`` and ``i + d`` for every ``i`` whose bits ``p`` equal ``r``."""
         f, b = self.f, self.b
         entry, head, body, done = b.block, b.label("head"), b.label("body"), b.label("done")
         stop, low = f.minus(self.length, d), f.minus(p, 1)
@@ -122,7 +122,7 @@ class _NetworkWriter:
         b.start(done)
 
     def _ordered(self, left: list[IRValue], right: list[IRValue]) -> tuple[list[IRValue], list[IRValue]]:
-        """Two items in order."""
+        """Two vectors of items, ordered lane by lane."""
         b = self.b
         if len(left) == 1:
             return [b.intrinsic("umin", left[0], right[0])], [b.intrinsic("umax", left[0], right[0])]
@@ -133,7 +133,7 @@ class _NetworkWriter:
         return [b.select(swap, y, x) for x, y in pairs], [b.select(swap, x, y) for x, y in pairs]
 
     def _restore(self, altered: IRValue) -> None:
-        """Put zeros and NaN of the rows of the step in place as they are."""
+        """Write zeros and NaN of the step's rows as they were."""
         f, b = self.f, self.b
         with f.when(altered):
             rows = f.loop(0, self.rows)
@@ -143,10 +143,11 @@ class _NetworkWriter:
             rows.end()
 
 
-class _Beside(_NetworkWriter):
-    """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
+class RowsInterleaved(_NetworkWriter):
+    """A network for rows whose elements are interleaved in memory: a vector of the tile is contiguous."""
 
     def read(self, step: IRValue) -> IRValue:
+        """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
         f, b = self.f, self.b
         outer, tile = f.split(step, self.tiles)
         across = f.times(tile, self.lanes)
@@ -161,6 +162,7 @@ class _Beside(_NetworkWriter):
         return b.any(altered)
 
     def write(self) -> None:
+        """Write the sorted tile to the rows of the step."""
         f, b = self.f, self.b
         loop = f.loop(0, self.length)
         result = self.items.result(self.get(f.times(loop.index, self.lanes), self.lanes))
@@ -169,14 +171,15 @@ class _Beside(_NetworkWriter):
         loop.end()
 
     def row(self, lane: IRValue) -> IRValue:
-        """Where a row of the step begins."""
+        """The offset of a row of the step."""
         return self.f.plus(self.base, lane)
 
 
-class _Behind(_NetworkWriter):
-    """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
+class RowsContiguous(_NetworkWriter):
+    """A network for contiguous rows: squares are transposed on the way to the tile and back."""
 
     def read(self, step: IRValue) -> IRValue:
+        """Read the rows of a step into the tile; an i1: whether any element is not what its key says."""
         f, b, kind = self.f, self.b, self.keys.element
         self.first = f.times(step, self.lanes)
         self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
@@ -195,6 +198,7 @@ class _Behind(_NetworkWriter):
         return b.any(groups.values[0])
 
     def write(self) -> None:
+        """Write the sorted tile to the rows of the step."""
         f, b = self.f, self.b
         groups = f.loop(0, self.rows, _SQUARE)
         row_starts = self._rows(groups.index)
@@ -210,10 +214,10 @@ class _Behind(_NetworkWriter):
         groups.end()
 
     def _rows(self, group: IRValue) -> list[IRValue]:
-        """Where the rows of a square begin; beyond the last row it is that one again."""
+        """The offsets of the rows of a square; beyond the last row it is repeated."""
         last = self.f.minus(self.rows, 1)
         return [self.row(self.f.least(self.f.plus(group, k), last)) for k in range(_SQUARE)]
 
     def row(self, lane: IRValue) -> IRValue:
-        """Where a row of the step begins."""
+        """The offset of a row of the step."""
         return self.f.times(self.f.plus(self.first, lane), self.length)

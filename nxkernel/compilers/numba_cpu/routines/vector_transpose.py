@@ -6,7 +6,7 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValu
 
 
 def turned(b: FunctionBuilder, rows: list[IRValue]) -> list[IRValue]:
-    """The columns of as many vectors as each has lanes; their number is a power of two.
+    """The transposed vectors of a square: as many vectors as each has lanes, a power of two.
 
     Halves, then quarters and so on, that lie across the diagonal change places.
     """
@@ -23,6 +23,6 @@ def turned(b: FunctionBuilder, rows: list[IRValue]) -> list[IRValue]:
 
 
 def _mixed(b: FunctionBuilder, left: IRValue, right: IRValue, lanes: list[int]) -> IRValue:
-    """Lanes of two vectors, those of the second counted on from those of the first."""
+    """A shuffle of two vectors' lanes; those of the second are numbered on from the first."""
     mask = ", ".join(f"i32 {lane}" for lane in lanes)
     return b.emit(f"shufflevector {left}, {right}, <{len(lanes)} x i32> <{mask}>", left.element, left.lanes)

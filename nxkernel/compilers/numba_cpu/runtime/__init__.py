@@ -1,1 +1,1 @@
-"""What native code runs with: threads, memory, libraries, and the code itself as it is loaded and kept."""
+"""The runtime of native code: threads, memory, libraries, and loading of code."""

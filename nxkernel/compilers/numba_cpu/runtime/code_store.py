@@ -1,4 +1,4 @@
-"""Native code by name: in memory, else from disk, else compiled; each name once.
+"""The store of native code by name: from memory, else from disk, else compiled; each name once.
 
 Code belongs to those who use it: the functions that call programs, and the programs that call kernels. When the last of
 them goes, it goes, unless it is among what was asked for last.
@@ -69,7 +69,7 @@ def native(
 
 
 def _keep(symbol: str, code: LoadedCode) -> None:
-    """Have code among what was asked for last, and let go of what was asked for before that."""
+    """Mark code as recently used, and drop the least recently used from memory."""
     global _recent_size
     _codes[symbol] = _recent[symbol] = code
     _recent_size += code.size
@@ -78,7 +78,7 @@ def _keep(symbol: str, code: LoadedCode) -> None:
 
 
 def _once(symbol: str, make: Callable[[], tuple[LoadedCode, str]]) -> tuple[LoadedCode, str]:
-    """The function's code; one thread makes it, others wait."""
+    """The code of a function; one thread makes it while others wait."""
     while True:
         with _lock:
             code = _codes.get(symbol)
@@ -100,7 +100,7 @@ def _once(symbol: str, make: Callable[[], tuple[LoadedCode, str]]) -> tuple[Load
 
 
 class _MissingError(Exception):
-    """There is no code of a name, and nothing to compile it from."""
+    """There is no code under a name, and nothing to compile it from."""
 
 
 def kept(
@@ -149,13 +149,13 @@ def whereabouts(symbol: str) -> str:
 
 
 def loaded() -> dict[str, tuple[int, float]]:
-    """The functions in memory: the bytes of the object code, and when it was loaded, in seconds since the epoch."""
+    """The functions in memory: by name the size of the object code, and when it was loaded."""
     with _lock:
         return {symbol: (code.size, code.loaded) for symbol, code in _codes.items()}
 
 
 def forget() -> int:
-    """Make later lookups start from disk again; code that is in use stays loaded. How many functions were forgotten."""
+    """Drop functions from memory so that they are looked up on disk again; code in use stays. The number dropped."""
     global _recent_size
     with _lock:
         forgotten = [name for name, code in _codes.items() if not loader.lasts(code)]
@@ -170,5 +170,5 @@ def forget() -> int:
 
 @fork_safety.in_child
 def _abandon() -> None:
-    """Nobody is left in a child who builds what others began."""
+    """After a fork, drop compilations that other threads of the parent had begun."""
     _building.clear()

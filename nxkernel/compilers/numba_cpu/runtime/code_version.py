@@ -1,4 +1,4 @@
-"""What native code in the disk cache depends on besides its name: the processor, versions of tools, our own sources."""
+"""The version of native code in the disk cache: processor, tools, and our own sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BESIDE = (
 
 
 def parts() -> Iterator[bytes]:
-    """The processor, the versions and our own sources, one after the other.
+    """The processor, tool versions and our own sources, one after the other.
 
     Between two releases sources change and the version does not: by the version alone old code would be loaded.
     Numba's version is read from its file: importing Numba, or the machinery that knows the versions of distributions,

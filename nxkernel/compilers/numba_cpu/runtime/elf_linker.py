@@ -1,4 +1,4 @@
-"""A small ELF linker: object files of Linux on x86-64 to machine code in memory.
+"""A small ELF linker: object files of Linux on x86-64 become machine code in memory.
 
 LLVM's own loaders give each object file mappings of its own, and end the process where a symbol is missing. Here its
 parts become one block of memory that programs share with others, and what is missing is an error.
@@ -38,7 +38,7 @@ _KINDS = {
 
 
 class MissingSymbolsError(Exception):
-    """What machine code asks for and nobody has; the names are its arguments."""
+    """Symbols that machine code refers to are not defined; their names are the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _ElfSection:
 
 
 class ObjectFile:
-    """The parts of an object file.
+    """The parsed parts of an object file.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class ObjectFile:
         return self._data[offset : self._data.index(b"\0", offset)].decode()
 
     def undefined(self) -> list[str]:
-        """The names of what it asks for."""
+        """The names of the undefined symbols."""
         return [
             self._text(self._strings + name)
             for name, info, _, section, _, _ in self._symbols[1:]
@@ -102,7 +102,7 @@ class ObjectFile:
         ]
 
     def link(self, find: Callable[[str], int | None]) -> tuple[CodeBlock, object, dict[str, int]]:
-        """Place it in memory.
+        """Load it into memory, resolving symbols with `find`.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class ObjectFile:
         return block, data, exported
 
     def _laid_out(self) -> tuple[dict[int, tuple[int, int]], list[int]]:
-        """For each section whether it is data and how far it is from its base, and the sizes of code and data.
+        """For each section whether it is data and its offset, and the total sizes of code and data.
 
         What is common to several object files, and is to be provided, has its symbol's number, less than zero.
         """
@@ -196,7 +196,7 @@ class ObjectFile:
         return addresses
 
     def _relocate(self, section: _ElfSection, image: bytearray, begin: int, base: int, addresses: list[int]) -> None:
-        """Write addresses where a section asks for them."""
+        """Apply the relocations of a section."""
         for offset, info, addend in _RELOCATION.iter_unpack(section.contents(self._data)):
             if info & 0xFFFFFFFF not in _KINDS:
                 raise ValueError(f"an object file with relocations of the kind {info & 0xFFFFFFFF}")
@@ -209,7 +209,7 @@ class ObjectFile:
 
 
 class _Data:
-    """Memory for what machine code writes to, beside it."""
+    """Writable memory for the data sections of machine code."""
 
     def __init__(self, size: int) -> None:
         self._memory = (ctypes.c_char * (size + executable_memory.ALIGNMENT))() if size else None

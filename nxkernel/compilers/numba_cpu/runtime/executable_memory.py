@@ -1,4 +1,4 @@
-"""An allocator of executable memory for machine code: a few large mappings that programs share.
+"""An allocator of executable memory: machine code of many programs shares a few large mappings.
 
 The system counts mappings, and LLVM ends the process that asks for more than it allows; two for each program would be
 65,530 after a day. Code is never moved. What is free in a slab is a list outside of it: code may be read and run, and
@@ -36,7 +36,7 @@ _released: deque[CodeBlock] = deque()
 
 
 class CodeBlock:
-    """A piece of memory for machine code.
+    """A block of memory for machine code.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class CodeBlock:
         self._slab, self.address, self.size = slab, address, size
 
     def write(self, contents: bytes | bytearray) -> None:
-        """Put machine code there, before anybody runs it; other code in the same slab runs on meanwhile."""
+        """Write machine code, before it runs; other code in the same mapping may run meanwhile."""
         with _lock:
             _protect(self._slab, _READ | _WRITE | _RUN)
             ctypes.memmove(self.address, bytes(contents), len(contents))
             _protect(self._slab, _READ | _RUN)
 
     def release(self) -> None:
-        """Give it back, with the next one that is taken: code in it must not run any more.
+        """Free the block, effective with the next allocation; its code must not run any more.
 
         The collector calls this at any moment, in any thread; there it can wait for nothing.
         """
@@ -64,7 +64,7 @@ class CodeBlock:
 
 
 class _Slab:
-    """A mapping, and what of it is free: beginnings and ends, in order.
+    """A mapping and its free ranges, in order.
 
     Each change is one assignment, which an interrupt cannot cut in two.
     """
@@ -76,7 +76,7 @@ class _Slab:
         self.free = [(address, address + size)]
 
     def take(self, size: int) -> int | None:
-        """The address of so many bytes; None where there are not so many in one piece."""
+        """Allocate so many bytes; the address, or None if there is no free range that large."""
         for index, (start, end) in enumerate(self.free):
             if end - start >= size:
                 self.free[index : index + 1] = [(start + size, end)] if end - start > size else []
@@ -84,7 +84,7 @@ class _Slab:
         return None
 
     def put(self, start: int, end: int) -> None:
-        """Have bytes back, as one piece with what is free before and after them."""
+        """Free a range, merged with free neighbours."""
         first = last = bisect.bisect(self.free, (start, end))
         if first and self.free[first - 1][1] == start:
             first -= 1
@@ -96,12 +96,12 @@ class _Slab:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all of it is free."""
+        """Whether all of the mapping is free."""
         return self.free == [(self.address, self.address + self.size)]
 
 
 def take(size: int) -> CodeBlock:
-    """Memory for so many bytes of machine code.
+    """Allocate memory for so many bytes of machine code.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def take(size: int) -> CodeBlock:
 
 
 def taken() -> tuple[int, int]:
-    """How many mappings there are, and how many of their bytes are taken."""
+    """The number of mappings, and of allocated bytes in them."""
     give_back()
     with _lock:
         free = sum(end - start for slab in _slabs for start, end in slab.free)
@@ -138,13 +138,13 @@ def taken() -> tuple[int, int]:
 
 
 def give_back() -> None:
-    """Give back what was released since something was taken."""
+    """Free the blocks that were released since the last allocation."""
     with _lock:
         _put_back()
 
 
 def _put_back() -> None:
-    """Put back what was released; of mappings that are empty one stays, for the next program."""
+    """Free released blocks; of empty mappings one is kept for the next program."""
     while _released:
         block = _released.popleft()
         slab = block._slab
@@ -159,7 +159,7 @@ def _put_back() -> None:
 
 @fork_safety.in_child
 def _begin_own_slabs() -> None:
-    """What a child places goes into mappings of its own."""
+    """After a fork, have the child allocate from mappings of its own."""
     # Another thread of the parent may have been about to change one of them.
     for slab in _slabs:
         _protect(slab, _READ | _RUN)
@@ -199,7 +199,7 @@ def _protect(slab: _Slab, protection: int) -> None:
 
 
 def check_mappings() -> None:
-    """Make sure that the system has some more mappings for this process, which takes some 10 microseconds.
+    """Check, in some 10 microseconds, that the system allows this process a few more mappings.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def _refused(number: int) -> Exception:
 
 
 def _shortage() -> str:
-    """What there is too little of."""
+    """The reason why no memory can be mapped."""
     try:
         limit = int(Path("/proc/sys/vm/max_map_count").read_text())
         with open("/proc/self/maps", "rb") as file:

@@ -31,7 +31,7 @@ _failures = _Failures()
 
 
 class HostRequest:
-    """What a program asks for.
+    """A library routine that a program calls back for, with the specs of its operands and results.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class HostRequest:
         _calls[self.number] = self
 
     def __call__(self, addresses: Sequence[int]) -> None:
-        """Run on the memory at addresses: of the operands, then of the results that are wanted."""
+        """Run the routine on memory at addresses: of the operands, then of the wanted results."""
         rest = iter(addresses)
         operands = [_array(next(rest), *memory) for memory in self._operands]
         results = [None if memory is None else _array(next(rest), *memory) for memory in self._results]
@@ -67,12 +67,12 @@ class HostRequest:
 
     @property
     def width(self) -> int:
-        """How many addresses it takes."""
+        """The number of addresses that a call takes."""
         return len(self.operands) + sum(spec is not None for spec in self.results)
 
 
 def _memory(spec: Spec) -> tuple[type[ctypes.Array], tuple[int, ...], np.dtype]:
-    """What an array is made of: the bytes, the shape, the type of its elements."""
+    """What views an array at an address: a byte type, shape and dtype."""
     return ctypes.c_char * bytes_of(spec), spec.shape, spec.type.dtype
 
 
@@ -82,7 +82,7 @@ def _array(address: int, memory: type[ctypes.Array], shape: tuple[int, ...], dty
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
 def _answer(number: int, table: ctypes.Array) -> int:
-    """Run a call; 1 when it failed, so that the program comes back."""
+    """Run a callback; 1 if it failed, so that the program returns."""
     try:
         call = _calls[number]
         call([table[index] for index in range(call.width)])
@@ -94,12 +94,12 @@ def _answer(number: int, table: ctypes.Array) -> int:
 
 @functools.cache
 def provide() -> None:
-    """Make ``nxk_host`` known to code that is loaded from now on."""
+    """Define the symbol ``nxk_host`` for code that is loaded from now on."""
     loader.define_symbol("nxk_host", ctypes.cast(_answer, ctypes.c_void_p).value)
 
 
 def raising(launch: Callable[..., bool]) -> Callable[..., bool]:
-    """A program's function that raises what went wrong in its calls."""
+    """A program's function, wrapped to raise errors of its callbacks."""
 
     def run(*arrays: np.ndarray) -> bool:
         outer, _failures.first = _failures.first, None

@@ -39,7 +39,7 @@ _USERS, _KEPT, _HELD = 3, 4, 5
 
 @functools.cache
 def _pointers() -> ModuleType:
-    """SciPy's module of pointers by itself: the package that it is in would take three times as long to import."""
+    """SciPy's module of BLAS pointers, imported without its package, which takes three times as long."""
     name = "scipy.linalg.cython_blas"
     if name in sys.modules:
         return sys.modules[name]
@@ -61,7 +61,7 @@ def _blas() -> ctypes.CDLL:
 
 @functools.cache
 def control() -> str | None:
-    """The prefix of the functions that tell BLAS how many threads to use; None where there are none."""
+    """The prefix of the functions that set the number of BLAS threads; None if there are none."""
     for prefix in ("scipy_openblas_", "openblas_"):
         if hasattr(_blas(), prefix + _SET) and hasattr(_blas(), prefix + _GET):
             return prefix
@@ -70,7 +70,7 @@ def control() -> str | None:
 
 @functools.cache
 def provide(type_: Type) -> None:
-    """Make the routine for a type known to code that is loaded from now on."""
+    """Define the BLAS symbol of a type for code that is loaded from now on."""
     routine = GEMM[type_]
     capsule = _pointers().__pyx_capi__[routine]
     name_of = ctypes.pythonapi.PyCapsule_GetName
@@ -87,7 +87,7 @@ def provide(type_: Type) -> None:
 
 
 def tiles(product: Product) -> tuple[int, int]:
-    """Rows and columns of the tiles of a product."""
+    """The tile of a matrix product that one step computes: its rows and columns."""
     if control() is None:
         return product.rows, product.columns
     for rows, columns in TILES:
@@ -98,7 +98,7 @@ def tiles(product: Product) -> tuple[int, int]:
 
 
 def matmul_text(type_: Type) -> str:
-    """LLVM IR of ``nxk_matmul_<type>``, a kernel whose steps are the tiles of a batch of products.
+    """LLVM IR of ``nxk_matmul_<type>``, a kernel whose steps are tiles of a batch of matrix products.
 
     Matrices lie in rows; BLAS keeps them in columns, so the transposed product is asked for: C' = B' A'.
     """
@@ -212,7 +212,7 @@ declare void @{routine}(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, p
 
 
 def control_text() -> str:
-    """LLVM IR of ``nxk_blas_alone`` and ``nxk_blas_back``: BLAS on one thread while anybody is between the two.
+    """LLVM IR of ``nxk_blas_alone`` and ``nxk_blas_back``, between which BLAS uses one thread.
 
     They count who is there, in the word ``state[3]``; the first remembers the number of threads in ``state[4]``, and
     the last restores it. The word ``state[5]`` is held meanwhile, so that nobody sees the one without the other.
@@ -267,7 +267,7 @@ declare void @nxk_blas_{_SET}(i32)
 
 @fork_safety.in_child
 def _give_threads_back() -> None:
-    """Nobody else multiplies in a child, so BLAS has its threads again."""
+    """After a fork, restore the number of BLAS threads in the child."""
     if threading_layer.STATE[_USERS]:
         getattr(_blas(), control() + _SET)(int(threading_layer.STATE[_KEPT]))
     threading_layer.STATE[[_USERS, _KEPT, _HELD]] = 0

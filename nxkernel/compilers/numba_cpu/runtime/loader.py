@@ -27,7 +27,7 @@ _lasting: set[LoadedCode] = set()
 
 
 class MissingFunctionsError(CompilationError):
-    """Machine code calls functions that are nowhere; LLVM's loader would end the process.
+    """Machine code calls functions that do not exist, for which LLVM's loader would end the process.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class MissingFunctionsError(CompilationError):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class LoadedCode:
-    """Machine code in memory, which stays as long as somebody holds this.
+    """Loaded machine code, which is freed with its last reference.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ class LoadedCode:
     loaded: float = field(default_factory=time.time)
 
     def last(self) -> None:
-        """Let code that is loaded from now on find its functions, and keep it for the life of the process."""
+        """Keep the code forever, and export its functions to code that is loaded later."""
         _lasting.add(self)
         _defined.update(self.functions)
 
 
 class _MappedBlock:
-    """A block of memory, and what is written to beside it; given back with the last one who holds it."""
+    """A code block with its data, freed with its last reference."""
 
     __slots__ = ("_block", "_data")
 
@@ -100,7 +100,7 @@ def lasts(code: LoadedCode) -> bool:
 
 
 def define_symbol(name: str, address: int) -> None:
-    """Let code that is loaded from now on find `name` at an address."""
+    """Define the symbol `name`, at an address, for code that is loaded from now on."""
     _defined[name] = address
 
 
@@ -162,7 +162,7 @@ def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, LoadedCode])
 
 
 def _address(name: str) -> int | None:
-    """The address of a function of this process."""
+    """The address of a function of this process, by name."""
     address = _defined.get(name) or llvm.address_of_symbol(name)
     if address:
         return address
@@ -176,7 +176,7 @@ def _address(name: str) -> int | None:
 
 @functools.cache
 def _libraries() -> list[ctypes.CDLL]:
-    """What the process has loaded, and what compilers leave to their own library, such as division of 128 bits."""
+    """The libraries to find symbols in: those loaded, and the compiler's runtime, for example for 128-bit division."""
     libraries = [ctypes.CDLL(None)]
     with contextlib.suppress(OSError):
         libraries.append(ctypes.CDLL("libgcc_s.so.1"))
@@ -184,13 +184,13 @@ def _libraries() -> list[ctypes.CDLL]:
 
 
 def give_back() -> None:
-    """Give back the memory of code that nobody holds any more, which otherwise goes with the next code."""
+    """Free the memory of code without references now, instead of with the next code."""
     if OWN:
         executable_memory.give_back()
 
 
 def check_memory() -> None:
-    """Make sure that there is room for LLVM to work in, which ends the process where there is none.
+    """Check that there is memory for LLVM, which ends the process when it runs out.
 
     Raises
     ------

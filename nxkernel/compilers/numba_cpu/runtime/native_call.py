@@ -1,4 +1,4 @@
-"""The native function that Python calls programs through.
+"""The built-in function through which Python calls programs: it reads the addresses of arrays and runs native code.
 
 It is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects, gives up the
 interpreter lock and runs a program, which costs a tenth of what ctypes does. ``nxk_signals`` lets Python's
@@ -123,7 +123,7 @@ def _method() -> _Method:
 
 
 def _check_layout() -> None:
-    """Make sure that array objects look as they do in every NumPy since 1.7, before native code relies on it."""
+    """Check that NumPy's array objects have the layout that native code relies on, which is that since 1.7."""
     array = np.zeros((2, 3))
     data = ctypes.c_void_p.from_address(id(array) + _DATA).value
     flags = ctypes.c_int32.from_address(id(array) + _FLAGS).value
@@ -133,14 +133,14 @@ def _check_layout() -> None:
 
 
 def prepare() -> None:
-    """Load ``nxk_run`` and ``nxk_signals``, which programs call by name, and start the threads."""
+    """Load ``nxk_run`` and ``nxk_signals``, which programs call, and start the threads."""
     thread_pool.load()
     _method()
     threading_layer.start()
 
 
 def callable_program(code: LoadedCode, params: np.ndarray, kernels: Sequence[LoadedCode] = ()) -> Callable[..., bool]:
-    """A Python function that runs a program: it takes arrays, inputs then outputs, and says whether it could.
+    """A Python function that runs a program on arrays, inputs then outputs; False if an array is not contiguous.
 
     Parameters
     ----------
@@ -157,15 +157,15 @@ def callable_program(code: LoadedCode, params: np.ndarray, kernels: Sequence[Loa
         ``run(*arrays)`` gives False, having done nothing, when an array is not C-contiguous and aligned.
     """
     words = np.array([code.address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
-    holder = _Words(words)
+    holder = _AddressTable(words)
     holder.kept = code, params, tuple(kernels)
     return _new_function(ctypes.byref(_method()), holder, None)
 
 
-class _Words(np.ndarray):
-    """An array that keeps alive what its words are the addresses of."""
+class _AddressTable(np.ndarray):
+    """An array of addresses that keeps alive what they are the addresses of."""
 
     kept: tuple[LoadedCode, np.ndarray, tuple[LoadedCode, ...]]
 
-    def __new__(cls, words: np.ndarray) -> _Words:
+    def __new__(cls, words: np.ndarray) -> _AddressTable:
         return words.view(cls)

@@ -19,7 +19,7 @@ def _compiler() -> llvm.LLJIT:
 
 
 def link(code: bytes, names: list[str], symbols: dict[str, int]) -> tuple[object, dict[str, int]]:
-    """Place an object file in memory.
+    """Load an object file into memory.
 
     Parameters
     ----------

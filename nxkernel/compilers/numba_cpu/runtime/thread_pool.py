@@ -1,4 +1,4 @@
-"""``nxk_run``: the native function that shares a kernel among threads, and what these threads do.
+"""``nxk_run``, the native function that shares a kernel's steps among threads, and the threads' main loop.
 
 Each thread is given pieces of the range of a kernel's steps. On Linux the threads are our own: the caller publishes a
 job, wakes them, and takes pieces from the front, they from the back, until none is left. It waits for pieces that were
@@ -276,14 +276,14 @@ SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(_TEXT.encode()).hexdigest()[:24]
 
 
 def load() -> int:
-    """Make ``nxk_run`` known to programs; gives the address of what a thread of our own pool does."""
+    """Define the symbol ``nxk_run``; the address of the main function of our own threads."""
     code, _ = code_store.native(SYMBOL, lambda: _TEXT.replace("@SYMBOL", "@" + SYMBOL), also=["nxk_run"])
     code.last()
     return code.address
 
 
 def begin(count: int, state: int) -> None:
-    """Start threads of our own pool, beside the one that calls.
+    """Start `count` threads of our own pool, which work beside the calling one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The threads that kernels run on: how many, and how they are started; our own, or Numba's without the rest of it."""
+"""The threads that kernels run on: their number, and how they are started, by us or by Numba's threading layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nxkernel.errors import NxValueError
 
 
 def _shared(words: int) -> np.ndarray:
-    """Words that begin with a line of the cache."""
+    """An int64 array that starts at a cache line."""
     memory = np.zeros(words + 8, dtype=np.int64)
     skip = -memory.ctypes.data % 64 // 8
     return memory[skip : skip + words]
@@ -38,14 +38,14 @@ _started = 1
 
 
 def available() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def get_threads() -> int:
-    """How many threads a kernel runs on at most.
+    """The most threads that a kernel runs on.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def _wanted() -> int:
 
 
 def start() -> None:
-    """Start the pool, once. After a fork kernels run on the calling thread: the pool does not come along."""
+    """Start the pool, once. After a fork kernels run on the calling thread, as threads are not inherited."""
     global _numba, _started
     with _lock:
         if STATE[THREADS]:
@@ -106,7 +106,7 @@ def start() -> None:
 
 @fork_safety.in_child
 def _leave_pool() -> None:
-    """Run kernels on the calling thread from now on; where there was no pool yet, a child starts its own."""
+    """Run kernels on the calling thread from now on; a child that had no pool may start its own."""
     global _started
     STATE[POOL] = STATE[TAKEN] = 0
     if STATE[THREADS]:
@@ -115,7 +115,7 @@ def _leave_pool() -> None:
 
 @contextlib.contextmanager
 def _short_waits() -> Iterator[None]:
-    """Have the OpenMP pool that is loaded meanwhile wait by turning for microseconds only, unless somebody decided.
+    """Limit spinning of an OpenMP pool that is loaded in this context to microseconds, unless the user has set it.
 
     It reads its settings once. By itself it turns for a millisecond, and where another process wants the processor too,
     each kernel then waits for that one's time to be up: 8 ms instead of 0.1 for a softmax on two cores.
@@ -132,7 +132,7 @@ def _short_waits() -> Iterator[None]:
 
 
 def _load() -> types.ModuleType:
-    """Numba's pool, straight from its file: importing the whole of Numba takes a quarter of a second.
+    """Load Numba's threading layer from its file: importing all of Numba takes a quarter of a second.
 
     The one on OpenMP wakes its threads within microseconds; where the system has no OpenMP it is the work queue, which
     takes a tenth of a millisecond.

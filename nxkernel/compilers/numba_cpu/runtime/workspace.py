@@ -1,4 +1,4 @@
-"""The workspace: memory for intermediate values, which one program takes over from the last.
+"""Workspaces: memory for intermediate values, reused from one program to the next.
 
 The system clears each new page when it is first written to, and the C library gives large memory back at once: for two
 arrays of a megabyte that took 0.8 ms a call.
@@ -17,7 +17,7 @@ _kept: list[np.ndarray] = []
 
 
 def take(size: int) -> np.ndarray:
-    """Memory that nobody else has until it is given back.
+    """Memory for one program, for its use only until it is given back.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _aligned(size: int) -> np.ndarray:
 
 
 def give_back(memory: np.ndarray) -> None:
-    """Leave memory to the next program.
+    """Keep memory for the next program.
 
     Parameters
     ----------
@@ -65,5 +65,5 @@ def give_back(memory: np.ndarray) -> None:
 
 
 def forget() -> None:
-    """Give the memory that is kept back to the system."""
+    """Free the memory that is kept."""
     _kept.clear()

@@ -1,4 +1,4 @@
-"""The processor that machine code is made for: the one at hand, or a lesser one that ``NXKERNEL_CPU`` names.
+"""The target processor of machine code: the one at hand, or the lesser one that ``NXKERNEL_CPU`` names.
 
 Code for a lesser one is what other machines get, and runs here, too: to look at it, to test it, or to fill a cache that
 several machines share.
@@ -51,7 +51,7 @@ _ALWAYS = {"x86_64": frozenset(), "aarch64": frozenset(["fma", "f16c"])}
 
 
 def machine() -> str:
-    """The kind of machine, by LLVM's name.
+    """LLVM's name of the architecture.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def machine() -> str:
 
 @functools.cache
 def target() -> llvm.Target:
-    """The kind of machine that this process runs on, as LLVM knows it."""
+    """LLVM's target of this process."""
     machine()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -82,14 +82,14 @@ def target() -> llvm.Target:
 
 @functools.cache
 def _here() -> dict[str, bool]:
-    """What the processor at hand has."""
+    """The features of the processor at hand."""
     target()
     return dict(llvm.get_host_cpu_features())
 
 
 @functools.cache
 def _chosen() -> tuple[str, frozenset[str], str]:
-    """The name of the processor, what code may use of what is asked for by name, and LLVM's list of features."""
+    """The target's name, the set of its features that may be used, and LLVM's feature string."""
     wanted = os.environ.get("NXKERNEL_CPU", "").strip()
     here = frozenset(name for name, there in _here().items() if there)
     if wanted.lower() in ("", "native"):
@@ -117,7 +117,7 @@ def _chosen() -> tuple[str, frozenset[str], str]:
 
 
 def has(feature: str) -> bool:
-    """Whether machine code may use something of the processor, by LLVM's name for it.
+    """Whether machine code may use a feature, by LLVM's name.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def has(feature: str) -> bool:
 
 
 def target_machine() -> llvm.TargetMachine:
-    """What makes machine code for that processor, to be loaded into this process."""
+    """An LLVM target machine for that processor, for code to be loaded into this process."""
     name, _, features = _chosen()
     return target().create_target_machine(
         cpu=name, features=features, opt=2, reloc="static", codemodel="jitdefault", jit=True
@@ -136,12 +136,12 @@ def target_machine() -> llvm.TargetMachine:
 
 
 def name() -> str:
-    """Its name."""
+    """The processor's LLVM name."""
     return _chosen()[0]
 
 
 @functools.cache
 def processor() -> str:
-    """The processor and its features, as far as they decide what machine code may be used."""
+    """A text of the processor and its features that identifies which machine code it can run."""
     name, _, features = _chosen()
     return f"{llvm.get_process_triple()} {name} {features}"

@@ -1,1 +1,1 @@
-"""Loop nests to the source of CUDA kernels, one module a shape of nest."""
+"""Loop nests to CUDA kernel source; one module for each form of kernel."""

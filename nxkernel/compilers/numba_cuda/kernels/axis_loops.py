@@ -1,4 +1,4 @@
-"""Loops of a kernel over axes: elements one by one, several at once to keep memory busy, or vectors of 16 bytes."""
+"""Loops over axes in kernel source: element by element, several elements in flight, or vectors of 16 bytes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Section, Stride
+from nxkernel.compilers.schedule.loop_nest import NestPass, Stride
 
-#: Instructions of a section up to which it is written for several elements at once.
+#: Instructions of a pass up to which it is written for several elements at once.
 SHORT = 64
 #: Elements that a thread has in flight where it takes no vectors.
 ABREAST = 4
@@ -20,7 +20,7 @@ VECTOR = 16
 
 
 class Span(NamedTuple):
-    """An axis, the text of its first index, None for 0, and that of how many there are."""
+    """An axis to loop over: its number, the text of its first index (None for 0), and that of its length."""
 
     axis: int
     first: str | None
@@ -32,37 +32,37 @@ Body = Callable[[Sequence[Lane], frozenset[int]], None]
 
 
 def product(writer: SourceWriter, counts: Sequence[str], prefix: str) -> str:
-    """The name of a product; "1" of nothing."""
+    """The name of the product of counts; "1" for none."""
     return writer.let(" * ".join(counts), prefix) if len(counts) > 1 else counts[0] if counts else "1"
 
 
-def apart(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
-    """The index of each axis out of one number over all of them, the last of which runs fastest."""
-    found: dict[int, str] = {}
-    for place, span in reversed(list(enumerate(spans))):
+def axis_indices(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
+    """The index of each axis from a linear index over all; the last axis is the fastest."""
+    indices: dict[int, str] = {}
+    for position, span in reversed(list(enumerate(spans))):
         index = number
-        if place:
+        if position:
             rest = writer.let(f"div({number}, {span.count})", "q")
             index = writer.let(f"{number} - {rest} * {span.count}", "i")
             number = rest
-        found[span.axis] = index if span.first is None else writer.let(f"{span.first} + {index}", "i")
-    return found
+        indices[span.axis] = index if span.first is None else writer.let(f"{span.first} + {index}", "i")
+    return indices
 
 
 def one_by_one(
     writer: SourceWriter, spans: Sequence[Span], first: str, step: str, body: Body, *, abreast: int = 1, count: str = ""
 ) -> None:
-    """Write a loop over all indices of some axes from the number `first` on, `step` further each iteration."""
+    """Write a grid-stride loop over all indices of some axes, from the linear index `first` in steps of `step`."""
     count = count or product(writer, [span.count for span in spans], "count")
     item = writer.name("item")
     writer.line(f"{item} = {first}")
     if abreast > 1:
         with writer.block(f"while {item} + {abreast - 1} * {step} < {count}:"):
             items = [item, *(writer.let(f"{item} + {n} * {step}", "item") for n in range(1, abreast))]
-            body([apart(writer, one, spans) for one in items], frozenset())
+            body([axis_indices(writer, one, spans) for one in items], frozenset())
             writer.line(f"{item} += {abreast} * {step}")
     with writer.block(f"while {item} < {count}:"):
-        body([apart(writer, item, spans)], frozenset())
+        body([axis_indices(writer, item, spans)], frozenset())
         writer.line(f"{item} += {step}")
 
 
@@ -76,7 +76,7 @@ def nested(
     abreast: int = 1,
     count: str = "",
 ) -> None:
-    """Write a loop for each of some axes, in each other: a thread goes over all indices in their order.
+    """Write nested loops over axes in which one thread visits all indices in order.
 
     Of the first axis it takes those from the number `first` on, `step` further each iteration.
     """
@@ -96,17 +96,17 @@ def nested(
 
 
 def by_rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, body: Body, abreast: int) -> None:
-    """Write a loop over all indices of some axes in which a thread takes several elements of a row at once.
+    """Write a loop over all indices of some axes in which a thread processes several elements of a row at once.
 
     They are as far from each other as there are threads for the row, and what the others give is found once for all.
     """
-    with _rows(code, spans, first, step, abreast) as (place, slots):
-        one_by_one(code.w, spans[-1:], place, slots, body, abreast=abreast)
+    with _rows(code, spans, first, step, abreast) as (slot, slots):
+        one_by_one(code.w, spans[-1:], slot, slots, body, abreast=abreast)
 
 
 @contextlib.contextmanager
 def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken: int) -> Iterator[tuple[str, str]]:
-    """A loop over the rows of some axes and their places, which take so many elements each: a place, and how many."""
+    """Write a loop over rows and slots of `taken` elements in each; yields the text of the slot and of their number."""
     w, (*leading, last) = code.w, spans
     slots = w.let(f"div({last.count} + {taken - 1}, {taken})", "slots")
     count = product(w, [*(span.count for span in leading), slots], "count")
@@ -115,24 +115,24 @@ def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken:
     with w.block(f"while {item} < {count}:"):
         before = code.located
         row = w.let(f"div({item}, {slots})", "row")
-        place = w.let(f"{item} - {row} * {slots}", "place")
-        code.locate(apart(w, row, leading))
-        yield place, slots
+        slot = w.let(f"{item} - {row} * {slots}", "place")
+        code.locate(axis_indices(w, row, leading))
+        yield slot, slots
         code.located = before
         w.line(f"{item} += {step}")
 
 
-def suits_vectors(arguments: KernelArguments, sections: Sequence[Section]) -> tuple[int, frozenset[int]]:
-    """How many elements a vector has, 1 for none, and which buffers are read or written so.
+def suits_vectors(arguments: KernelArguments, passes: Sequence[NestPass]) -> tuple[int, frozenset[int]]:
+    """The number of elements of a vector access (1 for none), and the buffers accessed so.
 
     Those are the ones that move by one element along the last axis, if they can all be aligned at the same places.
     """
     nest = arguments.nest
-    bare = [op.entry for section in sections for op in section.code if op.name == "load" and not op.args]
-    used = {*bare, *(number for section in sections for number, _ in section.stores)}
-    moved = {op.entry for section in sections for op in section.code if op.name in ("load", "gather") and op.args}
+    bare = [op.entry for nest_pass in passes for op in nest_pass.code if op.name == "load" and not op.args]
+    used = {*bare, *(number for nest_pass in passes for number, _ in nest_pass.stores)}
+    moved = {op.entry for nest_pass in passes for op in nest_pass.code if op.name in ("load", "gather") and op.args}
     chosen = {number for number in used if nest.buffers[number].strides[-1:] == (Stride.UNIT,)} - moved
-    if not chosen or sum(len(section.code) for section in sections) > SHORT:
+    if not chosen or sum(len(nest_pass.code) for nest_pass in passes) > SHORT:
         return 1, frozenset()
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in chosen}
     lanes = VECTOR // max(sizes.values())
@@ -152,7 +152,7 @@ def by_vectors(
     *,
     abreast: int = 1,
 ) -> None:
-    """Write a loop over all indices of some axes in vectors along the last one, the others before and after them.
+    """Write a loop over axes in vectors along the last one, with single elements before and after them.
 
     Each row has a few elements before the first aligned vector, and a few after the last one; where the buffers are
     not aligned at the same elements, or rows are short, it has no vectors.
@@ -173,7 +173,7 @@ def by_vectors(
     w, (*leading, last) = code.w, spans
     if not leading:
         head, whole = _aligned(code, last, lanes, sorted(vectors))
-        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
+        vector, single = _vector_and_rest(w, last, lanes, vectors, body, head, whole)
         item = w.let(f"s64({first})", "item")
         if abreast > 1:
             with w.block(f"while ({item} + {abreast - 1} * {step}) * {lanes} < {whole}:"):
@@ -183,44 +183,44 @@ def by_vectors(
         with w.block(f"while {item} * {lanes} < {whole}:"):
             vector(item)
             w.line(f"{item} += {step}")
-        one_by_one(w, [last._replace(first=None)], first, step, alone, count=w.let(f"{last.count} - {whole}", "rest"))
+        one_by_one(w, [last._replace(first=None)], first, step, single, count=w.let(f"{last.count} - {whole}", "rest"))
         return
-    with _rows(code, spans, first, step, lanes) as (place, slots):
+    with _rows(code, spans, first, step, lanes) as (slot, slots):
         head, whole = _aligned(code, last, lanes, sorted(vectors))
-        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
-        with w.block(f"if {place} * {lanes} < {whole}:"):
-            vector(place)
+        vector, single = _vector_and_rest(w, last, lanes, vectors, body, head, whole)
+        with w.block(f"if {slot} * {lanes} < {whole}:"):
+            vector(slot)
         rest = w.let(f"{last.count} - {whole}", "rest")
-        one_by_one(w, [last._replace(first=None)], place, slots, alone, count=rest)
+        one_by_one(w, [last._replace(first=None)], slot, slots, single, count=rest)
 
 
-def _turns(
+def _vector_and_rest(
     writer: SourceWriter, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
 ) -> tuple[Callable[[str], None], Body]:
-    """What writes the vector of a number, and the elements that are in none."""
+    """Two writers: of the vector with a number, and of a single element outside of all vectors."""
 
     def vector(number: str) -> None:
         index = writer.let(total([last.first, head, f"{number} * {lanes}"]), "i")
         others = [writer.let(f"{index} + {lane}", "i") for lane in range(1, lanes)]
         body([{last.axis: i} for i in (index, *others)], vectors)
 
-    def alone(places: Sequence[Lane], none: frozenset[int]) -> None:
+    def single(places: Sequence[Lane], none: frozenset[int]) -> None:
         (number,) = (lane[last.axis] for lane in places)
         index = writer.let(total([last.first, number, f"select({number} < {head}, 0, {whole})"]), "i")
         body([{last.axis: index}], none)
 
-    return vector, alone
+    return vector, single
 
 
 def _aligned(code: PassWriter, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:
-    """The names of how many elements come before the first vector, and of how many are in vectors."""
+    """The names of two counts: elements before the first aligned vector, and elements in vectors."""
     w, nest = code.w, code.nest
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in vectors}
     begins = {}
     for number in vectors:
-        place = code.place(number, {last.axis: last.first} if last.first else {})
+        offset = code.place(number, {last.axis: last.first} if last.first else {})
         begin = f"address({code.arguments.buffers[number]})"
-        begins[number] = w.let(begin if place == "0" else f"{begin} + {sizes[number]} * ({place})", "byte")
+        begins[number] = w.let(begin if offset == "0" else f"{begin} + {sizes[number]} * ({offset})", "byte")
     widest = max(vectors, key=sizes.__getitem__)
     head = w.let(f"div(-{begins[widest]} & {VECTOR - 1}, {sizes[widest]})", "head")
     off = " | ".join(

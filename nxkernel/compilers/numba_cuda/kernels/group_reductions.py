@@ -1,4 +1,4 @@
-"""Nests with reductions: a group of threads reduces each row, or each column, and all sections run in one kernel."""
+"""Kernels of nests with reductions: a group of threads reduces each row or column, and all passes run in one kernel."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import ALIGNMENT, KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter, room
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter, shared_dtypes
 from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import element_types, launch_geometry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import LaneAxis, Section, SectionLevel, WordKind
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestPass, PassLevel, ScalarKind
 from nxkernel.fork_safety import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
@@ -31,19 +31,19 @@ STATIC = 32 << 10
 
 
 def writer_for(bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> GroupKernel:
-    """What writes the kernel of a nest that reduces."""
+    """The kernel writer for a nest with reductions."""
     return (Rows if bound.nest.lanes is LaneAxis.INNER else ColumnGroups)(bound, device, code)
 
 
 class GroupKernel:
-    """Writes the kernel of such a nest; what is common to rows and columns.
+    """Writes the kernel of a nest with reductions; the common part of rows and columns.
 
     Parameters
     ----------
     bound : BoundNest
     device : Machine
     code : type, optional
-        What writes sections.
+        What writes passes.
     """
 
     name = title = group = member = ""
@@ -54,13 +54,13 @@ class GroupKernel:
         self.code = code(self.arguments, self.w)
         self.accumulators = {
             number: [
-                TextAccumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces
+                TextAccumulator(self.w, nest_pass, reduce, self.nest.slots[reduce.slot]) for reduce in nest_pass.reduces
             ]
-            for number, section in enumerate(self.nest.sections)
+            for number, nest_pass in enumerate(self.nest.passes)
         }
-        self.together = GroupJoin(self.w, self.room)
+        self.together = GroupJoin(self.w, self.max_threads)
         #: Whether one thread goes over all elements, in their order.
-        self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
+        self.one_thread = any(one.is_fold for accumulators in self.accumulators.values() for one in accumulators)
         #: Whether there are enough indices of the first inner axis for all threads of a group.
         self.is_deep = False
 
@@ -68,34 +68,34 @@ class GroupKernel:
 
     @property
     def lengths(self) -> list[int]:
-        """Of each inner axis as much of it as a group reduces."""
+        """The length of each inner axis that one group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
-            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given(WordKind.BLOCK))
+            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.scalar_value(ScalarKind.BLOCK))
         return sizes
 
     @property
     def length(self) -> int:
-        """Elements that a group reduces."""
+        """The number of elements that one group reduces."""
         return shapes.size(self.lengths)
 
     @property
     def instructions(self) -> int:
-        """Those of the longest section."""
-        return max(len(section.code) for section in self.nest.sections)
+        """The number of instructions of the longest pass."""
+        return max(len(nest_pass.code) for nest_pass in self.nest.passes)
 
     @property
     def joining(self) -> list[TextAccumulator]:
-        """The reductions in which several threads take part."""
-        return [one for found in self.accumulators.values() for one in found if not one.is_fold]
+        """The reductions that several threads share."""
+        return [one for accumulators in self.accumulators.values() for one in accumulators if not one.is_fold]
 
     @property
-    def room(self) -> int:
-        """Elements of each array through which threads become one."""
+    def max_threads(self) -> int:
+        """The elements of each shared array through which threads join."""
         raise NotImplementedError
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """The block, and how many groups it has."""
+        """The block's shape, and the number of groups in it."""
         raise NotImplementedError
 
     def outer_spans(self) -> list[Span]:
@@ -105,7 +105,7 @@ class GroupKernel:
     # Text ------------------------------------------------------------------------------------------------------
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything; none where there are no results."""
+        """The launch; an empty list if there are no results."""
         return [self._launch()] if self.arguments.rows else []
 
     def _launch(self) -> KernelLaunch:
@@ -116,13 +116,13 @@ class GroupKernel:
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
         source = KernelSource(self.name, text, arguments.parameters)
-        memory, words = arguments.memory, arguments.values
-        return KernelLaunch(source, memory, words, grid, block, shared, arguments.scratch, title=self.title)
+        memory, scalars = arguments.memory, arguments.values
+        return KernelLaunch(source, memory, scalars, grid, block, shared, arguments.scratch, title=self.title)
 
     def _make_rows(self, groups: int, blocks: int) -> int:
-        """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
+        """Write where scratch rows begin; the bytes of shared memory for them, 0 if they are in device memory."""
         nest, arguments, w = self.nest, self.arguments, self.w
-        rows = [row for section in self.nest.sections for row, _ in section.scratches]
+        rows = [row for nest_pass in self.nest.passes for row, _ in nest_pass.scratches]
         if not rows:
             return 0
         pitch = shapes.ceil_div(arguments.sizes[-1], WARP * SPREAD) * WARP + WARP // SPREAD
@@ -131,7 +131,7 @@ class GroupKernel:
             (number, text, f"row{number}{part}")
             for number, type_ in enumerate(nest.scratches)
             if number in rows
-            for text, part in zip(room(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
+            for text, part in zip(shared_dtypes(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
         ]
         here, offset = groups * SPREAD * pitch, 0
         nbytes = {name: _rounded(here * element_types.numpy_type(_kind(text)).itemsize) for _, text, name in names}
@@ -158,7 +158,7 @@ class GroupKernel:
 
     def _write(self) -> None:
         w = self.w
-        if not self.alone:
+        if not self.one_thread:
             w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
         w.line(f"member = {self.member}")
         w.line(f"members = {self._members()}")
@@ -168,36 +168,36 @@ class GroupKernel:
         with w.block("while first < groups:"):
             w.line(f"live = first + {self.group} < groups")
             w.line(f"group = select(live, first + {self.group}, groups - 1)")
-            indices = axis_loops.apart(w, "group", spans)
+            indices = axis_loops.axis_indices(w, "group", spans)
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
             self.code.number = "group"
-            for number, section in enumerate(self.nest.sections):
-                if section.level is SectionLevel.ROW:
-                    self._row(section)
+            for number, nest_pass in enumerate(self.nest.passes):
+                if nest_pass.level is PassLevel.ROW:
+                    self._row(nest_pass)
                 else:
-                    self._full(number, section)
-            if any(section.scratches for section in self.nest.sections):
+                    self._full(number, nest_pass)
+            if any(nest_pass.scratches for nest_pass in self.nest.passes):
                 w.line("cuda.syncthreads()")
             w.line(f"first += cuda.gridDim.x * {self._groups()}")
 
-    def _row(self, section: Section) -> None:
-        """What is computed once for each group, by each of its threads; the first one writes it to memory."""
-        values = self.code.values(section, [{}])
-        self.code.keep(section, values[0])
-        if section.stores or section.scatters:
-            further = f"{self.block} * {self.arguments.words['step', 0, 0]}" if self.block else None
+    def _row(self, nest_pass: NestPass) -> None:
+        """Write a row pass: each thread of the group computes it, and the first one stores its results."""
+        values = self.code.values(nest_pass, [{}])
+        self.code.keep(nest_pass, values[0])
+        if nest_pass.stores or nest_pass.scatters:
+            further = f"{self.block} * {self.arguments.scalars[ScalarKind.STEP, 0, 0]}" if self.block else None
             with self.w.block("if live & (member == 0):"):
-                self.code.store(section, values, [{}], further=further)
+                self.code.store(nest_pass, values, [{}], further=further)
 
     def _spans(self) -> list[Span]:
-        """The inner axes, over as much of them as this group reduces."""
+        """The inner axes, each over the part that this group reduces."""
         nest, arguments, w = self.nest, self.arguments, self.w
         spans = []
         for axis in range(nest.outer, nest.outer + nest.inner):
             first, size = None, arguments.size(axis)
             if nest.split == axis - nest.outer:
-                block = arguments.words[WordKind.BLOCK, 0, 0]
+                block = arguments.scalars[ScalarKind.BLOCK, 0, 0]
                 first = w.let(f"{self.block} * {block}", "low")
                 size = w.let(f"minimum({block}, {size} - {first})", "length")
             elif nest.limits and axis == nest.outer + nest.inner - 1:
@@ -210,91 +210,91 @@ class GroupKernel:
             spans[-1] = spans[-1]._replace(count=w.let(f"select(live, {spans[-1].count}, 0)", "length"))
         return spans
 
-    def _full(self, number: int, section: Section) -> None:
-        w, found = self.w, self.accumulators[number]
-        self.code.carried = lambda one: found[one].value
+    def _full(self, number: int, nest_pass: NestPass) -> None:
+        w, accumulators = self.w, self.accumulators[number]
+        self.code.carried = lambda one: accumulators[one].value
         spans = self._spans()
-        for accumulator in found:
+        for accumulator in accumulators:
             start = None
             if accumulator.is_fold:
-                start = self.code.one(section, accumulator.reduce.args[1], {})
+                start = self.code.one(nest_pass, accumulator.reduce.args[1], {})
             accumulator.start(start)
 
-        def turn(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
-            values = self.code.values(section, lanes, vectors)
-            self.code.store(section, values, lanes, vectors)
-            self.code.keep_rows(section, values, lanes)
-            for accumulator in found:
+        def iteration(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+            values = self.code.values(nest_pass, lanes, vectors)
+            self.code.store(nest_pass, values, lanes, vectors)
+            self.code.keep_rows(nest_pass, values, lanes)
+            for accumulator in accumulators:
                 for mine in values:
                     accumulator.step(mine)
 
-        self._walk(section, spans, turn)
-        if section.scratches:
+        self._walk(nest_pass, spans, iteration)
+        if nest_pass.scratches:
             w.line("cuda.syncthreads()")
-        joining = [accumulator for accumulator in found if not accumulator.is_fold]
-        if joining and not self.alone:
+        joining = [accumulator for accumulator in accumulators if not accumulator.is_fold]
+        if joining and not self.one_thread:
             with w.block("if members > 1:"):
                 self._join(joining)
-        for accumulator in found:
+        for accumulator in accumulators:
             first = spans[0].first if spans else None
             accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
 
-    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
-        """Write the loop of a section."""
-        ordered = any(reduce.is_fold for reduce in section.reduces)
-        abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], iteration: axis_loops.Body) -> None:
+        """Write the loop of a full pass."""
+        ordered = any(reduce.is_fold for reduce in nest_pass.reduces)
+        abreast = 1 if ordered or len(nest_pass.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
-        if self.code.vectors and (self.alone or self.is_deep):
-            share = {} if self.alone else {"first": "s64(member)", "step": "members"}
-            axis_loops.nested(self.code, spans, turn, abreast=abreast, count=count, **share)
+        if self.code.vectors and (self.one_thread or self.is_deep):
+            share = {} if self.one_thread else {"first": "s64(member)", "step": "members"}
+            axis_loops.nested(self.code, spans, iteration, abreast=abreast, count=count, **share)
             return
-        axis_loops.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
+        axis_loops.one_by_one(self.w, spans, "member", "members", iteration, abreast=abreast, count=count)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
-        """Write how the threads of a group join what they carry."""
+        """Write how the threads of a group join their partial results."""
         raise NotImplementedError
 
 
 class Rows(GroupKernel):
-    """Threads along x reduce a row together; rows of a block follow each other along y."""
+    """Groups of threads along x that reduce a row; several rows of a block are along y."""
 
     name, title = "rows", "row by row"
     group, member = "cuda.threadIdx.y", "cuda.threadIdx.x"
 
     @property
-    def room(self) -> int:
-        """See the base."""
+    def max_threads(self) -> int:
+        """See :attr:`GroupKernel.max_threads`."""
         return WARPS
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """See the base."""
-        if self.alone:
+        """See :attr:`GroupKernel.shape`."""
+        if self.one_thread:
             return (1, min(launch_geometry.BLOCK, self.device.threads)), min(launch_geometry.BLOCK, self.device.threads)
         members, groups = launch_geometry.rows(self.device, self.arguments.rows, self.length, self.instructions)
         return (members, groups), groups
 
     def outer_spans(self) -> list[Span]:
-        """See the base."""
+        """See :attr:`GroupKernel.outer_spans`."""
         spans = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
         return [*spans, *self._block_span()]
 
     def _block_span(self) -> list[Span]:
-        return [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
+        return [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
 
-    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+    def _walk(self, nest_pass: NestPass, spans: Sequence[Span], iteration: axis_loops.Body) -> None:
         lanes, vectors = (
-            axis_loops.suits_vectors(self.arguments, [section])
-            if self.code.vectors and spans and not self.alone
+            axis_loops.suits_vectors(self.arguments, [nest_pass])
+            if self.code.vectors and spans and not self.one_thread
             else (1, frozenset())
         )
         if lanes > 1:
             abreast = 1
-            if not (section.stores or section.scratches):
+            if not (nest_pass.stores or nest_pass.scratches):
                 # Stores between them would keep loads from being brought forward.
-                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(section.code))))
-            axis_loops.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, abreast=abreast)
+                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(nest_pass.code))))
+            axis_loops.by_vectors(self.code, spans, "member", "members", iteration, lanes, vectors, abreast=abreast)
         else:
-            super()._walk(section, spans, turn)
+            super()._walk(nest_pass, spans, iteration)
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         w = self.w
@@ -315,35 +315,35 @@ class Rows(GroupKernel):
 
 
 class ColumnGroups(GroupKernel):
-    """Threads along x have neighbouring columns; those along y share a column, each every so many elements."""
+    """Threads along x have adjacent columns; those along y share a column, in strides."""
 
     name, title = "columns", "column by column"
     group, member = "cuda.threadIdx.x", "cuda.threadIdx.y"
 
     @cached_property
-    def room(self) -> int:
-        """See the base."""
+    def max_threads(self) -> int:
+        """See :attr:`GroupKernel.max_threads`."""
         bytes_ = sum(
             element_types.numpy_type(_kind(text)).itemsize
             for one in self.joining
             for _, type_ in one.variables
-            for text in room(type_)[:1]
+            for text in shared_dtypes(type_)[:1]
         )
         most = launch_geometry.MOST if self.instructions <= launch_geometry.SIMPLE else launch_geometry.BLOCK
         return min(most, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
 
     def shape(self) -> tuple[tuple[int, int], int]:
-        """See the base."""
-        length = 1 if self.alone else self.length
-        wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.room)
-        self.alone |= members == 1
+        """See :attr:`GroupKernel.shape`."""
+        length = 1 if self.one_thread else self.length
+        wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.max_threads)
+        self.one_thread |= members == 1
         self.is_deep = self.nest.inner > 1 and self.lengths[0] >= launch_geometry.SHARE * members
         return (wide, members), wide
 
     def outer_spans(self) -> list[Span]:
-        """See the base."""
+        """See :attr:`GroupKernel.outer_spans`."""
         *leading, last = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
-        blocks = [Span(BLOCKS, None, self.arguments.words[WordKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
+        blocks = [Span(BLOCKS, None, self.arguments.scalars[ScalarKind.BLOCKS, 0, 0])] if self.nest.split >= 0 else []
         return [*leading, *blocks, last]
 
     def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
@@ -351,11 +351,11 @@ class ColumnGroups(GroupKernel):
 
 
 def _kind(text: str) -> str:
-    """The parameter type of a NumPy type's name."""
+    """The kernel parameter type for the name of a NumPy type."""
     name = text.removeprefix("np.")
     return name.replace("uint", "u").replace("int", "s").replace("float", "f")
 
 
 def _rounded(nbytes: int) -> int:
-    """Bytes up to where another array may begin."""
+    """Bytes rounded up to the alignment of arrays."""
     return shapes.ceil_div(nbytes, ALIGNMENT) * ALIGNMENT

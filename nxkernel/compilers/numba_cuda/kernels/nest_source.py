@@ -1,4 +1,4 @@
-"""From a loop nest to CUDA kernel source that is independent of sizes, and its launches."""
+"""From a loop nest to the launches of its CUDA kernels, whose source does not depend on sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 
 def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
-    """The launches that compute a nest, in their order.
+    """The launches that compute a nest, in order.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """
     if ordered_scatters.is_contested(bound):
         return ordered_scatters.launches(bound, device)
-    if any(section.reduces for section in bound.nest.sections):
+    if any(nest_pass.reduces for nest_pass in bound.nest.passes):
         tile = register_tiles.chosen(bound, device)
         if tile is not None:
             return register_tiles.Tiling(bound, device, *tile).launches()

@@ -1,4 +1,4 @@
-"""Reductions as text: what a thread carries from element to element, and how the threads of a group become one.
+"""Reductions in kernel source: the variables that a thread carries, and how the threads of a group join them.
 
 Every order is fixed by the shape and the launch alone, so that the same bits come out each time.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.kernels.pass_text import got, parts, put, room, variable
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import got, parts, put, shared_dtypes, variable
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import LOGIC, converted, emit, truth
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, Reduce
 from nxkernel.types import Type
 
 #: A step of the exchange between the lanes of a warp hands over numbers of these types.
@@ -21,12 +21,12 @@ _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32
 
 
 class TextAccumulator:
-    """One reduction of a section: its variables, and how they change.
+    """The variables of one reduction of a pass, and the statements that change them.
 
     Parameters
     ----------
     writer : SourceWriter
-    section : Section
+    nest_pass : NestPass
     reduce : Reduce
     slot : Type
         Of the slot that takes the result.
@@ -34,8 +34,8 @@ class TextAccumulator:
         What the names of its variables end in.
     """
 
-    def __init__(self, writer: SourceWriter, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
-        self.w, self.section, self.reduce, self.slot_type = writer, section, reduce, slot
+    def __init__(self, writer: SourceWriter, nest_pass: NestPass, reduce: Reduce, slot: Type, suffix: str = "") -> None:
+        self.w, self.nest_pass, self.reduce, self.slot_type = writer, nest_pass, reduce, slot
         self.is_argument = reduce.is_argument
         self.is_fold = reduce.is_fold
         self.type = types.bool_ if reduce.is_logic else reduce.type
@@ -47,7 +47,7 @@ class TextAccumulator:
 
     @property
     def variables(self) -> list[tuple[str, Type]]:
-        """The variables, with the type of each."""
+        """The names of the variables, with their types."""
         held = [(name, types.to_real(self.type) if self.type.is_complex else self.type) for name in parts(self.value)]
         return [*held, (self.index, types.s64)] if self.is_argument else held
 
@@ -55,21 +55,21 @@ class TextAccumulator:
         self.w.line(f"{', '.join(parts(self.value))} = {', '.join(parts(value))}")
 
     def start(self, first: Value | None = None) -> None:
-        """Write the values before the first element; of a fold that is its `first` one."""
+        """Write the initial values; those of a fold are `first`."""
         if self.is_fold:
-            self._set(converted(self.w, first, self.section.code[self.reduce.args[1]].type, self.type))
+            self._set(converted(self.w, first, self.nest_pass.code[self.reduce.args[1]].type, self.type))
             return
         self._set(element_types.literal(self.reduce.identity, self.type))
         if self.is_argument:
             self.w.line(f"{self.index} = s64({self._far()})")
 
     def _far(self) -> int:
-        """An index that loses each tie."""
+        """An index that loses every tie."""
         return -1 if self.reduce.takes_last else (1 << 63) - 1
 
     def step(self, values: Sequence[Value]) -> None:
-        """Write how an element joins; `values` are those of the section's instructions."""
-        code, fed = self.section.code, values[self.reduce.args[0]]
+        """Write how an element is joined; `values` are those of the pass's instructions."""
+        code, fed = self.nest_pass.code, values[self.reduce.args[0]]
         if self.reduce.is_logic:
             fact = truth(self.w, fed, code[self.reduce.args[0]].type)
             self.w.line(f"{self.value} = {self.value} {LOGIC[self.reduce.join]} ({fact})")
@@ -80,7 +80,7 @@ class TextAccumulator:
         self._set(fed if self.is_fold else self._joined(fed))
 
     def join(self, others: Sequence[str]) -> None:
-        """Write how the partial result of another thread joins; `others` are its variables."""
+        """Write how another thread's partial result is joined; `others` are its variables."""
         if self.is_argument:
             self._better(*others)
         elif self.reduce.is_logic:
@@ -102,7 +102,7 @@ class TextAccumulator:
         return joined
 
     def _better(self, value: str, index: str) -> None:
-        """Take another element where it is better: NaN is best, ties go to the first, or to the last if wanted.
+        """Write the choice of the better element: NaN is best; ties go to the first, or to the last if wanted.
 
         Elements come in any order: what is before the first whole vector is walked after the vectors.
         """
@@ -118,7 +118,7 @@ class TextAccumulator:
         self.w.line(f"{at} = select({taken}, s64({index}), {at})")
 
     def result(self, slot: Value, first: str) -> None:
-        """Write the result to the variables of a slot; `first` is where the range begins that was gone over."""
+        """Write the result to a slot's variables; `first` is the start of the reduced range."""
         if self.is_argument:
             # Where every element is the identity none was better than the beginning: the first one is it.
             index = self.w.let(f"select({self.index} == {self._far()}, s64({first}), {self.index})")
@@ -129,28 +129,28 @@ class TextAccumulator:
 
 
 class GroupJoin:
-    """How the threads of a group join what they carry, through the lanes of a warp or through shared memory.
+    """Writes how threads of a group join partial results, through a warp's lanes or shared memory.
 
     Parameters
     ----------
     writer : SourceWriter
-    room : int
+    max_threads : int
         Elements of each array in shared memory.
     """
 
-    def __init__(self, writer: SourceWriter, room: int) -> None:
-        self.w, self.room = writer, room
+    def __init__(self, writer: SourceWriter, max_threads: int) -> None:
+        self.w, self.max_threads = writer, max_threads
 
     def arrays(self, accumulators: Sequence[TextAccumulator]) -> list[str]:
-        """The lines that ask for the shared memory of some reductions; they come first in a kernel."""
+        """The statements that allocate the shared arrays of some reductions; they come first in a kernel."""
         return [
-            f"{array} = cuda.shared.array({self.room}, {room(type_)[0]})"
+            f"{array} = cuda.shared.array({self.max_threads}, {shared_dtypes(type_)[0]})"
             for accumulator in accumulators
             for array, (_, type_) in zip(accumulator.shared, accumulator.variables, strict=True)
         ]
 
     def lanes(self, accumulators: Sequence[TextAccumulator], count: str) -> None:
-        """Join the first lanes of a warp, `count` of them, each of which has the result then."""
+        """Write the join of the first `count` lanes of a warp, each of which then has the result."""
         distance = self.w.name("distance")
         self.w.line(f"{distance} = 1")
         with self.w.block(f"while {distance} < {count}:"):
@@ -162,23 +162,23 @@ class GroupJoin:
     def _from_lane(self, name: str, type_: Type, distance: str) -> str:
         kind = element_types.register_type(type_)
         carrier = _EXCHANGED.get(kind)
-        given = f"{carrier}({name})" if carrier else name
-        other = self.w.let(f"cuda.shfl_xor_sync(0xFFFFFFFF, {given}, {distance})")
+        carried = f"{carrier}({name})" if carrier else name
+        other = self.w.let(f"cuda.shfl_xor_sync(0xFFFFFFFF, {carried}, {distance})")
         if not carrier:
             return other
         return self.w.let(f"truth({other})" if kind == "bool" else f"{kind}({other})")
 
-    def put(self, accumulators: Sequence[TextAccumulator], place: str) -> None:
-        """Leave what this thread carries at a place of shared memory."""
+    def put(self, accumulators: Sequence[TextAccumulator], index: str) -> None:
+        """Write this thread's variables to an index of shared memory."""
         for accumulator in accumulators:
             for array, (name, type_) in zip(accumulator.shared, accumulator.variables, strict=True):
-                put(self.w, [f"{array}[{place}]"], name, type_)
+                put(self.w, [f"{array}[{index}]"], name, type_)
 
-    def take(self, accumulators: Sequence[TextAccumulator], place: str, *, joining: bool) -> None:
-        """Take what lies at a place of shared memory: it becomes what this thread carries, or joins it."""
+    def take(self, accumulators: Sequence[TextAccumulator], index: str, *, joining: bool) -> None:
+        """Write a read from an index of shared memory, which replaces this thread's variables or joins them."""
         for accumulator in accumulators:
             held = zip(accumulator.shared, accumulator.variables, strict=True)
-            others = [str(got(self.w, [f"{array}[{place}]"], type_)) for array, (_, type_) in held]
+            others = [str(got(self.w, [f"{array}[{index}]"], type_)) for array, (_, type_) in held]
             if joining:
                 accumulator.join(others)
             else:
@@ -186,7 +186,7 @@ class GroupJoin:
                     self.w.line(f"{name} = {other}")
 
     def along_y(self, accumulators: Sequence[TextAccumulator]) -> None:
-        """Join the threads of a block that differ along y alone, each of which has the result then."""
+        """Write the join of the threads of a block that differ in y, each of which then has the result."""
         w = self.w
         self.put(accumulators, "cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x")
         w.line("cuda.syncthreads()")

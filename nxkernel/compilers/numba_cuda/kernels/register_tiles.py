@@ -1,4 +1,4 @@
-"""Register tiling on a GPU: each thread reduces several rows and columns at once.
+"""Register tiling on a GPU: each thread computes several rows and columns of results at once.
 
 What rows do not depend on is computed once for all of them, as is what columns do not depend on: of a product of
 matrices, each thread multiplies a few elements of one by a few of the other.
@@ -13,7 +13,7 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 from nxkernel.compilers.numba_cuda.language.element_types import Value
@@ -21,13 +21,13 @@ from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch,
 from nxkernel.compilers.numba_cuda.language.launch_geometry import WARP, Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import LaneAxis, Nest, Op, Section, SectionLevel, Stride
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, Nest, NestPass, Op, PassLevel, Stride
 
 #: Columns of a thread, the first of these that leave threads enough.
 COLUMNS = (4, 2, 1)
 #: Threads for each multiprocessor that are enough, as each has several results on the way.
 ENOUGH = 256
-#: Instructions of the longest section, for all results of a thread, at most.
+#: Instructions of the longest pass, for all results of a thread, at most.
 MOST = 256
 
 #: Threads that share a tile at most.
@@ -38,14 +38,14 @@ Cell = tuple[int, int]
 
 
 def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
-    """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
+    """The tile of a nest (rows and columns a thread, threads that share it); None where tiling does not pay."""
     nest, arguments = bound.nest, KernelArguments(bound)
     if nest.lanes is not LaneAxis.TILE or nest.tile[0] < 2:
         return None
-    if any(reduce.is_fold for section in nest.sections for reduce in section.reduces):
+    if any(reduce.is_fold for nest_pass in nest.passes for reduce in nest_pass.reduces):
         return None
     *others, rows, columns = arguments.sizes[: nest.outer]
-    longest = max(len(section.code) for section in nest.sections)
+    longest = max(len(nest_pass.code) for nest_pass in nest.passes)
     deep = arguments.sizes[nest.outer] // launch_geometry.SHARE if nest.inner else 0
     wanted = ENOUGH * device.multiprocessors if not device.simulated else 8
     high = nest.tile[0]
@@ -61,7 +61,7 @@ def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
 
 
 class Tiling:
-    """Writes the kernel of such a nest.
+    """Writes the kernel of a nest with a register tile a thread.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Tiling:
         self._pointers: dict[tuple[int, int, int], str] = {}
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything; none where there are no results."""
+        """The launch; an empty list if there are no results."""
         arguments = self.arguments
         if not arguments.rows:
             return []
@@ -122,9 +122,9 @@ class Tiling:
             if self.members > 1:
                 w.line("live = first + cuda.threadIdx.x < groups")
                 w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
-            found = axis_loops.apart(w, "group", spans)
-            row, column = found.pop(row_axis), found.pop(column_axis)
-            self.code.locate(found)
+            indices = axis_loops.axis_indices(w, "group", spans)
+            row, column = indices.pop(row_axis), indices.pop(column_axis)
+            self.code.locate(indices)
             # The columns of a thread are apart, so that those of neighbouring threads follow each other.
             rows = [w.let(f"{row} * {self.rows} + {k}", "row") for k in range(self.rows)]
             columns = [w.let(f"{column} + {k} * wide", "column") for k in range(self.columns)]
@@ -138,75 +138,76 @@ class Tiling:
             for r, c in self.cells:
                 self._lanes[r, c] = {row_axis: rows[r], column_axis: columns[c]}
             self._point()
-            for section in self.nest.sections:
-                if section.level is SectionLevel.ROW:
-                    self._finish(section, self._values(section, {}), {})
+            for nest_pass in self.nest.passes:
+                if nest_pass.level is PassLevel.ROW:
+                    self._finish(nest_pass, self._values(nest_pass, {}), {})
                 else:
-                    self._full(section)
+                    self._full(nest_pass)
             w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
 
     def _begin_together(self) -> None:
-        """Write what threads need that share tiles. Results go through the same shared memory one after the other."""
-        sections = [section for section in self.nest.sections if section.level is SectionLevel.FULL]
-        for section in sections:
-            self.w.extend(self.together.arrays(self._accumulators(section)))
+        """Write the shared memory for threads that share tiles; results use it one after the other."""
+        passes = [nest_pass for nest_pass in self.nest.passes if nest_pass.level is PassLevel.FULL]
+        for nest_pass in passes:
+            self.w.extend(self.together.arrays(self._accumulators(nest_pass)))
         self.w.line("first = cuda.blockIdx.x * cuda.blockDim.x")
 
-    def _accumulators(self, section: Section) -> list[TextAccumulator]:
+    def _accumulators(self, nest_pass: NestPass) -> list[TextAccumulator]:
         suffix, slots = self.code.suffix, self.nest.slots
-        return [TextAccumulator(self.w, section, reduce, slots[reduce.slot], suffix) for reduce in section.reduces]
+        return [TextAccumulator(self.w, nest_pass, reduce, slots[reduce.slot], suffix) for reduce in nest_pass.reduces]
 
     def _point(self) -> None:
-        """Write where the rows and columns of each buffer that is read inside begin."""
-        full = [section for section in self.nest.sections if section.level is SectionLevel.FULL]
+        """Write the pointers to the rows and columns of each buffer that inner loops read."""
+        full = [nest_pass for nest_pass in self.nest.passes if nest_pass.level is PassLevel.FULL]
         self._pointers.clear()
-        for number in sorted({op.entry for section in full for op in section.code if op.name in ("load", "gather")}):
+        code = [op for nest_pass in full for op in nest_pass.code]
+        for number in sorted({op.entry for op in code if op.name in ("load", "gather")}):
             for cell in self.cells:
                 key = (number, *self._own(number, cell))
                 if key not in self._pointers:
-                    place = self.code.place(number, self._lanes[cell])
+                    offset = self.code.place(number, self._lanes[cell])
                     name = self.arguments.buffers[number]
-                    if place != "0":
+                    if offset != "0":
                         # The parts of complex numbers are elements of the memory.
-                        place = f"2 * ({place})" if self.nest.buffers[number].type.is_complex else place
-                        name = self.w.let(f"further({name}, {place})", "p")
+                        offset = f"2 * ({offset})" if self.nest.buffers[number].type.is_complex else offset
+                        name = self.w.let(f"further({name}, {offset})", "p")
                     self._pointers[key] = name
 
     def _own(self, number: int, cell: Cell) -> Cell:
-        """The first of the cells that read a buffer where one does."""
+        """The first of the cells that read a buffer at the same place as a cell."""
         strides, outer = self.nest.buffers[number].strides, self.nest.outer
         return (
             cell[0] if strides[outer - 2] is not Stride.NONE else 0,
             cell[1] if strides[outer - 1] is not Stride.NONE else 0,
         )
 
-    def _finish(self, section: Section, values: dict[Cell, list[Value]], lane: Lane) -> None:
-        """Keep and store what a section gives for each cell, at the indices of the inner axes."""
-        for cell in self._turns():
-            self.code.keep(section, values[cell])
-            if section.stores or section.scatters:
+    def _finish(self, nest_pass: NestPass, values: dict[Cell, list[Value]], lane: Lane) -> None:
+        """Write the slots and stores of a pass for each cell, at the indices of the inner axes."""
+        for cell in self._each_cell():
+            self.code.keep(nest_pass, values[cell])
+            if nest_pass.stores or nest_pass.scatters:
                 # Where threads share a tile, each has the results, and its own elements of what is reduced.
-                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and section.level is SectionLevel.ROW else ""
+                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and nest_pass.level is PassLevel.ROW else ""
                 with self.w.block(f"if {self._inside[cell]}{once}:"):
-                    self.code.store(section, [values[cell]], [{**lane, **self._lanes[cell]}])
+                    self.code.store(nest_pass, [values[cell]], [{**lane, **self._lanes[cell]}])
 
-    def _turns(self) -> Iterator[Cell]:
-        """The cells, each while slots are its own."""
+    def _each_cell(self) -> Iterator[Cell]:
+        """The cells, each with the suffix of slot names set to its own."""
         for row, column in self.cells:
             self.code.suffix = f"_{row}{column}"
             yield row, column
 
-    def _full(self, section: Section) -> None:
-        found = {cell: self._accumulators(section) for cell in self._turns()}
-        for accumulators in found.values():
+    def _full(self, nest_pass: NestPass) -> None:
+        accumulators_of = {cell: self._accumulators(nest_pass) for cell in self._each_cell()}
+        for accumulators in accumulators_of.values():
             for accumulator in accumulators:
                 accumulator.start()
 
-        def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
+        def iteration(lanes: Sequence[Lane], none: frozenset[int]) -> None:
             (lane,) = lanes
-            values = self._values(section, lane)
-            self._finish(section._replace(keeps=()), values, lane)
-            for cell, accumulators in found.items():
+            values = self._values(nest_pass, lane)
+            self._finish(nest_pass._replace(keeps=()), values, lane)
+            for cell, accumulators in accumulators_of.items():
                 for accumulator in accumulators:
                     accumulator.step(values[cell])
 
@@ -215,49 +216,49 @@ class Tiling:
         pointed = {number for number, _, _ in self._pointers}
         self.code.located = (before[0], {number: at for number, at in before[1].items() if number not in pointed})
         share = {} if self.members == 1 else {"first": "s64(cuda.threadIdx.y)", "step": "cuda.blockDim.y"}
-        axis_loops.nested(self.code, spans, turn, **share)
+        axis_loops.nested(self.code, spans, iteration, **share)
         self.code.located = before
         if self.members > 1:
-            for accumulators in found.values():
+            for accumulators in accumulators_of.values():
                 self.together.along_y(accumulators)
-        for cell in self._turns():
-            for accumulator in found[cell]:
+        for cell in self._each_cell():
+            for accumulator in accumulators_of[cell]:
                 accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
 
     def _inner(self) -> range:
         return range(self.nest.outer, self.nest.outer + self.nest.inner)
 
-    def _values(self, section: Section, lane: Lane) -> dict[Cell, list[Value]]:
-        """Write the instructions of a section for each cell, those that agree for several of them once."""
+    def _values(self, nest_pass: NestPass, lane: Lane) -> dict[Cell, list[Value]]:
+        """Write the instructions of a pass for each cell; those that are the same for several cells once."""
         values: dict[Cell, list[Value]] = {cell: [] for cell in self.cells}
-        depends = _depends(self.nest, section)
-        for op, (by_row, by_column) in zip(section.code, depends, strict=True):
+        depends = _depends(self.nest, nest_pass)
+        for op, (by_row, by_column) in zip(nest_pass.code, depends, strict=True):
             known: dict[Cell, Value] = {}
-            for cell in self._turns():
+            for cell in self._each_cell():
                 key = (cell[0] if by_row else 0, cell[1] if by_column else 0)
                 if key not in known:
-                    known[key] = self._instruction(op, section, values[cell], lane, cell)
+                    known[key] = self._instruction(op, nest_pass, values[cell], lane, cell)
                 values[cell].append(known[key])
         return values
 
-    def _instruction(self, op: Op, section: Section, values: list[Value], lane: Lane, cell: Cell) -> Value:
-        if section.level is SectionLevel.ROW or op.name not in ("load", "gather"):
-            return self.code.instruction(op, section.code, values, {**lane, **self._lanes[cell]})
+    def _instruction(self, op: Op, nest_pass: NestPass, values: list[Value], lane: Lane, cell: Cell) -> Value:
+        if nest_pass.level is PassLevel.ROW or op.name not in ("load", "gather"):
+            return self.code.instruction(op, nest_pass.code, values, {**lane, **self._lanes[cell]})
         self.code.pointers = {op.entry: self._pointers[(op.entry, *self._own(op.entry, cell))]}
-        value = self.code.instruction(op, section.code, values, lane)
+        value = self.code.instruction(op, nest_pass.code, values, lane)
         self.code.pointers = {}
         return value
 
 
-def _depends(nest: Nest, section: Section) -> list[tuple[bool, bool]]:
-    """Whether each instruction differs between the rows, and between the columns, of a thread."""
-    found: list[tuple[bool, bool]] = []
-    for op in section.code:
+def _depends(nest: Nest, nest_pass: NestPass) -> list[tuple[bool, bool]]:
+    """For each instruction whether it differs between the rows, and between the columns, of a thread's tile."""
+    dependences: list[tuple[bool, bool]] = []
+    for op in nest_pass.code:
         by_row = by_column = op.name == "slot"
         if op.name in ("load", "gather", "index"):
             strides = nest.buffers[op.entry].strides
             by_row, by_column = strides[nest.outer - 2] is not Stride.NONE, strides[nest.outer - 1] is not Stride.NONE
-        by_row |= any(found[number][0] for number in op.args)
-        by_column |= any(found[number][1] for number in op.args)
-        found.append((by_row, by_column))
-    return found
+        by_row |= any(dependences[number][0] for number in op.args)
+        by_column |= any(dependences[number][1] for number in op.args)
+        dependences.append((by_row, by_column))
+    return dependences

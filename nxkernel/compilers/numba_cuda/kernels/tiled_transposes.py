@@ -1,4 +1,4 @@
-"""Nests that read along one axis and write along another: tiles go through shared memory, so that both are in order."""
+"""Transposing kernels: tiles go through shared memory, so that both reads and writes are contiguous."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import PassWriter, got, put, room
+from nxkernel.compilers.numba_cuda.kernels.pass_writer import PassWriter, got, put, shared_dtypes
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import SectionLevel
+from nxkernel.compilers.schedule.loop_nest import PassLevel
 from nxkernel.types import Type
 
 #: Rows and columns of a tile, and threads along y.
@@ -24,34 +24,35 @@ BYTES = 40 << 10
 
 
 def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
-    """The axis along which some buffers are read in order while results are written along the last, and which they are.
+    """The axis along which some buffers are read contiguously while results are written along the last, and these
+    buffers.
 
     None where there is none, or where tiles do not pay.
     """
     nest = bound.nest
-    section = nest.sections[0]
+    nest_pass = nest.passes[0]
     if (
-        len(nest.sections) > 1
-        or section.level is not SectionLevel.FULL
-        or section.scatters
+        len(nest.passes) > 1
+        or nest_pass.level is not PassLevel.FULL
+        or nest_pass.scatters
         or nest.outer + nest.inner < 2
     ):
         return None
     arguments = KernelArguments(bound)
     *others, last = range(nest.outer + nest.inner)
-    if not all(arguments.step(number, last) == 1 for number, _ in section.stores):
+    if not all(arguments.step(number, last) == 1 for number, _ in nest_pass.stores):
         return None
-    loaded = {op.entry for op in section.code if op.name in ("load", "gather")}
-    plain = loaded - {op.entry for op in section.code if op.name in ("load", "gather") and op.args}
+    loaded = {op.entry for op in nest_pass.code if op.name in ("load", "gather")}
+    plain = loaded - {op.entry for op in nest_pass.code if op.name in ("load", "gather") and op.args}
     for axis in others:
-        found = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
-        if found and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:
-            return axis, frozenset(found)
+        buffers = {n for n in plain if arguments.step(n, axis) == 1 and arguments.step(n, last) not in (0, 1)}
+        if buffers and min(arguments.sizes[axis], arguments.sizes[last]) >= LEAST:
+            return axis, frozenset(buffers)
     return None
 
 
 class Transposing:
-    """Writes the kernel of such a nest.
+    """Writes the kernel of a transposing nest.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class Transposing:
         self.buffers = self._fitting(sorted(buffers))
 
     def _fitting(self, buffers: list[int]) -> list[int]:
-        """As many of the buffers as there is room for."""
+        """The buffers whose tiles fit into shared memory."""
         kept, rest = [], BYTES
         for number in buffers:
             rest -= TILE * (TILE + 1) * max(self._type(number).size, 4)
@@ -84,7 +85,7 @@ class Transposing:
         return self.nest.buffers[number].type
 
     def launches(self) -> list[KernelLaunch]:
-        """The launch, with everything."""
+        """The launch of the kernel."""
         self._write()
         arguments, sizes = self.arguments, self.arguments.sizes
         *_, last = range(len(sizes))
@@ -100,7 +101,7 @@ class Transposing:
         *others, last = [axis for axis in range(self.nest.outer + self.nest.inner) if axis != self.axis]
         tiles = {}
         for number in self.buffers:
-            texts = room(self._type(number))
+            texts = shared_dtypes(self._type(number))
             names = [
                 f"tile_{arguments.buffers[number]}{part}" for part in (("_re", "_im") if len(texts) == 2 else ("",))
             ]
@@ -114,17 +115,17 @@ class Transposing:
         w.line(f"tiles = {' * '.join(span.count for span in spans)}")
         w.line("tile = cuda.blockIdx.x")
         with w.block("while tile < tiles:"):
-            found = axis_loops.apart(w, "tile", spans)
-            rows, columns = (w.let(f"{found.pop(axis)} * {TILE}", "corner") for axis in (self.axis, last))
-            self.code.locate(found)
+            indices = axis_loops.axis_indices(w, "tile", spans)
+            rows, columns = (w.let(f"{indices.pop(axis)} * {TILE}", "corner") for axis in (self.axis, last))
+            self.code.locate(indices)
             self._fetch(tiles, rows, columns, last)
             w.line("cuda.syncthreads()")
-            self._turn(tiles, rows, columns, last)
+            self._compute(tiles, rows, columns, last)
             w.line("cuda.syncthreads()")
             w.line("tile += cuda.gridDim.x")
 
     def _over(self, abreast: int, body) -> None:
-        """Write a loop over the rows of a tile, and in each over its columns, for the threads of a block."""
+        """Write loops over the rows and columns of a tile, distributed over the threads of a block."""
         w = self.w
         w.line("x = s64(cuda.threadIdx.x)")
         with w.block(f"while x < {TILE}:"):
@@ -135,7 +136,7 @@ class Transposing:
             w.line("x += cuda.blockDim.x")
 
     def _fetch(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
-        """Read a tile in the order of memory. What lies beyond an edge is the edge again, and is not used."""
+        """Write the reads of a tile in memory order; positions beyond an edge repeat the edge and are not used."""
         w, arguments = self.w, self.arguments
         most = {axis: f"{arguments.size(axis)} - 1" for axis in (self.axis, last)}
 
@@ -157,9 +158,9 @@ class Transposing:
 
         self._over(4, body)
 
-    def _turn(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
-        """Compute and write, in the order of memory too."""
-        w, arguments, section = self.w, self.arguments, self.nest.sections[0]
+    def _compute(self, tiles: dict[int, list[str]], rows: str, columns: str, last: int) -> None:
+        """Write the computation and stores of a tile in memory order."""
+        w, arguments, nest_pass = self.w, self.arguments, self.nest.passes[0]
 
         def body(ys: list[str]) -> None:
             (y,) = ys
@@ -170,7 +171,7 @@ class Transposing:
                     number: got(w, [f"{name}[x * {TILE + 1} + {y}]" for name in names], self._type(number))
                     for number, names in tiles.items()
                 }
-                values = self.code.values(section, [lane])
-                self.code.store(section, values, [lane])
+                values = self.code.values(nest_pass, [lane])
+                self.code.store(nest_pass, values, [lane])
 
         self._over(1, body)

@@ -1,1 +1,1 @@
-"""The language of CUDA kernels: elements, operations, intrinsics, and how a source is written and launched."""
+"""The language of CUDA kernel source: element types, operations, intrinsics, writer, launches."""

@@ -1,4 +1,4 @@
-"""How elements of each type are held in a kernel: in registers, in memory, and on their way between the two.
+"""How elements of each type are held in kernels: in registers, in memory, and conversions between these.
 
 A half-width float is an ``f32`` in registers and 16 bits in memory; a truth value is one in registers and a byte in
 memory; a complex number is a pair of floats in both.
@@ -16,7 +16,7 @@ from nxkernel.types import Type
 
 
 class ComplexText(NamedTuple):
-    """A complex value: the texts of its parts."""
+    """A complex value as the texts of its two parts."""
 
     re: str
     im: str
@@ -29,7 +29,7 @@ _HALF = (types.f16, types.bf16)
 
 
 def is_half(type_: Type) -> bool:
-    """Whether a type is a float of 16 bits, which is an ``f32`` in registers."""
+    """Whether a type is f16 or bf16, which is f32 in registers."""
     return type_ in _HALF
 
 
@@ -51,12 +51,12 @@ def memory_type(type_: Type) -> str:
     return "u16*" if type_ in _HALF else f"{register_type(type_)}*"
 
 
-def word_types(type_: Type) -> tuple[str, ...]:
-    """The types of the parameters that a constant is: two for a complex one.
+def parameter_types(type_: Type) -> tuple[str, ...]:
+    """The types of the scalar parameters that hold a constant: one, or two if complex.
 
     Examples
     --------
-    >>> word_types(types.f16), word_types(types.bool_), word_types(types.c64)
+    >>> parameter_types(types.f16), parameter_types(types.bool_), parameter_types(types.c64)
     (('f32',), ('u8',), ('f32', 'f32'))
     """
     name = "u8" if type_ is types.bool_ else register_type(type_)
@@ -64,14 +64,14 @@ def word_types(type_: Type) -> tuple[str, ...]:
 
 
 def constant(names: tuple[str, ...] | list[str], type_: Type) -> Value:
-    """The value of a constant whose parameters have such names, one or two."""
+    """The value of a constant, given the names of its scalar parameters."""
     if type_.is_complex:
         return ComplexText(*names)
     return f"truth({names[0]})" if type_ is types.bool_ else names[0]
 
 
 def numpy_type(parameter: str) -> np.dtype:
-    """The type of NumPy's numbers for a parameter, or for what it points to.
+    """The NumPy type of a scalar parameter, or of a pointer's elements.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def numpy_type(parameter: str) -> np.dtype:
 
 
 def numba_type(parameter: str) -> Any:
-    """The type of a parameter for Numba CUDA, which becomes imported."""
+    """Numba's type of a parameter; imports Numba CUDA."""
     from numba.cuda import types as numba_types
 
     type_ = getattr(numba_types, str(numpy_type(parameter)))
@@ -90,7 +90,7 @@ def numba_type(parameter: str) -> Any:
 
 
 def literal(number: complex, type_: Type) -> Value:
-    """A number as the text of a value of a type.
+    """A number as the text of a value.
 
     Examples
     --------
@@ -114,36 +114,36 @@ def literal(number: complex, type_: Type) -> Value:
 
 
 def from_memory(text: str, type_: Type) -> str:
-    """What memory holds of a real element as the value of a register."""
+    """The text of a real element, as loaded, converted to its form in registers."""
     if type_ is types.bool_:
         return f"truth({text})"
     return f"{type_}_value({text})" if type_ in _HALF else text
 
 
 def to_memory(text: str, type_: Type) -> str:
-    """The value of a register as memory holds it."""
+    """The text of a register value converted to the form that memory holds."""
     if type_ is types.bool_:
         return f"u8({text})"
     return f"{type_}_bits({text})" if type_ in _HALF else text
 
 
 def load(pointer: str, index: str, type_: Type) -> Value:
-    """The element of memory at an index, as the text of an expression, or two."""
+    """The text of a load at an index: one expression, or two for complex types."""
     if type_.is_complex:
         return ComplexText(f"{pointer}[2 * ({index})]", f"{pointer}[2 * ({index}) + 1]")
     return from_memory(f"{pointer}[{index}]", type_)
 
 
 def store(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
-    """The lines that write a value to memory at an index."""
+    """The statements that store a value at an index."""
     if isinstance(value, ComplexText):
         return [f"{pointer}[2 * ({index})] = {value.re}", f"{pointer}[2 * ({index}) + 1] = {value.im}"]
     return [f"{pointer}[{index}] = {to_memory(value, type_)}"]
 
 
 def atomic_add(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
-    """The lines that add a value to what memory holds at an index, whoever else does so."""
+    """The statements that atomically add a value to an element."""
     if isinstance(value, ComplexText):
         parts = (f"2 * ({index})", value.re), (f"2 * ({index}) + 1", value.im)
-        return [f"atomic_add({pointer}, {place}, {part})" for place, part in parts]
+        return [f"atomic_add({pointer}, {position}, {part})" for position, part in parts]
     return [f"atomic_add{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]

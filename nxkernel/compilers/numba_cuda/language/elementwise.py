@@ -1,4 +1,5 @@
-"""How each element-wise primitive becomes a kernel's text, as :mod:`nxkernel.backends.numpy_primitives` defines it.
+"""The lowering of each element-wise primitive to kernel source, as :mod:`nxkernel.backends.numpy_primitives` defines
+it.
 
 Half-width floats are held as ``f32`` and rounded after each operation.
 """
@@ -28,7 +29,7 @@ _COMPLEX: dict[str, Lower] = {}
 
 
 def lowered(complex: bool = False) -> frozenset[str]:
-    """The names of the element-wise primitives that kernels know, for real or for complex numbers.
+    """The names of the element-wise primitives with a lowering, for real or complex numbers.
 
     Functions of the user's that Numba compiled are not among them: they are for the processor.
     """
@@ -36,7 +37,7 @@ def lowered(complex: bool = False) -> frozenset[str]:
 
 
 def emit(writer: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
-    """Write what an element-wise instruction computes.
+    """Write an element-wise instruction; its value.
 
     Parameters
     ----------
@@ -71,12 +72,12 @@ def emit(writer: SourceWriter, op: Op, values: Sequence[Value], operands: Sequen
 
 
 def number(value: str, type_: Type) -> str:
-    """A real value as a number: a truth value as 0 or 1 of one byte."""
+    """A real value as a number: a truth value becomes 0 or 1 of type u8."""
     return f"u8({value})" if type_ is types.bool_ else value
 
 
 def truth(writer: SourceWriter, value: Value, type_: Type) -> str:
-    """Whether a value is not zero."""
+    """Whether a value is not zero, as a truth value."""
     if isinstance(value, ComplexText):
         return f"truth({value.re}) | truth({value.im})"
     if type_ is types.bool_:
@@ -85,24 +86,24 @@ def truth(writer: SourceWriter, value: Value, type_: Type) -> str:
 
 
 def converted(writer: SourceWriter, value: Value, source: Type, target: Type) -> Value:
-    """A value in another type."""
+    """A value converted to another type."""
     return emit(writer, Op("as_type", target, (0,), source), [value], [Op("", source)])
 
 
 def _rounded(writer: SourceWriter, text: str, type_: Type) -> str:
-    """The name of a float, rounded to half width where its type is that; memory takes the bits as they are."""
+    """The name of a float; rounded to half width if its type is that."""
     if not element_types.is_half(type_):
         return writer.let(text)
     return writer.from_memory(element_types.to_memory(text, type_), type_)
 
 
 def _wrapped(writer: SourceWriter, text: str, type_: Type) -> str:
-    """The name of an integer that Python and Numba may have widened."""
+    """The name of an integer, wrapped to its type where Python or Numba may have widened it."""
     return writer.let(f"{type_}({text})")
 
 
 def _numbers(values: Sequence[str], operands: Sequence[Op], type_: Type) -> list[str]:
-    """Real values as numbers of the type, where they are of it or truth values."""
+    """Real values as numbers, those that are truth values converted to the type."""
     return [
         f"{element_types.register_type(type_)}({value})"
         if operand.type is types.bool_ and type_ is not types.bool_
@@ -112,7 +113,7 @@ def _numbers(values: Sequence[str], operands: Sequence[Op], type_: Type) -> list
 
 
 def _predicate(writer: SourceWriter, text: str, type_: Type) -> str:
-    """The name of a truth value, in the type that predicates have."""
+    """The name of a truth value in the type that predicates return."""
     fact = writer.let(text)
     if type_ is types.bool_:
         return fact
@@ -163,7 +164,9 @@ for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
 
 
 def _call(name: str, for_floats: str, for_integers: str = "") -> None:
-    """A function of the kernel's, or two: of floats and of integers; "" leaves the value as it is."""
+    """A lowering as a call of a kernel function, which may differ between floats and integers; ""
+    returns the operand.
+    """
 
     def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         numbers = _numbers(values, operands, op.type)
@@ -309,19 +312,19 @@ def _bitcast(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[
 
 @_row("threefry2x32")
 def _threefry(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
-    place = ("threefry", *values)
-    if place not in w.known:
+    key = ("threefry", *values)
+    if key not in w.known:
         first, second = w.name(), w.name()
         w.line(f"{first}, {second} = threefry({', '.join(values)})")
-        w.known[place] = (first, second)
-    return w.known[place][op.attribute]
+        w.known[key] = (first, second)
+    return w.known[key][op.attribute]
 
 
 # Complex numbers -------------------------------------------------------------------------------------------------
 
 
 def _each(text: Callable[..., str]) -> Lower:
-    """A lowering of part by part."""
+    """A lowering applied to the real and imaginary parts separately."""
 
     def lower(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> ComplexText:
         return ComplexText(*(w.let(text(*parts)) for parts in zip(*values, strict=True)))
@@ -330,14 +333,16 @@ def _each(text: Callable[..., str]) -> Lower:
 
 
 def _complex_multiply(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> ComplexText:
-    """Both products are rounded: the imaginary parts of a number times its conjugate have to cancel."""
+    """A complex product whose real products are rounded separately, so that a number times its conjugate is real."""
     x, y = values
     re = f"times({x.re}, {y.re}) - times({x.im}, {y.im})"
     return ComplexText(w.let(re), w.let(f"times({x.re}, {y.im}) + times({x.im}, {y.re})"))
 
 
 def _complex_as_type(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
-    """Real numbers become the real part; of complex ones nothing else is left in a real type, but in bool."""
+    """A conversion: real to complex takes the number as real part; complex to real drops the imaginary part, but for
+    bool.
+    """
     value, source, target = values[0], operands[0].type, op.type
     if target is types.bool_:
         return w.let(truth(w, value, source))
@@ -351,7 +356,7 @@ def _complex_as_type(w: SourceWriter, op: Op, values: Sequence[Value], operands:
 
 
 def _facts(test: str, join: str) -> Lower:
-    """A predicate of both parts."""
+    """A predicate that tests both parts and joins the results."""
 
     def lower(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> str:
         real, imag = (test.format(*parts) for parts in zip(*values, strict=True))

@@ -1,4 +1,4 @@
-"""What a kernel may call: the names in its source besides ``cuda`` and ``np``, for a GPU and for the simulator.
+"""The names that kernel source may call besides ``cuda`` and ``np``, for GPUs and for the simulator.
 
 Both tables have the same names. Types are those of the arguments unless the name tells one; nothing raises or traps.
 
@@ -45,7 +45,7 @@ FUNCTIONS = frozenset([*ELEMENTARY, "floor", "ceil", "trunc", "round_away", "rou
 
 @functools.cache
 def device() -> dict[str, Any]:
-    """The names as intrinsics of Numba CUDA, which becomes imported; the caller leaves the table as it is."""
+    """The names bound to Numba CUDA intrinsics; imports Numba CUDA. Do not change the table."""
     from nxkernel.compilers.numba_cuda.toolchain import device_intrinsics
 
     return dict(device_intrinsics.TABLE)
@@ -53,7 +53,7 @@ def device() -> dict[str, Any]:
 
 @functools.cache
 def simulated() -> dict[str, Any]:
-    """The names as functions of NumPy's numbers; the caller leaves the table as it is."""
+    """The names bound to functions on NumPy scalars. Do not change the table."""
     from nxkernel.compilers.numba_cuda.language import simulated_intrinsics
 
     return dict(simulated_intrinsics.TABLE)

@@ -1,22 +1,26 @@
-"""What is launched: the source of a kernel, and one launch of it with everything but the addresses filled in."""
+"""Kernel sources, and launches of them with everything but addresses."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import Expr
 
-#: Where the memory of a pointer is: the value, and how many bytes of it are before the part that is taken. None is
-#: memory that only the launches of one step use.
-Place = tuple[Expr | None, int]
+
+class MemoryArgument(NamedTuple):
+    """The memory that a pointer gets: a value's, or for None that of the step itself, from a byte offset on."""
+
+    value: Expr | None
+    offset: int = 0
 
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A kernel as Python for ``numba.cuda``, which knows no sizes: they are arguments.
+    """A kernel as Python source for ``numba.cuda``; sizes are parameters.
 
     Parameters
     ----------
@@ -41,14 +45,14 @@ class KernelSource:
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """One launch of a kernel.
+    """One launch of a kernel: grid, block, memory and scalar parameters.
 
     Parameters
     ----------
     source : KernelSource
-    memory : sequence of (Expr or None, int)
+    memory : sequence of MemoryArgument
         What the pointers point to; they are the first arguments.
-    words : sequence of number
+    scalars : sequence of number
         The arguments after them: Python numbers, in the types that the source says.
     grid, block : tuple of int
         Up to three numbers each.
@@ -63,8 +67,8 @@ class KernelLaunch:
     """
 
     source: KernelSource
-    memory: Sequence[Place]
-    words: Sequence[int | float | bool]
+    memory: Sequence[MemoryArgument]
+    scalars: Sequence[int | float | bool]
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int = 0

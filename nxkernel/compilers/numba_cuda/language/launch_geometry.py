@@ -1,4 +1,4 @@
-"""How many threads a launch has, and in what blocks."""
+"""Launch geometry: grid and block of a launch."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nxkernel import shapes
 BLOCK = 256
 #: Threads of a block at most: each may then have 128 registers.
 MOST = 512
-#: Instructions of a section up to which so many are sure to be enough.
+#: Instructions of a pass up to which so many are sure to be enough.
 SIMPLE = 32
 #: Blocks for each multiprocessor at most; the threads of more would have one element each.
 WAVES = 32
 
 
 class Machine(Protocol):
-    """What launches depend on."""
+    """The properties of a device that launches depend on."""
 
     multiprocessors: int
     shared_limit: int
@@ -26,7 +26,7 @@ class Machine(Protocol):
 
 
 def flat(device: Machine, items: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block for so many items, each thread taking one after the other."""
+    """Grid and block for a grid-stride loop over so many items."""
     threads = min(BLOCK, device.threads)
     if device.simulated:
         threads = min(threads, 4)
@@ -34,7 +34,7 @@ def flat(device: Machine, items: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def power_of_two(number: int) -> int:
-    """The least power of two that is not less.
+    """The least power of two that is at least `number`.
 
     Examples
     --------
@@ -54,14 +54,14 @@ BUSY = 1024
 
 
 def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[int, int]:
-    """Threads of a row, and rows of a block, for so many rows of a length.
+    """The number of threads a row and of rows a block, for `count` rows of a length.
 
     Parameters
     ----------
     device : Machine
     count, length : int
     instructions : int
-        Of the longest section.
+        Of the longest pass.
     """
     wanted = power_of_two(shapes.ceil_div(length, SHARE))
     if device.simulated:
@@ -78,27 +78,28 @@ def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[i
     return members, max(min(BLOCK, device.threads) // members, 1)
 
 
-def columns(device: Machine, count: int, length: int, room: int) -> tuple[int, int]:
-    """Columns of a block, and threads of a column, for so many columns of a length; at most `room` threads.
+def columns(device: Machine, count: int, length: int, max_threads: int) -> tuple[int, int]:
+    """The number of columns a block and of threads a column, for `count` columns of a length, with at most
+    `max_threads` threads.
 
     Parameters
     ----------
     device : Machine
-    count, length, room : int
+    count, length, max_threads : int
     """
     if device.simulated:
-        most, wide = min(device.threads, 8, room), 2
+        most, wide = min(device.threads, 8, max_threads), 2
         wide = min(power_of_two(count), wide)
         return wide, min(most // wide, power_of_two(shapes.ceil_div(length, SHARE)))
     if count >= device.multiprocessors * BUSY:
-        return min(BLOCK, room), 1
+        return min(BLOCK, max_threads), 1
     wide = min(power_of_two(count), WARP)
     wanted = power_of_two(shapes.ceil_div(device.multiprocessors * BUSY, count))
     share = power_of_two(shapes.ceil_div(length, SHARE))
-    members = max(1, min(room // wide, share, max(wanted, BLOCK // wide)))
+    members = max(1, min(max_threads // wide, share, max(wanted, BLOCK // wide)))
     return max(wide, WARP // members), members
 
 
 def grid(device: Machine, blocks: int) -> tuple[int, ...]:
-    """As many blocks as there is work for, or as keep the device busy; each then takes several."""
+    """The number of blocks: no more than there is work for, nor than keep the device busy; each then takes several."""
     return (max(1, min(blocks, device.multiprocessors * (2 if device.simulated else WAVES))),)

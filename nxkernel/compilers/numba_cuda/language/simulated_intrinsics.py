@@ -1,4 +1,4 @@
-"""The names that kernels may call, for the simulator: Python on NumPy's numbers, with a GPU's results.
+"""The names that kernel source may call, for the simulator: Python on NumPy scalars, with a GPU's results.
 
 See :mod:`~nxkernel.compilers.numba_cuda.language.intrinsics`. Callers keep NumPy's warnings away.
 """
@@ -24,7 +24,7 @@ TABLE: dict[str, Any] = {}
 
 
 def _of(primitive: Primitive, *numbers: Any) -> Any:
-    """What a primitive gives for numbers of one type, in that type."""
+    """A function that applies a primitive's reference implementation to scalars of one type."""
     # NumPy takes shortcuts for powers by arrays without axes, which have another root of minus infinity.
     arrays = [np.array([number]) for number in numbers]
     return MEANING[primitive](Spec(BY_DTYPE[arrays[0].dtype], (1,), (None,)), *arrays)[0]
@@ -55,7 +55,7 @@ _lock = fork_safety.rlock()
 
 
 class _Further:
-    """The memory of a pointer from an element on, of which those before are still there."""
+    """The memory of a pointer advanced by some elements, with negative indices for those before."""
 
     __slots__ = ("_first", "_memory", "itemsize")
 
@@ -78,7 +78,7 @@ def _address(p: Any) -> int:
 
 
 def _check(p: Any, i: Any, count: int) -> None:
-    """A GPU faults where several elements are not aligned to their number."""
+    """Raise a fault for a vector access that is not aligned, as a GPU does."""
     if (_address(p) + int(i) * p.itemsize) % (count * p.itemsize):
         raise IndexError(f"{count} elements of {p.itemsize} bytes from {i} on are not aligned to their number")
 
@@ -117,7 +117,7 @@ def _atomically(combined: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any]
 
 
 def _half(name: str, half: Any) -> None:
-    """The conversions between a half-width float as bits and the float that computes."""
+    """The conversions between the bits of a half-width float and f32."""
 
     def bits(x: Any) -> Any:
         return np.asarray(x).astype(half).view(np.uint16)[()]
@@ -143,8 +143,8 @@ TABLE["bits_float"] = lambda x: x.view(f"f{x.itemsize}")
 
 def _threefry(*words: Any) -> tuple[Any, Any]:
     arrays = [np.asarray(word, np.uint32) for word in words]
-    made = threefry.MEANING[p.threefry2x32]
-    first, second = (made(Spec(types.u32, (), ()), *arrays, word=word)[()] for word in (0, 1))
+    reference = threefry.MEANING[p.threefry2x32]
+    first, second = (reference(Spec(types.u32, (), ()), *arrays, word=word)[()] for word in (0, 1))
     return first, second
 
 

@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*|True|False")
 
 
 class SourceWriter:
-    """Collects the lines of a function's body.
+    """Writes the statements of a function's body.
 
     Parameters
     ----------
@@ -48,21 +48,21 @@ class SourceWriter:
 
     @property
     def text(self) -> str:
-        """The lines, as one text."""
+        """The statements as one text."""
         return "\n".join(self.lines)
 
     def line(self, text: str) -> None:
-        """Write a line."""
+        """Write a statement."""
         self.lines.append("    " * self.depth + text)
 
     def extend(self, texts: Iterable[str]) -> None:
-        """Write several lines."""
+        """Write several statements."""
         for text in texts:
             self.line(text)
 
     @contextlib.contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """A line such as ``while …:``, and what is written in the meantime below it, one step deeper."""
+        """Write a header such as ``while …:``; in this context statements are indented below it."""
         self.line(header)
         outside, self.known = self.known, {}
         self.depth += 1
@@ -71,12 +71,12 @@ class SourceWriter:
         self.known = outside
 
     def name(self, prefix: str = "v") -> str:
-        """A name that no other value has."""
+        """A new variable name."""
         self._names += 1
         return f"{prefix}{self._names - 1}"
 
     def let(self, expression: str, prefix: str = "v") -> str:
-        """A name for the value of an expression; a name stays as it is."""
+        """Assign an expression to a new variable; its name. A plain name is returned as it is."""
         if _NAME.fullmatch(expression):
             return expression
         name = self.name(prefix)
@@ -84,7 +84,7 @@ class SourceWriter:
         return name
 
     def held(self, value: Value, prefix: str = "v") -> Value:
-        """A value under a name, or two."""
+        """Assign a value to new variables; the value of these names."""
         return (
             ComplexText(*(self.let(part, prefix) for part in value))
             if isinstance(value, ComplexText)
@@ -92,7 +92,7 @@ class SourceWriter:
         )
 
     def load(self, pointer: str, index: str, type_: Type) -> Value:
-        """The element of memory at an index, under a name."""
+        """Load an element into a new variable."""
         if type_.is_complex:
             both = self.let(f"load2({pointer}, 2 * ({index}))")
             return ComplexText(self.let(f"{both}[0]"), self.let(f"{both}[1]"))
@@ -106,27 +106,27 @@ class SourceWriter:
             self.line(f"{pointer}[{index}] = {self.to_memory(value, type_)}")
 
     def load_vector(self, pointer: str, index: str, type_: Type, count: int) -> list[Value]:
-        """As many consecutive elements, which are aligned to their number and have 16 bytes at most."""
+        """Load `count` consecutive elements, aligned and at most 16 bytes, into new variables."""
         if count == 1:
             return [self.load(pointer, index, type_)]
         width = 2 if type_.is_complex else 1
-        place = f"2 * ({index})" if width == 2 else index
-        whole = self.let(f"load{count * width}({pointer}, {place})")
+        position = f"2 * ({index})" if width == 2 else index
+        whole = self.let(f"load{count * width}({pointer}, {position})")
         parts = [self.from_memory(f"{whole}[{n}]", type_) for n in range(count * width)]
         return [ComplexText(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
 
     def store_vector(self, pointer: str, index: str, values: Sequence[Value], type_: Type) -> None:
-        """Write as many consecutive elements; see :meth:`load_vector`."""
+        """Store consecutive elements at once; see :meth:`load_vector`."""
         if len(values) == 1:
             self.store(pointer, index, values[0], type_)
             return
         parts = [part for value in values for part in (value if isinstance(value, ComplexText) else (value,))]
-        place = f"2 * ({index})" if type_.is_complex else index
+        position = f"2 * ({index})" if type_.is_complex else index
         texts = ", ".join(self.to_memory(part, type_) for part in parts)
-        self.line(f"store{len(parts)}({pointer}, {place}, ({texts}))")
+        self.line(f"store{len(parts)}({pointer}, {position}, ({texts}))")
 
     def from_memory(self, text: str, type_: Type) -> str:
-        """The name of a real element of which memory has a text; its bits stay known where they are not the value."""
+        """Convert an element, as loaded, to its register form in a new variable; remembers the bits of halves."""
         if not element_types.is_half(type_):
             return self.let(element_types.from_memory(text, type_))
         bits = self.let(text)
@@ -135,5 +135,5 @@ class SourceWriter:
         return value
 
     def to_memory(self, value: str, type_: Type) -> str:
-        """A real value as memory holds it: the bits that have just been read or rounded, where it is they."""
+        """The text of a real value in memory's form; reuses the bits of a half that was just loaded or rounded."""
         return self.known.get((type_, value)) or element_types.to_memory(value, type_)

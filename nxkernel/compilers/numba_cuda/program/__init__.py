@@ -1,1 +1,1 @@
-"""The program of a graph for a GPU: what the host does step by step, and which loops are one kernel."""
+"""The host program of a graph for a GPU: its steps, and which loops run in one kernel."""

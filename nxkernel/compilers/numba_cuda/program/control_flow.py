@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import (
-    Copied,
+    WORKSPACE,
+    Address,
+    CopyStep,
     DeviceStep,
+    HostNumber,
     HostNumbers,
     HostStep,
     ProgramRun,
-    Where,
     do_all,
 )
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.single_block_loops import SingleBlock, in_one_block
-from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
+from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_single_thread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.locations import Location, MemoryKind
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of
@@ -37,39 +41,39 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Answer:
-    """What a loop or a branch goes by: a number of the host, or one that is read back.
+    """The condition of a loop or branch: a number of the host, or one read back from the device.
 
     Parameters
     ----------
     value : int or None
         A register of the host.
-    where : Where or None
-    dtype : Any
+    where : Address or None
+    dtype : numpy.dtype or None
     """
 
     value: int | None
-    where: Where | None
-    dtype: Any
+    where: Address | None
+    dtype: np.dtype | None
 
     def truth(self, run: ProgramRun) -> bool:
-        """Whether it holds."""
-        found = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
-        return bool(found != 0)
+        """Whether the condition holds now."""
+        number = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
+        return bool(number != 0)
 
 
 @dataclass(eq=False)
-class Looped:
-    """A loop.
+class LoopStep:
+    """A loop that the host drives.
 
     Parameters
     ----------
-    begins : list of (int, Where)
+    begins : list of (int, Address)
         Registers that may be others in each iteration, and what they are at first.
     first : list of (int, int or number)
         Numbers of the host among the state: the register, and that of what it is at first, or the number.
     condition, body : list of HostStep
     answer : Answer
-    copies : list of Copied
+    copies : list of CopyStep
         At the end of an iteration.
     moves : list of (int, int)
         Then registers become what others were: of addresses.
@@ -78,18 +82,18 @@ class Looped:
     node : Expr
     """
 
-    begins: list[tuple[int, Where]]
-    first: list[tuple[int, Any]]
+    begins: list[tuple[int, Address]]
+    first: list[tuple[int, HostNumber]]
     condition: list[HostStep]
     answer: Answer
     body: list[HostStep]
-    copies: list[Copied]
+    copies: list[CopyStep]
     moves: list[tuple[int, int]]
     passed: list[tuple[int, int]]
     node: Expr
 
     def do(self, run: ProgramRun) -> None:
-        """Go through all iterations."""
+        """Run all iterations."""
         addresses, values = run.addresses, run.values
         for register, where in self.begins:
             addresses[register] = run.at(where)
@@ -110,8 +114,8 @@ class Looped:
 
 
 @dataclass(eq=False)
-class Chosen:
-    """A branch.
+class BranchStep:
+    """A branch that the host decides.
 
     Parameters
     ----------
@@ -129,7 +133,7 @@ class Chosen:
     node: Expr
 
     def do(self, run: ProgramRun) -> None:
-        """Go through one side."""
+        """Run one side."""
         side = 0 if self.answer.truth(run) else 1
         do_all(self.sides[side], run)
         for register, number in self.passed[side]:
@@ -137,31 +141,32 @@ class Chosen:
 
 
 def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
-    """The steps of the device, those of loops and branches too, each once."""
+    """The steps that run on the device, including those in loops and branches, each once."""
     for step in steps:
-        if isinstance(step, Looped):
+        if isinstance(step, LoopStep):
             yield from all_on_device([*step.condition, *step.body, *step.copies])
-        elif isinstance(step, Chosen):
+        elif isinstance(step, BranchStep):
             yield from all_on_device([*step.sides[0], *step.sides[1]])
         elif isinstance(step, DeviceStep):
             yield step
 
 
 def write_control(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or a branch."""
+    """Write a loop or branch."""
     if control.launch.mode in (LaunchMode.ONE_THREAD, LaunchMode.MANY_THREADS):
-        write_alone(scope, control)
+        write_single_thread(scope, control)
     else:
         (_DeviceLoop if control.is_loop else _DeviceBranch)(scope, control).write()
 
 
 @dataclass(eq=False)
-class _Draft:
-    """Steps of which it is not known yet what is needed of them."""
+class DeferredSteps:
+    """Steps that are made when it is known which scalars of theirs are needed."""
 
     steps: Callable[[], list[HostStep]]
 
     def finished(self) -> list[HostStep]:
+        """The steps."""
         return self.steps()
 
 
@@ -172,22 +177,22 @@ class _BranchParts:
         self.shared = control.shared
         self.loop_buffers = loop_buffers_of(self.node, self.results, control.parts, self.shared)
         #: What is copied before the parts begin.
-        self.before: list[Any] = []
+        self.before: list[CopyStep] = []
 
-    def scratch(self, offset: int) -> Where:
-        register, begin = self.scope.where(self.control.scratch)
-        return register, begin + offset
+    def scratch(self, offset: int) -> Address:
+        scratch = self.scope.where(self.control.scratch)
+        return Address(scratch.register, scratch.offset + offset)
 
-    def work(self) -> Where:
-        return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else (0, 0)
+    def work(self) -> Address:
+        return self.scratch(self.loop_buffers.work) if self.control.scratch is not None else WORKSPACE
 
-    def home(self, index: int, operand: Expr | None) -> Where:
-        """Where a result that is an array comes to be."""
+    def result_address(self, index: int, operand: Expr | None) -> Address:
+        """The address of the memory that an array result is computed in."""
         if self.shared[index] is not None:
             return self.scope.where(operand)
         if self.results[index] is not None:
             return self.scope.where(self.results[index])
-        return self.scratch(self.loop_buffers.homes[index])
+        return self.scratch(self.loop_buffers.results[index])
 
     def forget_results(self) -> None:
         for result in self.results:
@@ -195,15 +200,15 @@ class _BranchParts:
                 self.scope.values.pop(self.scope.plan.place[result], None)
 
     def keep_results(self, known: Mapping[int, int]) -> None:
-        """From now on results are known numbers, which get into memory where somebody needs them there."""
+        """Record that results are numbers known to the host; they are written to memory only if needed there."""
         numbers = None
         for index, value in known.items():
             result = self.results[index]
             if result is not None:
                 numbers = numbers or self.scope.new_numbers()
-                place = self.scope.plan.place[result]
-                self.scope.values[place] = value
-                numbers.write(place, result.type, value)
+                location = self.scope.plan.place[result]
+                self.scope.values[location] = value
+                numbers.write(location, result.type, value)
 
 
 class _DeviceLoop(_BranchParts):
@@ -217,30 +222,30 @@ class _DeviceLoop(_BranchParts):
         first = [(values[k], known_value(scope, operands[k])) for k in values]
         arrays = [k for k in range(count) if not scalars.is_single(operands[k])]
         singles = [k for k in range(count) if k not in arrays and k not in known]
-        begins: list[tuple[int, Where]] = []
+        begins: list[tuple[int, Address]] = []
         registers: dict[Location, int] = {}
-        homes = {k: self.home(k, operands[k]) for k in arrays}
+        targets = {k: self.result_address(k, operands[k]) for k in arrays}
 
-        def variable(buffer: Location, where: Where) -> Callable[[], Where]:
+        def variable(buffer: Location, where: Address) -> Callable[[], Address]:
             registers[buffer] = writer.register()
             begins.append((registers[buffer], where))
-            return lambda: (registers[buffer], 0)
+            return lambda: Address(registers[buffer])
 
-        inputs: list[Callable[[], Where] | None] = []
+        inputs: list[Callable[[], Address] | None] = []
         for k, operand in enumerate(operands):
             if k in values:
                 inputs.append(None)
-            elif k in homes:
-                inputs.append(variable(Location.input(k), homes[k]))
+            elif k in targets:
+                inputs.append(variable(Location.input(k), targets[k]))
                 if self.shared[k] is None:
-                    self.before.append(Copied("state of a loop", homes[k], scope.where(operand), bytes_of(operand)))
+                    self.before.append(CopyStep("state of a loop", targets[k], scope.where(operand), bytes_of(operand)))
             elif k < count:
                 own = writer.number()
                 inputs.append(variable(Location.input(k), own))
                 if is_known(scope.plan, operand, scope.values):
                     scope.set_number(own, operand.type, known_value(scope, operand))
                 else:
-                    self.before.append(Copied("state of a loop", own, scope.where(operand), operand.type.size))
+                    self.before.append(CopyStep("state of a loop", own, scope.where(operand), operand.type.size))
             else:
                 inputs.append(lambda operand=operand: scope.where(operand))
         outputs = []
@@ -251,14 +256,14 @@ class _DeviceLoop(_BranchParts):
         machine = SingleBlock(writer.device) if within else None
         places = [lambda where=where: where for where in answers]
         asked = scope.part(condition, inputs, places, self.work(), values, machine)
-        turned = scope.part(body, inputs, outputs, self.work(), values, machine)
+        iteration = scope.part(body, inputs, outputs, self.work(), values, machine)
         truth = condition.outputs[0]
         value = asked.values.get(truth)
         type_ = condition.graph.outputs[0].type
         answer = Answer(value, asked.at(truth) if value is None else None, type_.dtype)
 
-        copies, moves = self._changes(body, count, turned, singles, registers)
-        passed = [(values[k], turned.values[body.outputs[k]]) for k in sorted(known)]
+        copies, moves = self._changes(body, count, iteration, singles, registers)
+        passed = [(values[k], iteration.values[body.outputs[k]]) for k in sorted(known)]
         for copied in self.before:
             copied.nodes = [self.node]
             scope.add(copied)
@@ -266,33 +271,38 @@ class _DeviceLoop(_BranchParts):
 
         def steps() -> list[HostStep]:
             # The body first: what it needs of numbers is not what the condition needs, but both ask for operands.
-            inside, ask = turned.finished(), asked.finished()
-            loop = Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)
+            inside, ask = iteration.finished(), asked.finished()
+            loop = LoopStep(begins, first, ask, answer, inside, copies, moves, passed, self.node)
             return self._in_one_block(loop, after, type_) if within else [loop, *after]
 
-        after = self._bring_home(body, count, registers, homes, singles)
-        scope.add(_Draft(steps))
+        after = self._copies_of_results(body, count, registers, targets, singles)
+        scope.add(DeferredSteps(steps))
         self.keep_results({k: values[k] for k in sorted(known)})
 
     def _changes(
-        self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Location, int]
-    ) -> tuple[list[Copied], list[tuple[int, int]]]:
-        """What becomes the state of the next iteration: what is copied, and which registers become what others were."""
+        self,
+        body: ProgramPlan,
+        count: int,
+        iteration: DeviceScope,
+        singles: list[int],
+        registers: Mapping[Location, int],
+    ) -> tuple[list[CopyStep], list[tuple[int, int]]]:
+        """How the state of the next iteration is made: what is copied, then which registers take over others."""
         changes = swaps_of(body, count)
         moves = dict(changes.moves)
         pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
         own = [Location.input(k) for k in singles]
-        made = [Location.output(j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
-        made = [buffer for buffer in made if buffer not in turned.values]
-        copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *made])
+        fresh = [Location.output(j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
+        fresh = [buffer for buffer in fresh if buffer not in iteration.values]
+        copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *fresh])
         moves |= changed
         pairs += [(source, target, 0) for source, target in copied]
         copies = [
-            Copied("state of a loop", turned.at(target), turned.at(source), size or self._size(body, target))
+            CopyStep("state of a loop", iteration.at(target), iteration.at(source), size or self._size(body, target))
             for source, target, size in pairs
         ]
         for k in singles:
-            turned.at(body.outputs[k])
+            iteration.at(body.outputs[k])
         return copies, [(registers[buffer], registers[other]) for buffer, other in moves.items()]
 
     @staticmethod
@@ -300,40 +310,40 @@ class _DeviceLoop(_BranchParts):
         kind, number = buffer
         return bytes_of(body.graph.parameters[number] if kind is MemoryKind.INPUT else body.arrays[number])
 
-    def _bring_home(
+    def _copies_of_results(
         self,
         body: ProgramPlan,
         count: int,
         registers: Mapping[Location, int],
-        homes: Mapping[int, Where],
+        targets: Mapping[int, Address],
         singles: Iterable[int],
-    ) -> list[Copied]:
-        """The copies of what the last iteration left in another buffer."""
-        found: list[Copied] = []
+    ) -> list[CopyStep]:
+        """The copies, after the loop, of state that the last iteration left in another buffer."""
+        copies: list[CopyStep] = []
         operands, changes = self.node.operands, swaps_of(body, count)
         for k in changes.tangled:
             spare = self.scratch(self.loop_buffers.spare[k])
-            found.append(self._copied(spare, (registers[Location.input(k)], 0), bytes_of(operands[k])))
-        for k, home in homes.items():
+            copies.append(self._copied(spare, Address(registers[Location.input(k)]), bytes_of(operands[k])))
+        for k, target in targets.items():
             if k in changes.tangled:
-                found.append(self._copied(home, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
+                copies.append(self._copied(target, self.scratch(self.loop_buffers.spare[k]), bytes_of(operands[k])))
             elif Location.input(k) in changes.moves:
-                found.append(self._copied(home, (registers[Location.input(k)], 0), bytes_of(operands[k])))
+                copies.append(self._copied(target, Address(registers[Location.input(k)]), bytes_of(operands[k])))
         for k in singles:
             if self.results[k] is not None:
                 result = self.scope.where(self.results[k])
-                found.append(self._copied(result, (registers[Location.input(k)], 0), operands[k].type.size))
-        return found
+                copies.append(self._copied(result, Address(registers[Location.input(k)]), operands[k].type.size))
+        return copies
 
-    def _copied(self, target: Where, source: Where, size: int) -> Copied:
-        return Copied("state of a loop", target, source, size, nodes=[self.node])
+    def _copied(self, target: Address, source: Address, size: int) -> CopyStep:
+        return CopyStep("state of a loop", target, source, size, nodes=[self.node])
 
-    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[HostStep]:
-        """The loop as one launch."""
+    def _in_one_block(self, loop: LoopStep, after: Sequence[CopyStep], answer: Type) -> list[HostStep]:
+        """The loop as one launch of one block."""
         writer, title = self.writer, f"{loop_title(self.control)}, by one block"
         steps = in_one_block(loop, after, answer, writer.device, title)
         launched = steps[-1]
-        record = writer.records.alone(launched.launch, self.node, True)
+        record = writer.records.control(launched.launch, self.node, True)
         launched.nodes, launched.record = record.nodes, writer.records.number(record)
         return [HostNumbers(loop.first), *steps] if loop.first else steps
 
@@ -341,7 +351,7 @@ class _DeviceLoop(_BranchParts):
 def exchanged(
     outputs: Mapping[int, Location], buffers: Sequence[Location]
 ) -> tuple[list[tuple[Location, Location]], dict[Location, Location]]:
-    """How single numbers of a loop's state change places after an iteration.
+    """How the buffers of a loop's single numbers are permuted after an iteration.
 
     Parameters
     ----------
@@ -387,25 +397,25 @@ class _DeviceBranch(_BranchParts):
         known = self.control.launch.known_results
         values = {k: writer.value() for k in sorted(self.control.launch.known_inputs)}
         first = [(values[k], known_value(scope, operands[k])) for k in values]
-        homes: list[Where] = []
+        targets: list[Address] = []
         for index, spec in enumerate(self.node.spec):
             if not scalars.is_single(spec):
-                place = self.shared[index]
-                homes.append(self.home(index, None if place is None else self.node.operands[place]))
+                position = self.shared[index]
+                targets.append(self.result_address(index, None if position is None else self.node.operands[position]))
             elif index in known or self.results[index] is None:
-                homes.append(writer.number())
+                targets.append(writer.number())
             else:
-                homes.append(scope.where(self.results[index]))
+                targets.append(scope.where(self.results[index]))
         results = {index: writer.value() for index in sorted(known)}
-        sides = [self._side(plan, operands, values, homes, results) for plan in self.control.parts]
+        sides = [self._side(plan, operands, values, targets, results) for plan in self.control.parts]
         self.forget_results()
 
         def steps() -> list[HostStep]:
             done = [[*copies, *part.finished(), *after] for copies, part, after, _ in sides]
             passed = [numbers for _, _, _, numbers in sides]
-            return [HostNumbers(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
+            return [HostNumbers(first), BranchStep(asked, tuple(done), tuple(passed), self.node)]
 
-        scope.add(_Draft(steps))
+        scope.add(DeferredSteps(steps))
         self.keep_results(results)
 
     def _asked(self, predicate: Expr) -> Answer:
@@ -423,24 +433,26 @@ class _DeviceBranch(_BranchParts):
         plan: ProgramPlan,
         operands: Sequence[Expr],
         values: Mapping[int, int],
-        homes: Sequence[Where],
+        targets: Sequence[Address],
         results: Mapping[int, int],
-    ) -> tuple[list[Copied], DeviceScope, list[Copied], list[tuple[int, int]]]:
-        """The copies before a side, the side, those after it, and what of its numbers are results."""
-        inputs: list[Callable[[], Where] | None] = [
+    ) -> tuple[list[CopyStep], DeviceScope, list[CopyStep], list[tuple[int, int]]]:
+        """A side of a branch: the copies before it, its scope, the copies after it, and the host numbers that are
+        results.
+        """
+        inputs: list[Callable[[], Address] | None] = [
             None if k in values else lambda operand=operand: self.scope.where(operand)
             for k, operand in enumerate(operands)
         ]
         copies = []
-        for place in sorted(plan.overwritten & set(self.loop_buffers.copies)):
-            copy = self.scratch(self.loop_buffers.copies[place])
-            copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
-            inputs[place] = lambda copy=copy: copy
+        for position in sorted(plan.overwritten & set(self.loop_buffers.copies)):
+            copy = self.scratch(self.loop_buffers.copies[position])
+            copies.append(self._copied(copy, self.scope.where(operands[position]), bytes_of(operands[position])))
+            inputs[position] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
-        arrays = [homes[first[Location.output(number)]] for number in range(len(plan.arrays))]
-        outputs = [lambda home=home: home for home in arrays]
+        arrays = [targets[first[Location.output(number)]] for number in range(len(plan.arrays))]
+        outputs = [lambda target=target: target for target in arrays]
         side = self.scope.part(plan, inputs, outputs, self.work(), values)
-        after: list[Copied] = []
+        after: list[CopyStep] = []
         for index, where in enumerate(plan.outputs):
             spec: Spec = self.node.spec[index]
             if index in results:
@@ -448,9 +460,9 @@ class _DeviceBranch(_BranchParts):
             if where.memory is MemoryKind.OUTPUT and first[where] == index:
                 side.at(where)
             elif self.shared[index] is None or where != Location.input(self.shared[index] - 1):
-                after.append(self._copied(homes[index], side.at(where), bytes_of(spec)))
+                after.append(self._copied(targets[index], side.at(where), bytes_of(spec)))
         passed = [(register, side.values[plan.outputs[index]]) for index, register in results.items()]
         return copies, side, after, passed
 
-    def _copied(self, target: Where, source: Where, size: int) -> Copied:
-        return Copied("result of a choice", target, source, size, nodes=[self.node])
+    def _copied(self, target: Address, source: Address, size: int) -> CopyStep:
+        return CopyStep("result of a choice", target, source, size, nodes=[self.node])

@@ -1,11 +1,12 @@
-"""CUDA graphs: a program that is called again with the same memory is launched as one graph."""
+"""CUDA graphs: a program that runs again with the same addresses is launched as one graph."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped
+from nxkernel.backends.cuda.device_interface import Device
+from nxkernel.compilers.numba_cuda.program.control_flow import BranchStep, LoopStep
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, HostStep, ProgramRun, do_all
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
@@ -21,7 +22,7 @@ KEPT, REMEMBERED = 4, 16
 
 
 class Graphs:
-    """The graphs of a program on a device.
+    """The captured graphs of a program on a device, by addresses.
 
     Parameters
     ----------
@@ -29,14 +30,14 @@ class Graphs:
     device : Device
     """
 
-    def __init__(self, program: HostProgram, device: Any) -> None:
+    def __init__(self, program: HostProgram, device: Device) -> None:
         self.program, self.device = program, device
         self._possible = is_capturable(program.steps)
         self._graphs: OrderedDict[Any, Any] = OrderedDict()
         self._seen: OrderedDict[Any, None] = OrderedDict()
 
     def run(self, run: ProgramRun) -> bool:
-        """Launch the graph for the addresses of a run, where there is one, or one can be made.
+        """Launch the graph for a run's addresses, if there is one or one can be captured; whether it was.
 
         Returns
         -------
@@ -84,11 +85,11 @@ class Graphs:
 
 
 class _TooManyError(Exception):
-    """A program of more steps than a graph should have."""
+    """A program has more steps than a graph should have."""
 
 
 class _Counter:
-    """Does steps, and counts them."""
+    """Runs steps and counts them."""
 
     steps = 0
 
@@ -100,13 +101,13 @@ class _Counter:
 
 
 def is_capturable(steps: list[HostStep]) -> bool:
-    """Whether nothing among steps waits for the device, or may allocate memory there."""
+    """Whether no step waits for the device or may allocate memory on it."""
     for step in steps:
-        if isinstance(step, Looped):
+        if isinstance(step, LoopStep):
             inner = [*step.condition, *step.body, *step.copies]
             if step.answer.value is None or not is_capturable(inner):
                 return False
-        elif isinstance(step, Chosen):
+        elif isinstance(step, BranchStep):
             if step.answer.value is None or not all(map(is_capturable, step.sides)):
                 return False
         elif isinstance(step, DeviceStep) and not step.capturable:

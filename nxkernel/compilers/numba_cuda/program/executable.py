@@ -1,4 +1,4 @@
-"""A compiled program as it is called: the device and the memory of one run, and what it gives."""
+"""The executable of a GPU program: the device and memory of a run, and its results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel import fork_safety, passes
 from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.interface import Clock, Executable, KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.cuda_graphs import Graphs
@@ -35,7 +36,7 @@ Watch = Callable[[HostStep, ProgramRun], None]
 
 
 class CudaExecutable(Executable):
-    """A program for GPUs. It is written for each device when it first runs there.
+    """A program for GPUs, written for each device when it first runs there.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class CudaExecutable(Executable):
     device : Device
     """
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Device) -> None:
         self.graph, self.plan, self.device = graph, plan, device
         self.lower_ms = self.native_ms = 0.0
         self._lock = fork_safety.rlock()
@@ -68,7 +69,7 @@ class CudaExecutable(Executable):
         self.kernels: list[KernelRecord] = self.program.records
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
-        """The outputs, on the device, which may still be busy computing them.
+        """Run the program; the outputs, on the device, may still be being computed.
 
         Parameters
         ----------
@@ -85,30 +86,30 @@ class CudaExecutable(Executable):
         return self.ready_for(arrays).run(arrays, watch)
 
     def in_place(self) -> frozenset[tuple[int, int]]:
-        """The updates whose output the plan has in the memory of the input."""
+        """The updates whose output is computed in the memory of the input."""
         places = self.plan.outputs
         return frozenset(
-            (place, number) for place, number in self.graph.updates if places[number] == Location.input(place)
+            (position, number) for position, number in self.graph.updates if places[number] == Location.input(position)
         )
 
     def open_loop(self) -> Expr | None:
-        """A loop of whose turns the plan does not tell the most."""
+        """A loop whose number of iterations depends on computed values; None if there is none."""
         return nested_plans.open_loop(self.plan)
 
     def clock(self) -> Clock:
-        """One that hands over one kernel at a time."""
+        """A clock that launches one kernel at a time."""
         from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock
 
         return DeviceClock(self)
 
     def launches(self) -> dict[int, str]:
-        """Of each kernel that is launched blocks and threads, what they take, and how many fit."""
+        """For the index of each launched kernel a line on its geometry, resources and occupancy."""
         from nxkernel.compilers.numba_cuda.program.occupancy import launches_told
 
         return launches_told(self)
 
     def ready_for(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Ready:
-        """The program for the device that arrays are on, and for what of them is on the host."""
+        """The program for the device of the arrays, and for which of the single inputs are on the host."""
         device = None
         for array in arrays:
             if type(array) is DeviceArray and array.device is not device:
@@ -123,10 +124,10 @@ class CudaExecutable(Executable):
         singles = self._singles
         numbers = frozenset(k for k in singles if type(arrays[k]) is not DeviceArray) if singles else frozenset()
         key = device or self.device, numbers
-        found = self._ready.get(key)
-        return found if found is not None else self._made(*key)
+        ready = self._ready.get(key)
+        return ready if ready is not None else self._made(*key)
 
-    def _made(self, device: Any, numbers: frozenset[int]) -> Ready:
+    def _made(self, device: Device, numbers: frozenset[int]) -> Ready:
         import time
 
         with self._lock:
@@ -143,7 +144,7 @@ class CudaExecutable(Executable):
 
 
 class Ready:
-    """A program as it is written for a device, and run there once its kernels are loaded.
+    """A program written for a device, and its kernels once they are loaded.
 
     Parameters
     ----------
@@ -160,23 +161,23 @@ class Ready:
     program : HostProgram
     """
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]) -> None:
         self.graph, self.device = graph, device
         self.plan, self.program = graph_compilation.program_of(graph, plan, device, numbers)
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._lock = fork_safety.rlock()
-        changed = {number: place for place, number in graph.updates}
+        changed = {number: position for position, number in graph.updates}
         self._results = [
             (where, node.shape, number in changed)
             for number, (where, node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
         ]
 
     def load_kernels(self) -> None:
-        """Bring the kernels onto the device."""
+        """Load the kernels onto the device."""
         launched = self.program.launched
-        found = loaded(self.device, [one.launch.source for one in launched])
+        kernels = loaded(self.device, [one.launch.source for one in launched])
         seen: set[str] = set()
-        for one, (kernel, origin, spent) in zip(launched, found, strict=True):
+        for one, (kernel, origin, spent) in zip(launched, kernels, strict=True):
             one.prepare(self.device, kernel)
             # A GPU's faults come later than what made them: kernels bring along what to say of them.
             source = next((node.source for node in one.nodes if node.source), None)
@@ -188,91 +189,95 @@ class Ready:
         self._graphs = Graphs(self.program, self.device)
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
-        """See :meth:`CudaExecutable.run`."""
+        """Run the program; see :meth:`CudaExecutable.run`."""
         program, device = self.program, self.device
         with self._lock:
             now = None
             try:
-                given = self._given(arrays)
-                made = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
-                now = self._begun(arrays, given, made, watch)
+                inputs = self._device_inputs(arrays)
+                outputs = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
+                now = self._begun(arrays, inputs, outputs, watch)
                 if watch is not None or not self._graphs.run(now):
                     do_all(program.steps, now)
-                for number, place in program.changed:
+                for number, position in program.changed:
                     kind, where = self._results[number][0]
-                    source = (made if kind is MemoryKind.OUTPUT else given)[where]
-                    device.copy(given[place].pointer, source.pointer, source.nbytes)
-                for place, _ in self.graph.updates:
-                    if type(arrays[place]) is not DeviceArray:
-                        np.copyto(arrays[place], given[place].host())
-                return [self._result(number, given, made) for number in range(len(self._results))]
+                    source = (outputs if kind is MemoryKind.OUTPUT else inputs)[where]
+                    device.copy(inputs[position].pointer, source.pointer, source.nbytes)
+                for position, _ in self.graph.updates:
+                    if type(arrays[position]) is not DeviceArray:
+                        np.copyto(arrays[position], inputs[position].host())
+                return [self._result(number, inputs, outputs) for number in range(len(self._results))]
             except (DeviceFaultError, DeviceMemoryError) as error:
                 if not (isinstance(error, DeviceFaultError) and error.lost):
-                    _tell(error, now)
+                    _note_step(error, now)
                 # Whoever keeps the error, as notebooks do, must not keep what the run had of memory.
-                given = made = now = None
+                inputs = outputs = now = None
                 traceback.clear_frames(error.__traceback__)
                 raise
 
-    def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
-        """The inputs that the program reads, on the device; small ones of the host go there in one piece."""
-        given: dict[int, DeviceArray] = {}
+    def _device_inputs(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
+        """The inputs on the device, by position; small host arrays are uploaded together."""
+        inputs: dict[int, DeviceArray] = {}
         small: list[int] = []
-        for place in self.program.used:
-            array = arrays[place]
+        for position in self.program.used:
+            array = arrays[position]
             if type(array) is DeviceArray:
-                given[place] = array
+                inputs[position] = array
             elif array.nbytes <= _SMALL:
-                small.append(place)
+                small.append(position)
             else:
-                given[place] = self.device.upload(array)
+                inputs[position] = self.device.upload(array)
         if small:
-            sizes = [aligned(arrays[place].nbytes) for place in small]
+            sizes = [aligned(arrays[position].nbytes) for position in small]
             packed, begin = np.empty(sum(sizes), np.uint8), 0
             begins = []
-            for place, size in zip(small, sizes, strict=True):
-                array = np.ascontiguousarray(arrays[place])
+            for position, size in zip(small, sizes, strict=True):
+                array = np.ascontiguousarray(arrays[position])
                 packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
                 begins.append(begin)
                 begin += size
             there = self.device.upload(packed)
-            for place, begin in zip(small, begins, strict=True):
-                array = arrays[place]
-                given[place] = there.part(begin, array.shape, array.dtype)
-        return given
+            for position, begin in zip(small, begins, strict=True):
+                array = arrays[position]
+                inputs[position] = there.part(begin, array.shape, array.dtype)
+        return inputs
 
     def _begun(
         self,
         arrays: Sequence[np.ndarray | DeviceArray],
-        given: dict[int, DeviceArray],
-        made: Sequence[DeviceArray],
+        inputs: dict[int, DeviceArray],
+        outputs: Sequence[DeviceArray],
         watch: Watch | None,
     ) -> ProgramRun:
         program = self.program
         addresses = [0] * program.registers
-        for place, register in program.used.items():
-            addresses[register] = given[place].pointer
-        for register, array in zip(program.outputs, made, strict=True):
+        for position, register in program.used.items():
+            addresses[register] = inputs[position].pointer
+        for register, array in zip(program.outputs, outputs, strict=True):
             addresses[register] = array.pointer
-        room = program.workspace + program.numbers + program.scratch
+        size = program.workspace + program.numbers + program.scratch
         memory = None
-        if room:
-            memory = self.device.allocate((room,), np.uint8)
+        if size:
+            memory = self.device.allocate((size,), np.uint8)
             addresses[WORK] = memory.pointer
             addresses[NUMBERS] = addresses[WORK] + program.workspace
             addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
         values: list[Any] = [None] * program.values
-        for place, register in program.known.items():
-            values[register] = arrays[place]
+        for position, register in program.known.items():
+            values[register] = arrays[position]
         now = ProgramRun(self.device, addresses, values, watch)
         # The memory is free when the run is over for the host: what comes later on the device uses it later.
         now.memory = memory
         return now
 
-    def _result(self, number: int, given: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
-        (kind, place), shape, changed = self._results[number]
+    def _result(self, number: int, inputs: dict[int, DeviceArray], outputs: Sequence[DeviceArray]) -> DeviceArray:
+        (kind, position), shape, changed = self._results[number]
         array = (
-            made[place] if kind is MemoryKind.OUTPUT else given[place] if changed else self.device.bring(given[place])
+            outputs[position]
+            if kind is MemoryKind.OUTPUT
+            else inputs[position]
+            if changed
+            else self.device.bring(inputs[position])
         )
         return array if array.shape == shape else array.reshape(shape)
 
@@ -281,8 +286,8 @@ class Ready:
 _SMALL = 1 << 14
 
 
-def _tell(error: Exception, now: ProgramRun | None) -> None:
-    """Say which operation it was that failed, by the person's own line."""
+def _note_step(error: Exception, now: ProgramRun | None) -> None:
+    """Add a note to an error about the operation that failed, with the user's line."""
     step = None if now is None else now.now
     if not isinstance(step, DeviceStep):
         return

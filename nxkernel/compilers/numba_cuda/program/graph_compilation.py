@@ -1,13 +1,14 @@
-"""From a graph to its plan for a GPU, and what of it would have to be compiled."""
+"""From a graph to its plan and host program for a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from nxkernel import passes
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
@@ -26,7 +27,7 @@ from nxkernel.graph.traverse import post_order
 
 
 def plan_of(graph: Graph) -> ProgramPlan:
-    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    """The plan of a graph; nodes are traced back to the ones of that graph."""
     graph, origin = passes.rewritten(passes.ON_GRAPHS["numba_cuda"], graph, {})
 
     def prepared(outputs: Sequence[Expr], own: bool = True) -> tuple[list[Expr], dict[Expr, Expr]]:
@@ -36,7 +37,7 @@ def plan_of(graph: Graph) -> ProgramPlan:
 
 
 def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs as nests and libraries of a GPU have them, and for each new node the node that it came from.
+    """Outputs rewritten for a GPU's nests and libraries, and for each new node the node it came from.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
 
 
 def in_parts(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """Outputs whose functions of complex numbers are arithmetic with their parts, and where new nodes came from.
+    """Outputs whose complex functions are arithmetic with real parts, and for each new node the node it came from.
 
     Parameters
     ----------
@@ -60,21 +61,21 @@ def in_parts(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr,
 
 
 def legal(graph: Graph) -> None:
-    """Go through the passes that refuse what has no lowering."""
+    """Run the passes that reject a graph without lowering."""
     for each in passes.LEGALITY["numba_cuda"]:
         each(graph)
 
 
 def guessed(graph: Graph, plan: ProgramPlan) -> frozenset[int]:
-    """The inputs that a program had best know as numbers of the host: single ones, where loops go by them."""
+    """The single inputs that should be host numbers, as loops depend on them."""
     singles = frozenset(k for k, node in enumerate(graph.parameters) if is_single(node))
     return singles if singles and launch_modes.reads_back(launch_modes.decided(plan, ())) else frozenset()
 
 
 def program_of(
-    graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]
+    graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]
 ) -> tuple[ProgramPlan, HostProgram]:
-    """The plan of a graph with its launch modes, and its program for a device.
+    """The plan of a graph with its launch modes, and its host program for a device.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ def program_of(
             refused[error.node] = error.reason
 
 
-def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> HostProgram:
-    """The program of a plan for a device.
+def written(graph: Graph, plan: ProgramPlan, device: Device, numbers: frozenset[int]) -> HostProgram:
+    """The host program of a plan for a device.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:
-    """The kernels that compiling a graph would need; their origin is where their code would come from."""
+    """The kernels that compiling a graph would need; the origin of each says where its code would come from."""
     legal(graph)
     plan, on = plan_of(graph), devices.device()
     _, program = program_of(graph, plan, on, guessed(graph, plan))
@@ -125,7 +126,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
 
 
 def check(graph: Graph) -> None:
-    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    """Raise an error for an operation without lowering, naming it and the user's line; there is no slow fallback."""
     for node in post_order(graph.outputs):
         if node.primitive.family == "control":
             for part in node.params.values():

@@ -1,4 +1,5 @@
-"""Scalars of a program that the host knows without reading the device: counters, and what follows from them.
+"""Host numbers: scalars that the host knows without reading the device, such as counters and what is computed from
+them.
 
 They are computed on the host while the device works, so that loops which count wait for nothing.
 """
@@ -15,7 +16,7 @@ from nxkernel.graph.expr import Expr
 
 
 def is_known(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
-    """Whether a value is a known number.
+    """Whether a value is a number that the host knows.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def is_known(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool
 
 
 def follows(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
-    """Whether a number that the program computes by itself follows from known ones.
+    """Whether a scalar of the program is computed from known numbers only.
 
     Parameters
     ----------
@@ -50,5 +51,5 @@ def follows(plan: ProgramPlan, node: Expr, known: Collection[Location]) -> bool:
 
 
 def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collection[Location]) -> set[int]:
-    """Which of some values are known numbers, by place."""
-    return {place for place, operand in enumerate(operands) if is_known(plan, operand, known)}
+    """The positions of the values that are known numbers."""
+    return {position for position, operand in enumerate(operands) if is_known(plan, operand, known)}

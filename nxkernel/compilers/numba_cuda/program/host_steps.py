@@ -4,24 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import WORDS
+from nxkernel.backends.cuda.device_interface import Device
+from nxkernel.backends.cuda.launching import SCALAR_DTYPES, DeviceKernel, Prepared
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.errors import VerificationError
+from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
-#: An address: the number of a register, and how many bytes further.
-Where = tuple[int, int]
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cuda.program.executable import Ready
+    from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
+    from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
+
+#: A number that the host knows, as an array of one element; where a program says which, its register or itself.
+HostValue: TypeAlias = np.ndarray | np.generic
+HostNumber: TypeAlias = int | HostValue
+
+
+class Address(NamedTuple):
+    """A device address that a run knows: what is in a register, plus an offset in bytes."""
+
+    register: int
+    offset: int = 0
+
+
+class LiveScalar(NamedTuple):
+    """A scalar parameter that each run sets.
+
+    Parameters
+    ----------
+    argument : int
+        Its position among the kernel's arguments.
+    register : int
+        The host's register of the number.
+    part : int or None
+        0 for the real part of a complex number, 1 for the imaginary one, None for a real number.
+    """
+
+    argument: int
+    register: int
+    part: int | None
+
+
+class HostOperation(NamedTuple):
+    """A number that the host computes: the register of the result, the function, and its operands."""
+
+    register: int
+    function: Callable[..., HostValue]
+    operands: list[HostNumber]
+
+
 #: The registers that every program has: the workspace, its single numbers, and memory of one step.
 WORK, NUMBERS, SCRATCH = range(3)
+#: Where the workspace begins, and the memory of one step.
+WORKSPACE, STEP_MEMORY = Address(WORK), Address(SCRATCH)
 
 
 class ProgramRun:
-    """One run of a program.
+    """The state of one run of a program.
 
     Parameters
     ----------
@@ -38,32 +83,32 @@ class ProgramRun:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         addresses: list[int],
-        values: list[Any],
+        values: list[HostValue | None],
         watch: Callable[[HostStep, ProgramRun], None] | None = None,
     ) -> None:
         self.device, self.addresses, self.values, self.watch = device, addresses, values, watch
         #: What holds the memory that only this run uses.
-        self.memory: Any = None
+        self.memory: DeviceArray | None = None
         #: The step that is being done, for those who tell what went wrong.
         self.now: HostStep | None = None
 
-    def at(self, where: Where) -> int:
-        """An address."""
-        return self.addresses[where[0]] + where[1]
+    def at(self, where: Address) -> int:
+        """The current value of an address."""
+        return self.addresses[where.register] + where.offset
 
 
 class HostStep(Protocol):
-    """Something that a program does."""
+    """A step of a host program."""
 
     def do(self, run: ProgramRun) -> None:
-        """Do it, or have the device do it when it gets there."""
+        """Run the step, or queue it on the device."""
         ...
 
 
 def do_all(steps: Sequence[HostStep], run: ProgramRun) -> None:
-    """Do steps one after the other."""
+    """Run steps in order."""
     if run.watch is None:
         for step in steps:
             run.now = step
@@ -79,7 +124,7 @@ def do_all(steps: Sequence[HostStep], run: ProgramRun) -> None:
 
 @dataclass(eq=False)
 class DeviceStep:
-    """A step that the device does by itself.
+    """A step that runs on the device.
 
     Parameters
     ----------
@@ -92,7 +137,7 @@ class DeviceStep:
     """
 
     title: str = ""
-    nodes: list[Any] = field(default_factory=list, kw_only=True)
+    nodes: list[Expr] = field(default_factory=list, kw_only=True)
     record: int | None = field(default=None, kw_only=True)
 
     #: Whether it can be a part of a graph of launches that was captured.
@@ -100,96 +145,97 @@ class DeviceStep:
 
 
 @dataclass(eq=False)
-class Launched(DeviceStep):
-    """A launch of a kernel.
+class LaunchStep(DeviceStep):
+    """The launch of a kernel.
 
     Parameters
     ----------
     launch : KernelLaunch
-    places : list of Where
+    places : list of Address
         Of its pointers.
-    numbers : list of (int, int, int or None)
-        Words that the host knows only while it runs: the argument, the register of the value, and of a complex one
-        which part.
+    numbers : list of LiveScalar
+        The scalar parameters that each run sets.
     """
 
     launch: KernelLaunch = None
-    places: list[Where] = field(default_factory=list)
-    numbers: list[tuple[int, int, int | None]] = field(default_factory=list)
-    prepared: Any = None
-    _words: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
+    places: list[Address] = field(default_factory=list)
+    numbers: list[LiveScalar] = field(default_factory=list)
+    prepared: Prepared | None = None
+    #: The places as plain tuples, which Python takes apart faster at each launch than named ones.
+    _pointers: list[tuple[int, int]] = field(default_factory=list)
+    _scalars: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
 
-    def prepare(self, device: Any, kernel: Any) -> None:
-        """Take the kernel that was loaded."""
+    def prepare(self, device: Device, kernel: DeviceKernel) -> None:
+        """Take the loaded kernel, and lay out the arguments."""
         launch = self.launch
-        self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+        self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.scalars)
+        self._pointers = [(*one,) for one in self.places]
         arguments = self.prepared.arguments
-        for place, value, part in self.numbers:
-            dtype = WORDS[launch.source.parameters[place]]
-            self._words.append((arguments[place : place + 1].view(dtype), value, part))
+        for position, value, part in self.numbers:
+            dtype = SCALAR_DTYPES[launch.source.parameters[position]]
+            self._scalars.append((arguments[position : position + 1].view(dtype), value, part))
 
     def do(self, run: ProgramRun) -> None:
-        """Launch it."""
+        """Queue the launch."""
         addresses = run.addresses
-        self.prepared.point([addresses[register] + offset for register, offset in self.places])
-        for word, value, part in self._words:
-            word[0] = part_of(run.values[value].item(), part)
+        self.prepared.point([addresses[register] + offset for register, offset in self._pointers])
+        for scalar, value, part in self._scalars:
+            scalar[0] = part_of(run.values[value].item(), part)
         run.device.launch(self.prepared)
 
 
 def part_of(number: complex, part: int | None) -> float:
-    """The real part (0) or the imaginary part (1) of a number; None is all of it."""
+    """The real part (0) or imaginary part (1) of a number; None for the number itself."""
     return number if part is None else number.imag if part else number.real
 
 
 @dataclass(eq=False)
-class Filled(DeviceStep):
-    """Memory that is set to one byte before a launch needs it."""
+class FillStep(DeviceStep):
+    """Filling of memory with a byte, before a launch that needs it."""
 
-    where: Where = (SCRATCH, 0)
+    where: Address = STEP_MEMORY
     byte: int = 0
     size: int = 0
 
     def do(self, run: ProgramRun) -> None:
-        """Fill it."""
+        """Queue the fill."""
         run.device.fill(run.at(self.where), self.byte, self.size)
 
 
 @dataclass(eq=False)
-class Copied(DeviceStep):
-    """A copy within the device; where both are the same memory at the time, there is nothing to copy."""
+class CopyStep(DeviceStep):
+    """A copy within the device; skipped when source and target are the same address."""
 
-    target: Where = (WORK, 0)
-    source: Where = (WORK, 0)
+    target: Address = WORKSPACE
+    source: Address = WORKSPACE
     size: int = 0
 
     def do(self, run: ProgramRun) -> None:
-        """Copy it."""
+        """Queue the copy."""
         target, source = run.at(self.target), run.at(self.source)
         if target != source and self.size:
             run.device.copy(target, source, self.size)
 
 
 @dataclass(eq=False)
-class Called(DeviceStep):
-    """A call of a routine of a library.
+class LibraryCallStep(DeviceStep):
+    """A call of a library routine.
 
     Parameters
     ----------
-    routine : Any
-        Has ``run(device, operands, results, scratch)``.
+    routine : DeviceRoutine
     operands, results : list
         Spec and place of each; None for a result that nobody needs.
-    scratch : (Spec, Where) or None
+    scratch : (Spec, Address) or None
     """
 
-    routine: Any = None
-    operands: list[tuple[Spec, Where]] = field(default_factory=list)
-    results: list[tuple[Spec, Where] | None] = field(default_factory=list)
-    scratch: tuple[Spec, Where] | None = None
+    routine: DeviceRoutine | None = None
+    operands: list[tuple[Spec, Address]] = field(default_factory=list)
+    results: list[tuple[Spec, Address] | None] = field(default_factory=list)
+    scratch: tuple[Spec, Address] | None = None
 
     def do(self, run: ProgramRun) -> None:
-        """Call it."""
+        """Call the routine."""
         operands = [_array(run, *one) for one in self.operands]
         results = [None if one is None else _array(run, *one) for one in self.results]
         scratch = None if self.scratch is None else _array(run, *self.scratch)
@@ -197,36 +243,39 @@ class Called(DeviceStep):
 
     @property
     def capturable(self) -> bool:
-        """Whether the library does nothing that waits."""
+        """Whether the routine never waits for the device."""
         return getattr(self.routine, "capturable", False)
 
 
-def _array(run: ProgramRun, spec: Spec, where: Where) -> DeviceArray:
+def _array(run: ProgramRun, spec: Spec, where: Address) -> DeviceArray:
     return DeviceArray(run.device, run.at(where), spec.shape, spec.type.dtype, None)
 
 
 @dataclass(eq=False)
-class Reckoned:
-    """Numbers that the host computes beside the device.
+class HostArithmetic:
+    """Computation of host numbers.
 
     Parameters
     ----------
-    parts : list of (int, callable, list)
-        The register of the result, what computes it, and the registers of what it takes, or the numbers themselves.
+    operations : list of HostOperation
+        In order.
     """
 
-    parts: list[tuple[int, Callable[..., Any], list[Any]]] = field(default_factory=list)
+    operations: list[HostOperation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._plain: list[tuple[int, Callable[..., HostValue], list[HostNumber]]] = [(*one,) for one in self.operations]
 
     def do(self, run: ProgramRun) -> None:
-        """Compute them."""
+        """Compute the numbers."""
         values = run.values
-        for register, function, operands in self.parts:
+        for register, function, operands in self._plain:
             values[register] = function(*[values[o] if type(o) is int else o for o in operands])
 
 
 @dataclass(eq=False)
 class HostNumbers:
-    """Numbers of the host that are set before what they are for begins.
+    """Initialization of host numbers, before a loop or branch.
 
     Parameters
     ----------
@@ -234,30 +283,30 @@ class HostNumbers:
         The register, and that of the number, or the number itself.
     """
 
-    numbers: list[tuple[int, Any]] = field(default_factory=list)
+    numbers: list[tuple[int, HostNumber]] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
-        """Set them."""
+        """Set the numbers."""
         for register, number in self.numbers:
             run.values[register] = run.values[number] if type(number) is int else number
 
 
 @dataclass(eq=False)
-class Multiplied(DeviceStep):
-    """A product of matrices by a library.
+class MatmulStep(DeviceStep):
+    """A matrix product by a library.
 
     Parameters
     ----------
     call : ProductCall
-    places : list of Where
+    places : list of Address
         Of the left side, the right side and the product.
     """
 
-    call: Any = None
-    places: list[Where] = field(default_factory=list)
+    call: ProductCall | None = None
+    places: list[Address] = field(default_factory=list)
 
     def do(self, run: ProgramRun) -> None:
-        """Multiply."""
+        """Queue the product."""
         self.call.run(run.device, *map(run.at, self.places))
 
 
@@ -265,9 +314,9 @@ class Multiplied(DeviceStep):
 
 
 class LaunchedProgram(Protocol):
-    """What is verified of a program: its launches, and how many registers it has."""
+    """The attributes of a program that are verified: its launches, and the number of its registers."""
 
-    launched: Sequence[Launched]
+    launched: Sequence[LaunchStep]
     registers: int
     values: int
 
@@ -277,7 +326,7 @@ MOST_THREADS, MOST_BLOCKS = 1024, 65535
 
 
 def verify_program(program: LaunchedProgram, after: str) -> None:
-    """Check the launches of a program: an argument for each parameter, registers that there are, sizes that can be.
+    """Check the launches of a program: arguments match parameters, registers exist, geometry is possible.
 
     Parameters
     ----------
@@ -295,8 +344,8 @@ def verify_program(program: LaunchedProgram, after: str) -> None:
             raise VerificationError(after, f"launch {number}, {step.launch.source.name}", expected, actual)
 
 
-def verify_kernels(ready: Any, after: str) -> None:
-    """Check that each launch of a program has a kernel on the device, and memory for its arguments."""
+def verify_kernels(ready: Ready, after: str) -> None:
+    """Check that each launch of a program has a loaded kernel, and memory for its arguments."""
     for number, step in enumerate(ready.program.launched):
         what, expected = f"launch {number}, {step.launch.source.name}", len(step.launch.source.parameters)
         if step.prepared is None:
@@ -305,15 +354,15 @@ def verify_kernels(ready: Any, after: str) -> None:
             raise VerificationError(after, what, f"{expected} arguments", f"{len(step.prepared.arguments)}")
 
 
-def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple[str, str]]:
-    """What was expected of a launch, and what is there."""
+def _launch_problems(program: LaunchedProgram, step: LaunchStep) -> Iterator[tuple[str, str]]:
+    """The faults of a launch: what was expected, and what was found."""
     launch = step.launch
     parameters = launch.source.parameters
     pointers = [parameter for parameter in parameters if parameter.endswith("*")]
     if len(step.places) != len(pointers) or list(parameters[: len(pointers)]) != pointers:
         yield f"addresses for {len(pointers)} pointers, which come first", f"{len(step.places)}"
-    if len(launch.words) != len(parameters) - len(pointers):
-        yield f"{len(parameters) - len(pointers)} words", f"{len(launch.words)}"
+    if len(launch.scalars) != len(parameters) - len(pointers):
+        yield f"{len(parameters) - len(pointers)} scalar parameters", f"{len(launch.scalars)}"
     for register, offset in step.places:
         if not 0 <= register < program.registers or offset < 0:
             yield f"addresses in registers below {program.registers}", f"{offset} bytes behind register {register}"
@@ -323,7 +372,10 @@ def _launch_problems(program: LaunchedProgram, step: Launched) -> Iterator[tuple
             or not 0 <= value < program.values
             or part not in (None, 0, 1)
         ):
-            yield f"numbers of the host in words, out of {program.values}", f"number {value} in argument {argument}"
+            yield (
+                f"numbers of the host in scalar parameters, out of {program.values}",
+                f"number {value} in argument {argument}",
+            )
     if not 0 < np.prod(launch.block) <= MOST_THREADS or not all(size > 0 for size in launch.grid):
         yield f"blocks of up to {MOST_THREADS} threads", f"a grid {launch.grid} of blocks {launch.block}"
     if any(size > MOST_BLOCKS for size in launch.grid[1:]):

@@ -1,4 +1,4 @@
-"""A program for a GPU with a clock around each of its kernels, and what the GPU reaches.
+"""Profiling of GPU programs kernel by kernel, and the measured peak of a GPU.
 
 The host hands over one kernel at a time and has the device note the time before and after it, so that a kernel of a few
 microseconds counts with what it takes to launch it.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.interface import Clock, Timed
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, ProgramRun
@@ -22,7 +23,7 @@ COPIED, SIDE = 1 << 28, 4096
 
 
 class DeviceClock(Clock):
-    """Runs a program and measures it.
+    """Measures a program on a device.
 
     Parameters
     ----------
@@ -37,16 +38,16 @@ class DeviceClock(Clock):
             self.note = "which caches may hold, a kernel's time with that of its launch"
 
     def machine(self) -> tuple[float, float]:
-        """What the device reaches that its program runs on by itself."""
+        """The peak of the program's device."""
         return machine(self._executable.device)
 
     def placed(self, arrays: Sequence[np.ndarray | DeviceArray]) -> list[np.ndarray | DeviceArray]:
-        """Inputs where a run needs them: on the device, but for single numbers, which stay where they are."""
+        """The inputs on the device, except for single numbers, which stay where they are."""
         device = self._device(arrays)
         return [array if type(array) is DeviceArray or array.size == 1 else device.upload(array) for array in arrays]
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Timed:
-        """Run the program once as it is, and once kernel by kernel.
+        """Run the program once as a whole, and once kernel by kernel.
 
         Parameters
         ----------
@@ -72,19 +73,19 @@ class DeviceClock(Clock):
         return Timed(seconds, spent)
 
     def _fresh(self, arrays: Sequence[Any]) -> list[Any]:
-        """The arrays, with copies of those that the program changes."""
-        found = list(arrays)
-        for place, _ in self._executable.graph.updates:
-            array = arrays[place]
-            found[place] = array.device.bring(array) if type(array) is DeviceArray else array.copy()
-        return found
+        """The arrays, with copies of those that the program updates."""
+        fresh = list(arrays)
+        for position, _ in self._executable.graph.updates:
+            array = arrays[position]
+            fresh[position] = array.device.bring(array) if type(array) is DeviceArray else array.copy()
+        return fresh
 
     def _device(self, arrays: Sequence[Any]) -> Any:
         return next((array.device for array in arrays if type(array) is DeviceArray), self._executable.device)
 
 
-def machine(device: Any) -> tuple[float, float]:
-    """What a device reaches: bytes a second in copies of its memory, operations a second in a product of f32.
+def machine(device: Device) -> tuple[float, float]:
+    """The measured peak of a device: bytes a second in copies, operations a second in an f32 product.
 
     Measured once for a device; 0 for a simulated one, which says nothing of a GPU.
 
@@ -96,7 +97,7 @@ def machine(device: Any) -> tuple[float, float]:
 
 
 @functools.cache
-def _measured(device: Any) -> tuple[float, float]:
+def _measured(device: Device) -> tuple[float, float]:
     source, target = (device.allocate((COPIED,), np.uint8) for _ in range(2))
     device.fill(source.pointer, 0, COPIED)
     copied = min(device.time(lambda: device.copy(target.pointer, source.pointer, COPIED)) for _ in range(5))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.interface import KernelRecord
@@ -15,7 +16,7 @@ from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Step
-from nxkernel.compilers.schedule.loop_nest import SectionLevel
+from nxkernel.compilers.schedule.loop_nest import PassLevel
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 
@@ -26,7 +27,7 @@ ANY_ARCH = "sm_90"
 
 
 class Records:
-    """The records of a program that is being written.
+    """The kernel records of a program under construction.
 
     Parameters
     ----------
@@ -39,43 +40,43 @@ class Records:
     all : list of KernelRecord
     """
 
-    def __init__(self, origin: Mapping[Expr, Expr], device: Any) -> None:
+    def __init__(self, origin: Mapping[Expr, Expr], device: Device) -> None:
         self.origin, self.device = origin, device
         self.all: list[KernelRecord] = []
 
     def number(self, record: KernelRecord) -> int:
-        """Keep a record, and give its number."""
+        """Add a record; its number."""
         self.all.append(record)
         return len(self.all) - 1
 
     def ordered(self, steps: Iterable[DeviceStep]) -> list[KernelRecord]:
-        """All of them in the order of the steps, with those marked that go on with what the one before them computes.
+        """All records in the order of the steps; records that continue the previous one's node are marked.
 
         Parameters
         ----------
         steps : iterable of DeviceStep
             All of the program; they get to know the new numbers of their records.
         """
-        found: list[KernelRecord] = []
+        ordered: list[KernelRecord] = []
         for step in steps:
             if step.record is not None:
-                found.append(self.all[step.record])
-                step.record = len(found) - 1
-        for before, record in pairwise(found):
+                ordered.append(self.all[step.record])
+                step.record = len(ordered) - 1
+        for before, record in pairwise(ordered):
             record.continues = len(record.nodes) == 1 == len(before.nodes) and record.nodes[0] is before.nodes[0]
-        return found
+        return ordered
 
     def nest(self, step: Step, launch: KernelLaunch) -> KernelRecord:
-        """Of a launch of a loop nest."""
+        """Kernel record of a loop-nest launch."""
         bound = step.work
         nest = bound.nest
         inner = [node for node in bound.nodes if node in self.origin and node.primitive.family != "leaf"]
         # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
         nodes = list(dict.fromkeys(self._from(node) for node in inner or step.writes))
         count = sum(op.name not in _NO_WORK for op in nest.ops())
-        sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+        sizes = " x ".join(str(scalar) for scalar in bound.scalars[: nest.outer + nest.inner]) or "one element"
         title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
-        passes = sum(section.level is SectionLevel.FULL for section in nest.sections)
+        passes = sum(nest_pass.level is PassLevel.FULL for nest_pass in nest.passes)
         title = f"{title}, {passes} passes" if passes > 1 else title
         title = f"{title}, {launch.title}" if launch.title else title
         record = self._kernel(nest.kind, title, launch.source, nodes, _moved(step))
@@ -84,20 +85,20 @@ class Records:
         return record
 
     def numbers(self, launch: KernelLaunch, nodes: Sequence[Expr]) -> KernelRecord:
-        """Of a launch that computes single numbers."""
+        """Kernel record of a launch that computes scalars."""
         shown = list(dict.fromkeys(self._from(node) for node in nodes))
         moved = sum(node.type.size for node in nodes)
         record = self._kernel("numbers", launch.title, launch.source, shown, moved)
         record.operations = len(nodes)
         return record
 
-    def alone(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
-        """Of a launch that goes through a whole loop or branch."""
+    def control(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
+        """Kernel record of a launch that runs a loop or branch as a whole."""
         kind = "loop" if is_loop else "choice"
         return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)
 
     def routine(self, step: Step, routine: DeviceRoutine, launch: KernelLaunch | None) -> KernelRecord:
-        """Of a launch of a whole operation, or of a library that does it."""
+        """Kernel record of a routine's launch, or of a library call."""
         node = step.work.node
         moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
         if launch is not None:
@@ -107,7 +108,7 @@ class Records:
         )
 
     def product(self, product: Product, call: Any) -> KernelRecord:
-        """Of a product of matrices."""
+        """Kernel record of a matrix product."""
         rows, columns, depth = product.rows, product.columns, product.depth
         elements = product.batch * (rows * depth + depth * columns + rows * columns)
         flops = (8 if product.type.is_complex else 2) * product.batch * rows * columns * depth
@@ -134,5 +135,5 @@ def _shown(nest: Any) -> str:
     return render(nest)
 
 
-def _ptx(source: KernelSource, device: Any) -> str:
+def _ptx(source: KernelSource, device: Device) -> str:
     return ptx(source, ANY_ARCH if device.simulated else device.arch)

@@ -1,4 +1,4 @@
-"""What runs each loop and branch: one thread, threads that share its iterations, one block, or the host.
+"""Launch modes: whether one thread, many threads, one block, or the host runs each loop and branch.
 
 This is decided once, before anything is written, since the decisions hang together: what one kernel goes through the
 host does not know the numbers of, and a loop that counts with a number of the host need not read anything back.
@@ -36,7 +36,7 @@ COUNTING, WAITING = 1 << 12, 1 << 16
 
 
 def decided(plan: ProgramPlan, numbers: Iterable[int], refused: Mapping[Expr, str] | None = None) -> ProgramPlan:
-    """The plan with a decision at each loop and branch.
+    """The plan with a launch decision for each loop and branch.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def decided(plan: ProgramPlan, numbers: Iterable[int], refused: Mapping[Expr, st
 
 
 def reads_back(plan: ProgramPlan) -> bool:
-    """Whether a program has the host wait for a condition of the device.
+    """Whether a program makes the host wait for a condition computed on the device.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def reads_back(plan: ProgramPlan) -> bool:
 
 
 def listing(plan: ProgramPlan) -> str:
-    """The loops and branches of a plan as text, a line each: what runs it, and why; those inside are indented.
+    """The loops and branches of a plan as text: a line each, with mode and reason; inner ones are indented.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _lines(plan: ProgramPlan, indent: str = "") -> Iterator[str]:
 
 
 class Decisions:
-    """Decides for a plan and all that are in it.
+    """Decides the launch modes of a plan and all plans inside it.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ class Decisions:
         self._plans: dict[tuple[int, frozenset[int]], tuple[ProgramPlan, set[Location]]] = {}
 
     def plan(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Location]]:
-        """The plan with its decisions, and where numbers that the host knows are when all of its steps are done."""
+        """The plan with its decisions, and the locations of host numbers after all of its steps."""
         key = id(plan), inputs
         if key not in self._plans:
             self._plans[key] = self._decide(plan, inputs)
         return self._plans[key]
 
     def _decide(self, plan: ProgramPlan, inputs: frozenset[int]) -> tuple[ProgramPlan, set[Location]]:
-        known: set[Location] = {Location.input(place) for place in inputs}
+        known: set[Location] = {Location.input(position) for position in inputs}
         controls: dict[Step, Control] = {}
         for step in plan.steps:
             work = step.work
@@ -118,14 +118,14 @@ class Decisions:
         return _with(plan, controls), known
 
     def _control(self, control: Control, plan: ProgramPlan, known: Collection[Location]) -> Control:
-        given = known_operands(control.node.operands, plan, known)
-        return self._loop(control, given) if control.is_loop else self._branch(control, given)
+        operands = known_operands(control.node.operands, plan, known)
+        return self._loop(control, operands) if control.is_loop else self._branch(control, operands)
 
-    def _branch(self, control: Control, given: Collection[int]) -> Control:
-        obstacle, asks = one_thread_obstacle(control), 0 not in given
+    def _branch(self, control: Control, operands: Collection[int]) -> Control:
+        obstacle, asks = one_thread_obstacle(control), 0 not in operands
         if asks and obstacle is None:
             return _by_threads(control)
-        inputs = frozenset(place - 1 for place in given if place)
+        inputs = frozenset(position - 1 for position in operands if position)
         sides = [self.plan(part, inputs) for part in control.parts]
         results = frozenset(
             number
@@ -136,15 +136,15 @@ class Decisions:
         launch = LaunchDecision(LaunchMode.HOST, reason, inputs, results, asks)
         return replace(control, parts=tuple(side for side, _ in sides), launch=launch)
 
-    def _loop(self, control: Control, given: Collection[int]) -> Control:
+    def _loop(self, control: Control, operands: Collection[int]) -> Control:
         if one_thread_obstacle(control) is None:
             return _by_threads(control)
         (condition, body), count = control.parts, control.node.params["state"]
-        always = self._always_known(body, given, count)
+        always = self._always_known(body, operands, count)
         by_host = [self.plan(part, always) for part in control.parts]
         waits = condition.outputs[0] not in by_host[0][1]
         # In one kernel, the host does not know what becomes of the state.
-        around = frozenset(place for place in always if place >= count)
+        around = frozenset(position for position in always if position >= count)
         in_block = [self.plan(part, around) for part in control.parts]
         parts = tuple(part for part, _ in in_block)
         elements, obstacle = _block_work(parts)
@@ -159,23 +159,23 @@ class Decisions:
             reason = f"an iteration computes {elements:,} elements"
             reason += ", and its condition would be read back" if waits else ""
             return replace(control, parts=parts, launch=LaunchDecision(LaunchMode.ONE_BLOCK, reason, around))
-        results = frozenset(place for place in always if place < count)
+        results = frozenset(position for position in always if position < count)
         launch = LaunchDecision(LaunchMode.HOST, obstacle, always, results, waits)
         return replace(control, parts=tuple(part for part, _ in by_host), launch=launch)
 
-    def _always_known(self, body: ProgramPlan, given: Collection[int], count: int) -> frozenset[int]:
+    def _always_known(self, body: ProgramPlan, operands: Collection[int], count: int) -> frozenset[int]:
         """The operands of a loop that the host knows in every iteration."""
-        known = frozenset(given)
+        known = frozenset(operands)
         while True:
             _, after = self.plan(body, known)
-            kept = frozenset(place for place in known if place >= count or body.outputs[place] in after)
+            kept = frozenset(position for position in known if position >= count or body.outputs[position] in after)
             if kept == known:
                 return known
             known = kept
 
 
 def _with(plan: ProgramPlan, controls: Mapping[Step, Control]) -> ProgramPlan:
-    """A plan with other loops and branches in its steps."""
+    """A plan with loops and branches replaced."""
     if not controls:
         return plan
     steps = {step: Step(controls.get(step, step.work), step.reads, step.writes) for step in plan.steps}
@@ -189,7 +189,7 @@ def _with(plan: ProgramPlan, controls: Mapping[Step, Control]) -> ProgramPlan:
 
 
 def _by_threads(control: Control) -> Control:
-    """A loop or branch that one thread runs, or many, with what is in it."""
+    """A loop or branch marked to run in threads, with all those inside it."""
     reason = "it has single numbers and elements of arrays alone"
     if control.is_loop and _is_shareable(control):
         launch = LaunchDecision(LaunchMode.MANY_THREADS, f"{reason}, and independent iterations")
@@ -199,7 +199,7 @@ def _by_threads(control: Control) -> Control:
 
 
 def _inside(plan: ProgramPlan) -> ProgramPlan:
-    """A part of a loop or branch that threads run each by itself."""
+    """A body of a loop or branch, its own loops and branches marked to run within the same thread."""
     launch = LaunchDecision(LaunchMode.ONE_THREAD, "it is in a loop or branch that each thread runs by itself")
     controls = {
         step: replace(step.work, parts=tuple(map(_inside, step.work.parts)), launch=launch)
@@ -210,15 +210,15 @@ def _inside(plan: ProgramPlan) -> ProgramPlan:
 
 
 def one_thread_obstacle(control: Control) -> str | None:
-    """Why one thread cannot run a loop or branch; None where it has single numbers and elements alone.
+    """The reason why one thread cannot run a loop or branch; None if it has only scalars and single elements.
 
     Parameters
     ----------
     control : Control
     """
-    found = next(_obstacles(control, outermost=True), None)
+    obstacle = next(_obstacles(control, outermost=True), None)
     steps = sum(map(_steps, control.parts))
-    return found or (f"it has {steps} steps, which are too many for one thread" if steps > MOST_STEPS else None)
+    return obstacle or (f"it has {steps} steps, which are too many for one thread" if steps > MOST_STEPS else None)
 
 
 def _steps(plan: ProgramPlan) -> int:
@@ -232,19 +232,21 @@ def _obstacles(control: Control, outermost: bool = False) -> Iterator[str]:
             yield f"it makes an array, {array.spec}"
     if control.is_loop:
         body = control.parts[1]
-        for place in range(node.params["state"]):
-            if scalars.is_single(node.operands[place]):
+        for position in range(node.params["state"]):
+            if scalars.is_single(node.operands[position]):
                 continue
-            if body.outputs[place] != Location.input(place):
-                yield f"an array of its state, {node.operands[place].spec}, is another one after an iteration"
-            if shared[place] is None and not outermost:
-                yield f"a loop inside begins with a copy, of {node.operands[place].spec}"
+            if body.outputs[position] != Location.input(position):
+                yield f"an array of its state, {node.operands[position].spec}, is another one after an iteration"
+            if shared[position] is None and not outermost:
+                yield f"a loop inside begins with a copy, of {node.operands[position].spec}"
     else:
-        for place, spec in enumerate(node.spec):
+        for position, spec in enumerate(node.spec):
             if scalars.is_single(spec):
                 continue
-            away = any(part.outputs[place] != Location.input((shared[place] or 0) - 1) for part in control.parts)
-            if shared[place] is None or away:
+            elsewhere = any(
+                part.outputs[position] != Location.input((shared[position] or 0) - 1) for part in control.parts
+            )
+            if shared[position] is None or elsewhere:
                 yield f"a result of it, {spec}, is not updated in place"
         if loop_buffers_of(node, control.results, control.parts, shared).copies:
             yield "it copies an array that one side changes"
@@ -261,15 +263,17 @@ def _obstacles(control: Control, outermost: bool = False) -> Iterator[str]:
 
 def _is_shareable(control: Control) -> bool:
     """Whether threads can share the iterations of a loop that one thread could run."""
-    found = control.independence
-    if found is None:
+    independence = control.independence
+    if independence is None:
         return False
     body = control.parts[1]
     # What iterations leave behind of numbers is that of the last one, which is any thread's.
     return all(
-        control.results[place] is None or place == found.counter or body.outputs[place] == Location.input(place)
-        for place in range(control.node.params["state"])
-        if scalars.is_single(control.node.operands[place])
+        control.results[position] is None
+        or position == independence.counter
+        or body.outputs[position] == Location.input(position)
+        for position in range(control.node.params["state"])
+        if scalars.is_single(control.node.operands[position])
     )
 
 
@@ -277,7 +281,7 @@ def _is_shareable(control: Control) -> bool:
 
 
 def _block_work(parts: Iterable[ProgramPlan]) -> tuple[int, str | None]:
-    """The elements of the nests of an iteration, those of loops inside counted once, and what one block cannot do.
+    """The number of elements that an iteration's nests compute, and the reason why one block cannot, or None.
 
     Parameters
     ----------
@@ -286,14 +290,14 @@ def _block_work(parts: Iterable[ProgramPlan]) -> tuple[int, str | None]:
     """
     total, obstacle = 0, None
     for step in [step for part in parts for step in part.steps]:
-        work, elements, found = step.work, 0, None
+        work, elements, reason = step.work, 0, None
         if isinstance(work, BoundNest):
-            elements, found = work.elements, "the elements of a kernel follow each other" if work.in_order else None
+            elements, reason = work.elements, "the elements of a kernel follow each other" if work.in_order else None
         elif not isinstance(work, Control | ScalarStep | ElementStore):
-            found = f"it calls {work.node.primitive.name}"
+            reason = f"it calls {work.node.primitive.name}"
         elif isinstance(work, Control) and work.launch.mode is LaunchMode.HOST:
-            found = f"the host runs a {'loop' if work.is_loop else 'branch'} inside"
+            reason = f"the host runs a {'loop' if work.is_loop else 'branch'} inside"
         elif isinstance(work, Control) and work.launch.mode is LaunchMode.ONE_BLOCK:
-            elements, found = _block_work(work.parts)
-        total, obstacle = total + elements, obstacle or found
+            elements, reason = _block_work(work.parts)
+        total, obstacle = total + elements, obstacle or reason
     return total, obstacle

@@ -1,18 +1,18 @@
-"""How the launches of a program fill a device, in words: blocks and threads, what they take, and how many fit."""
+"""Text about launches: blocks and threads, resources, and occupancy."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
-from nxkernel.compilers.numba_cuda.program.host_steps import Launched
+from nxkernel.compilers.numba_cuda.program.host_steps import LaunchStep
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import amount
 
 
 def launches_told(executable: CudaExecutable) -> dict[int, str]:
-    """Of each kernel that is launched, by its index, how.
+    """For each launched kernel, by its index, a line about its launch.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def launches_told(executable: CudaExecutable) -> dict[int, str]:
     return {launched.record: told(launched, device) for launched in program.launched}
 
 
-def told(launched: Launched, device: Any) -> str:
-    """How a kernel is launched, in a line.
+def told(launched: LaunchStep, device: Device) -> str:
+    """A line about a launch: geometry, resources, occupancy.
 
     Parameters
     ----------
-    launched : Launched
+    launched : LaunchStep
         Of a program that is ready.
     device : Device
     """

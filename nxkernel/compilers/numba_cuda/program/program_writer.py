@@ -1,26 +1,29 @@
-"""The program of a graph for a device: what the host has it do, step by step, written before anything is compiled."""
+"""Writing the host program of a graph for a device: launches and other steps, before anything is compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from nxkernel import shapes
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.program.control_flow import all_on_device, write_control
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
+from nxkernel.compilers.numba_cuda.program.control_flow import DeferredSteps, all_on_device, write_control
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     NUMBERS,
     SCRATCH,
-    WORK,
-    Called,
-    Filled,
+    STEP_MEMORY,
+    WORKSPACE,
+    Address,
+    FillStep,
+    HostNumber,
     HostStep,
-    Launched,
-    Multiplied,
-    Where,
+    LaunchStep,
+    LibraryCallStep,
+    MatmulStep,
 )
 from nxkernel.compilers.numba_cuda.program.kernel_records import Records
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
@@ -28,7 +31,7 @@ from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine
 from nxkernel.compilers.plan.buffer_assignment import aligned
 from nxkernel.compilers.plan.locations import Location, MemoryKind
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -38,7 +41,7 @@ NUMBER = 16
 
 
 class HostProgramWriter:
-    """What all parts of a program share while it is written.
+    """The state shared by all writers of a host program.
 
     Parameters
     ----------
@@ -47,30 +50,30 @@ class HostProgramWriter:
         Of the whole program, to tell where nodes come from.
     """
 
-    def __init__(self, device: Any, plan: ProgramPlan) -> None:
+    def __init__(self, device: Device, plan: ProgramPlan) -> None:
         self.device = device
         self.records = Records(plan.origin, device)
         self.registers = 3
         self.values = self.numbers = self.scratch = 0
 
     def register(self) -> int:
-        """A register for an address."""
+        """A new address register."""
         self.registers += 1
         return self.registers - 1
 
     def value(self) -> int:
-        """A register for a number of the host."""
+        """A new register for a host number."""
         self.values += 1
         return self.values - 1
 
-    def number(self) -> Where:
-        """Memory for a single number."""
+    def number(self) -> Address:
+        """The address of new memory for a scalar."""
         self.numbers += 1
-        return NUMBERS, NUMBER * (self.numbers - 1)
+        return Address(NUMBERS, NUMBER * (self.numbers - 1))
 
 
 class DeviceScope:
-    """Writes the steps of one plan: of the program, or of a part of a loop or branch.
+    """Writes the steps of one plan: the program's, or that of a body of a loop or branch.
 
     Parameters
     ----------
@@ -80,7 +83,7 @@ class DeviceScope:
         Give the places of the inputs; None for a known number that nobody has put into memory.
     outputs : sequence of callable
         Give the places of the arrays that it makes.
-    work : Where
+    work : Address
         Its workspace.
     known : mapping
         Of inputs that are known numbers the registers of the host.
@@ -92,28 +95,28 @@ class DeviceScope:
         self,
         writer: HostProgramWriter,
         plan: ProgramPlan,
-        inputs: Sequence[Callable[[], Where] | None],
-        outputs: Sequence[Callable[[], Where]],
-        work: Where,
+        inputs: Sequence[Callable[[], Address] | None],
+        outputs: Sequence[Callable[[], Address]],
+        work: Address,
         known: Mapping[int, int],
-        machine: Any = None,
+        machine: Machine | None = None,
     ) -> None:
         self.writer, self.plan, self.machine = writer, plan, machine or writer.device
         self.inputs, self.outputs, self.work = inputs, outputs, work
         #: Where known numbers are, and their registers of the host.
-        self.values: dict[Location, int] = {Location.input(place): value for place, value in known.items()}
+        self.values: dict[Location, int] = {Location.input(position): value for position, value in known.items()}
         #: The places that something on the device reads.
         self.needed: set[Location] = set()
-        self._numbers: dict[Location, Where] = {}
-        self._drafts: list[Any] = []
+        self._numbers: dict[Location, Address] = {}
+        self._drafts: list[Numbers | HostStep | DeferredSteps] = []
         first = Numbers(self)
-        for place, value in known.items():
-            if inputs[place] is None:
-                first.write(Location.input(place), plan.graph.parameters[place].type, value)
+        for position, value in known.items():
+            if inputs[position] is None:
+                first.write(Location.input(position), plan.graph.parameters[position].type, value)
         self.add(first)
 
-    def add(self, draft: Any) -> None:
-        """Go on with something that ``finished()`` makes steps of, when it is known what of it is needed."""
+    def add(self, draft: Numbers | HostStep | DeferredSteps) -> None:
+        """Append an object whose ``finished()`` gives steps, once it is known which scalars are needed."""
         self._drafts.append(draft)
 
     def run(self) -> None:
@@ -133,89 +136,89 @@ class DeviceScope:
             elif isinstance(work, Product):
                 self._product(work)
             elif isinstance(work, OpaqueStep):
-                self._whole(step, work)
+                self._opaque(step, work)
 
     def part(
         self,
         plan: ProgramPlan,
-        inputs: Sequence[Callable[[], Where] | None],
-        outputs: Sequence[Callable[[], Where]],
-        work: Where,
+        inputs: Sequence[Callable[[], Address] | None],
+        outputs: Sequence[Callable[[], Address]],
+        work: Address,
         known: Mapping[int, int],
-        machine: Any = None,
+        machine: Machine | None = None,
     ) -> DeviceScope:
-        """What writes a part of a loop or branch; its steps are written."""
-        made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
-        made.run()
-        return made
+        """A scope for a body of a loop or branch, with its steps written."""
+        scope = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
+        scope.run()
+        return scope
 
-    def set_number(self, where: Where, type_: Type, value: Any) -> None:
-        """Have a known number be at a place.
+    def set_number(self, where: Address, type_: Type, value: HostNumber) -> None:
+        """Write a host number to an address when it is needed there.
 
         See :func:`~nxkernel.compilers.numba_cuda.program.scalar_kernels.known_value`.
         """
-        place = ("known", self.writer.value())
-        self._numbers[place] = where
-        self.needed.add(place)
-        self.numbers().write(place, type_, value)
+        location = ("known", self.writer.value())
+        self._numbers[location] = where
+        self.needed.add(location)
+        self.numbers().write(location, type_, value)
 
     def new_numbers(self) -> Numbers:
-        """Another group of single numbers."""
+        """Start another group of scalars."""
         self.add(Numbers(self))
         return self._drafts[-1]
 
     def numbers(self) -> Numbers:
-        """The group of single numbers that is being written."""
+        """The group of scalars that is being written."""
         if not isinstance(self._drafts[-1], Numbers) or self._drafts[-1].is_full:
             return self.new_numbers()
         return self._drafts[-1]
 
     def finished(self) -> list[HostStep]:
-        """The steps, those left out that nothing needs."""
-        found: list[list[HostStep]] = []
+        """The steps, without those that nothing needs."""
+        steps_of_drafts: list[list[HostStep]] = []
         while self._drafts:
             # What comes later says what is needed of what comes before.
             draft = self._drafts.pop()
-            found.append(draft.finished() if hasattr(draft, "finished") else [draft])
-        return [step for steps in reversed(found) for step in steps]
+            steps_of_drafts.append(draft.finished() if hasattr(draft, "finished") else [draft])
+        return [step for steps in reversed(steps_of_drafts) for step in steps]
 
     # Places ----------------------------------------------------------------------------------------------------
 
-    def where(self, node: Expr) -> Where:
-        """The place of a value that the device reads or writes."""
+    def where(self, node: Expr) -> Address:
+        """The address of a value that the device reads or writes."""
         return self.at(self.plan.place[node])
 
-    def at(self, place: Location) -> Where:
-        """A place of the plan."""
-        kind, number = place
-        self.needed.add(place)
+    def at(self, location: Location) -> Address:
+        """The address of a location."""
+        kind, number = location
+        self.needed.add(location)
         if kind is MemoryKind.WORKSPACE:
             return further(self.work, number)
         if kind is MemoryKind.OUTPUT:
             return self.outputs[number]()
-        given = self.inputs[number] if kind is MemoryKind.INPUT else None
-        if given is not None:
-            return given()
-        if place not in self._numbers:
-            self._numbers[place] = self.writer.number()
-        return self._numbers[place]
+        address = self.inputs[number] if kind is MemoryKind.INPUT else None
+        if address is not None:
+            return address()
+        if location not in self._numbers:
+            self._numbers[location] = self.writer.number()
+        return self._numbers[location]
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Where = (SCRATCH, 0)) -> None:
-        """Write a launch; memory of its own begins where `scratch` is."""
+    def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Address = STEP_MEMORY) -> None:
+        """Write a launch; its temporary memory begins at `scratch`."""
         if not all(launch.grid):
             return
-        if scratch[0] == SCRATCH:
+        if scratch.register == SCRATCH:
             self.writer.scratch = max(self.writer.scratch, launch.scratch)
         if launch.fill is not None:
             size = launch.scratch
-            self.add(Filled("fill", scratch, launch.fill, size, nodes=record.nodes))
+            self.add(FillStep("fill", scratch, launch.fill, size, nodes=record.nodes))
         places = [further(scratch if owner is None else self.where(owner), offset) for owner, offset in launch.memory]
-        made = Launched(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
-        self.add(made)
+        step = LaunchStep(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
+        self.add(step)
 
-    def _nest(self, step: Any, bound: BoundNest) -> None:
+    def _nest(self, step: Step, bound: BoundNest) -> None:
         for launch in launches_of(bound, self.machine):
             self.launch(launch, self.writer.records.nest(step, launch))
 
@@ -223,35 +226,35 @@ class DeviceScope:
         call = ProductCall(product)
         record = self.writer.records.product(product, call)
         places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]
-        self.add(Multiplied(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
+        self.add(MatmulStep(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
 
-    def _whole(self, step: Any, whole: OpaqueStep) -> None:
-        if not any(node is not None and shapes.size(node.shape) for node in whole.results):
+    def _opaque(self, step: Step, work: OpaqueStep) -> None:
+        if not any(node is not None and shapes.size(node.shape) for node in work.results):
             return
-        routine, scratch = whole.routine, (SCRATCH, 0)
+        routine, scratch = work.routine, STEP_MEMORY
         assert isinstance(routine, DeviceRoutine)
-        if whole.scratch is not None:
-            scratch = self.where(whole.scratch)
+        if work.scratch is not None:
+            scratch = self.where(work.scratch)
         launches = routine.launches(self.writer.device)
         for launch in launches:
             self.launch(launch, self.writer.records.routine(step, routine, launch), scratch)
         if launches:
             return
         record = self.writer.records.routine(step, routine, None)
-        operands = [(node.spec, self.where(node)) for node in whole.node.operands]
-        results = [None if node is None else (node.spec, self.where(node)) for node in whole.results]
-        memory = None if whole.scratch is None else (whole.scratch.spec, scratch)
+        operands = [(node.spec, self.where(node)) for node in work.node.operands]
+        results = [None if node is None else (node.spec, self.where(node)) for node in work.results]
+        memory = None if work.scratch is None else (work.scratch.spec, scratch)
         number = self.writer.records.number(record)
-        self.add(Called(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
+        self.add(LibraryCallStep(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
 
 
-def further(where: Where, offset: int) -> Where:
+def further(where: Address, offset: int) -> Address:
     """An address plus an offset in bytes."""
-    return where[0], where[1] + offset
+    return Address(where.register, where.offset + offset)
 
 
 class HostProgram:
-    """The steps of a program, and what they take.
+    """The steps of a program, and the registers and memory that they need.
 
     Parameters
     ----------
@@ -268,7 +271,7 @@ class HostProgram:
     ----------
     steps : list of HostStep
     records : list of KernelRecord
-    launched : list of Launched
+    launched : list of LaunchStep
         The launches among the steps, of which each needs a kernel.
     used : dict
         Of each input that the device reads its register.
@@ -289,38 +292,40 @@ class HostProgram:
         plan: ProgramPlan,
         inputs: int,
         updates: Sequence[tuple[int, int]],
-        device: Any,
+        device: Device,
         known: frozenset[int] = frozenset(),
     ) -> None:
         writer = HostProgramWriter(device, plan)
         self.used: dict[int, int] = {}
         self.outputs = [writer.register() for _ in plan.arrays]
-        self.known = {place: writer.value() for place in sorted(known)}
+        self.known = {position: writer.value() for position in sorted(known)}
 
-        def given(place: int) -> Callable[[], Where]:
-            def where() -> Where:
-                if place not in self.used:
-                    self.used[place] = writer.register()
-                return self.used[place], 0
+        def input_address(position: int) -> Callable[[], Address]:
+            def where() -> Address:
+                if position not in self.used:
+                    self.used[position] = writer.register()
+                return Address(self.used[position])
 
             return where
 
-        def made(register: int) -> Callable[[], Where]:
-            return lambda: (register, 0)
+        def output_address(register: int) -> Callable[[], Address]:
+            return lambda: Address(register)
 
-        scope = DeviceScope(
-            writer, plan, [given(k) for k in range(inputs)], [made(r) for r in self.outputs], (WORK, 0), self.known
-        )
+        input_addresses = [input_address(position) for position in range(inputs)]
+        output_addresses = [output_address(register) for register in self.outputs]
+        scope = DeviceScope(writer, plan, input_addresses, output_addresses, WORKSPACE, self.known)
         scope.run()
         for where in plan.outputs:
             scope.at(where)
-        for place, _ in updates:
-            scope.at(Location.input(place))
+        for position, _ in updates:
+            scope.at(Location.input(position))
         self.steps = scope.finished()
-        self.changed = [(number, place) for place, number in updates if plan.outputs[number] != Location.input(place)]
+        self.changed = [
+            (number, position) for position, number in updates if plan.outputs[number] != Location.input(position)
+        ]
         on_device = list(all_on_device(self.steps))
         self.records = writer.records.ordered(on_device)
-        self.launched = [step for step in on_device if isinstance(step, Launched)]
+        self.launched = [step for step in on_device if isinstance(step, LaunchStep)]
         self.registers, self.values = writer.registers, writer.values
         self.workspace, self.numbers, self.scratch = (
             aligned(size) if size else 0 for size in (plan.workspace, NUMBER * writer.numbers, writer.scratch)

@@ -1,10 +1,10 @@
-"""Scalar computations of a program: on the host where operands are known, else in single-thread kernels."""
+"""Scalars of a program: computed on the host where operands are known there, else in single-thread kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.program.host_numbers import follows
-from nxkernel.compilers.numba_cuda.program.host_steps import HostStep, Launched, Reckoned
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    HostArithmetic,
+    HostNumber,
+    HostOperation,
+    HostStep,
+    HostValue,
+    LaunchStep,
+)
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
@@ -33,7 +40,7 @@ MOST = 48
 
 @dataclass(frozen=True, eq=False)
 class _ScalarPart:
-    """Something that the kernel computes or writes.
+    """One scalar or element that the kernel computes or writes.
 
     Parameters
     ----------
@@ -42,7 +49,7 @@ class _ScalarPart:
     place : Location
         Where it is kept.
     type : Type
-    value : Any
+    value : HostNumber or None
         Of a known number the host's register.
     known : dict
         Of what the node takes that which was known: the host's registers.
@@ -53,13 +60,13 @@ class _ScalarPart:
     node: Expr | None
     place: Location
     type: Type
-    value: Any = None
+    value: HostNumber | None = None
     known: dict[Expr, int] = field(default_factory=dict)
     store: bool = False
 
 
 class Numbers:
-    """Single numbers that are computed one after the other, and elements that are written in between.
+    """A group of scalars computed in order, with element stores in between.
 
     Parameters
     ----------
@@ -70,38 +77,38 @@ class Numbers:
     def __init__(self, scope: DeviceScope) -> None:
         self.scope = scope
         self._parts: list[_ScalarPart] = []
-        self._reckoned: list[tuple[int, Callable[..., Any], list[Any]]] = []
+        self._operations: list[HostOperation] = []
 
     @property
     def is_full(self) -> bool:
-        """Whether the next number should go into another kernel."""
+        """Whether the next scalar should go into another kernel."""
         return len(self._parts) >= MOST
 
-    def write(self, place: Location, type_: Type, value: Any) -> None:
-        """A known number gets into memory, if something on the device reads it there."""
-        self._parts.append(_ScalarPart(None, place, type_, value))
+    def write(self, location: Location, type_: Type, value: HostNumber) -> None:
+        """Write a host number to memory, if a step on the device reads it there."""
+        self._parts.append(_ScalarPart(None, location, type_, value))
 
     def take(self, work: ScalarStep | ElementStore) -> None:
-        """Go on with a number, or an element that is written."""
+        """Append a scalar or an element store."""
         scope, node = self.scope, work.node
-        place = scope.plan.place[node]
+        location = scope.plan.place[node]
         if isinstance(work, ScalarStep) and follows(scope.plan, node, scope.values):
             register = scope.writer.value()
-            self._reckoned.append((register, *self._reckoning(node)))
-            scope.values[place] = register
-            self.write(place, node.type, register)
+            self._operations.append(HostOperation(register, *self._operation(node)))
+            scope.values[location] = register
+            self.write(location, node.type, register)
             return
         store = isinstance(work, ElementStore)
         known = {}
         for one in _stored(node) if store else scalars.reads_of(node):
-            found = scope.plan.place.get(one)
-            if scalars.is_single(one) and found in scope.values:
-                known[one] = scope.values[found]
-        scope.values.pop(place, None)
-        self._parts.append(_ScalarPart(node, place, node.type, None, known, store))
+            source = scope.plan.place.get(one)
+            if scalars.is_single(one) and source in scope.values:
+                known[one] = scope.values[source]
+        scope.values.pop(location, None)
+        self._parts.append(_ScalarPart(node, location, node.type, None, known, store))
 
-    def _reckoning(self, node: Expr) -> tuple[Callable[..., Any], list[Any]]:
-        """How the host computes a number."""
+    def _operation(self, node: Expr) -> tuple[Callable[..., HostValue], list[HostNumber]]:
+        """The function and operands by which the host computes a scalar."""
         scope = self.scope
         low, high = scope.plan.ranges.get(node, (0, 1))
         if low == high:
@@ -113,10 +120,10 @@ class Numbers:
         return _same, [known_value(scope, scalars.element_of(node).base)]
 
     def finished(self) -> list[HostStep]:
-        """What the host computes, and the launch, if the device needs any of it."""
+        """The host arithmetic, and the launch if the device needs any of the scalars."""
         scope = self.scope
         parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
-        steps: list[HostStep] = [Reckoned(self._reckoned)] if self._reckoned else []
+        steps: list[HostStep] = [HostArithmetic(self._operations)] if self._operations else []
         if not parts:
             return steps
         text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
@@ -124,39 +131,41 @@ class Numbers:
         nodes = [part.node for part in parts if part.node is not None]
         writer = scope.writer
         record = writer.records.numbers(launch, nodes)
-        made = Launched(launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record))
-        return [*steps, made]
+        step = LaunchStep(
+            launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record)
+        )
+        return [*steps, step]
 
 
-def known_value(scope: DeviceScope, node: Expr) -> Any:
-    """A known number: the host's register of it, or where it is part of the program the number itself."""
+def known_value(scope: DeviceScope, node: Expr) -> HostNumber:
+    """The host register of a known number, or the number itself if it is constant."""
     if node.primitive is p.constant:
         return cast_number(node.params["value"], node.type)
     return scope.values[scope.plan.place[node]]
 
 
-def _same(value: Any) -> Any:
+def _same(value: HostValue) -> HostValue:
     return value
 
 
-def _meaning(node: Expr) -> Callable[..., Any]:
+def _meaning(node: Expr) -> Callable[..., HostValue]:
     meaning, spec, params = MEANING[node.primitive], node.spec, node.params
 
-    def reckon(*operands: Any) -> Any:
+    def computed(*operands: HostValue) -> HostValue:
         with np.errstate(all="ignore"):
             return meaning(spec, *[np.reshape(operand, spec.shape) for operand in operands], **params)
 
-    return reckon
+    return computed
 
 
 def _stored(node: Expr) -> list[Expr]:
-    """What an element that is written goes by: its value, and the indices."""
+    """The operands of an element store: its value and the indices."""
     (store,) = piecewise_buffers.stores(node, in_place=True)
     return [store.value, *(at.index for at in store.places)]
 
 
 class _Text(Arithmetic):
-    """Writes the kernel of one thread."""
+    """Writes the single-thread kernel of a group."""
 
     def __init__(self, scope: DeviceScope, title: str, parts: list[_ScalarPart]) -> None:
         super().__init__(ScalarKernel("numbers", title), scope.plan)
@@ -188,13 +197,13 @@ class _Text(Arithmetic):
         self._held.pop(part.place, None)
 
     def operand(self, node: Expr) -> Value:
-        """A number of the host, of this kernel, or in memory."""
+        """The text of a scalar: a host number, one of this kernel, or one in memory."""
         if node in self._known:
             return self.kernel.number(self._known[node], node.type)
-        place = self.plan.place[node]
-        if place not in self._held:
-            self._held[place] = self.w.load(self.array(node), FIRST, node.type)
-        return self._held[place]
+        location = self.plan.place[node]
+        if location not in self._held:
+            self._held[location] = self.w.load(self.array(node), FIRST, node.type)
+        return self._held[location]
 
     def array(self, node: Expr) -> str:
         """The name of the pointer to an array."""

@@ -9,20 +9,28 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, HostNumbers, HostStep, Launched, Reckoned, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    Address,
+    CopyStep,
+    HostArithmetic,
+    HostNumbers,
+    HostStep,
+    LaunchStep,
+)
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.control_flow import Looped
+    from nxkernel.compilers.numba_cuda.program.control_flow import LoopStep
 
 #: Threads of the block, of a GPU and in the simulator.
 THREADS, SIMULATED = 256, 32
@@ -34,7 +42,7 @@ _SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
 
 
 class OneBlockError(Exception):
-    """The kernel of a loop is too much for one block; its launch mode is to be decided again.
+    """A loop's kernel is too large for one block, so that its launch mode must be decided again.
 
     Parameters
     ----------
@@ -49,7 +57,7 @@ class OneBlockError(Exception):
 
 
 class SingleBlock:
-    """The machine that kernels of such a loop are written for: one block.
+    """The properties of a device of one block, for which the kernels inside such a loop are written.
 
     Parameters
     ----------
@@ -58,19 +66,19 @@ class SingleBlock:
 
     multiprocessors, simulated = 1, False
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Device) -> None:
         self.threads = SIMULATED if device.simulated else THREADS
         self.shared_limit = device.shared_limit
 
 
-def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[HostStep]:
-    """The steps of a loop whose launch mode is one block: what the host sets before, and one launch.
+def in_one_block(loop: LoopStep, after: Sequence[CopyStep], answer: Type, device: Device, title: str) -> list[HostStep]:
+    """The steps of a loop that one block runs: those of the host before it, and one launch.
 
     Parameters
     ----------
-    loop : Looped
+    loop : LoopStep
         Whose state no part is a number of the host of.
-    after : sequence of Copied
+    after : sequence of CopyStep
         What is done when it is over.
     answer : Type
         Of its condition.
@@ -84,20 +92,20 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
         If the kernel needs more than a block of the device has.
     """
     inside = [*loop.condition, *loop.body, *loop.copies, *after]
-    reckoned = [step for step in inside if isinstance(step, Reckoned | HostNumbers)]
+    reckoned = [step for step in inside if isinstance(step, HostArithmetic | HostNumbers)]
     asked, turned, ended = (
-        [step for step in steps if not isinstance(step, Reckoned | HostNumbers)]
+        [step for step in steps if not isinstance(step, HostArithmetic | HostNumbers)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
-    made = _Together(loop, SingleBlock(device), title)
-    made.write(asked, turned, ended, answer)
-    return [*reckoned, made.launched()]
+    writer = SingleBlockWriter(loop, SingleBlock(device), title)
+    writer.write(asked, turned, ended, answer)
+    return [*reckoned, writer.launched()]
 
 
-class _Together:
-    """Writes the kernel."""
+class SingleBlockWriter:
+    """Writes the kernel of a loop that one block runs."""
 
-    def __init__(self, loop: Looped, block: SingleBlock, title: str) -> None:
+    def __init__(self, loop: LoopStep, block: SingleBlock, title: str) -> None:
         self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
         self.kernel = ScalarKernel("loop", title)
         self.w = self.kernel.w
@@ -113,8 +121,8 @@ class _Together:
     def write(
         self, asked: Sequence[HostStep], turned: Sequence[HostStep], ended: Sequence[HostStep], answer: Type
     ) -> None:
-        """Write all of it."""
-        if not all(isinstance(step, Copied | Launched) for step in (*asked, *turned)):
+        """Write the whole kernel."""
+        if not all(isinstance(step, CopyStep | LaunchStep) for step in (*asked, *turned)):
             raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         for step in (*asked, *turned, *ended):
             for where, kind in _pointers(step):
@@ -133,10 +141,10 @@ class _Together:
             self._step(step)
         after = {key: (self.sources.get(key[0], key[0]), *key[1:]) for key in self.variables}
         moved = [(self.variables[key], self.variables[other]) for key, other in after.items() if key != other]
-        for place, (_, other) in enumerate(moved):
-            body.line(f"moved{place} = {other}")
-        for place, (name, _) in enumerate(moved):
-            body.line(f"{name} = moved{place}")
+        for position, (_, other) in enumerate(moved):
+            body.line(f"moved{position} = {other}")
+        for position, (name, _) in enumerate(moved):
+            body.line(f"{name} = moved{position}")
         end = self.w = type(body)(1)
         for step in ended:
             self._copy(step)
@@ -145,8 +153,8 @@ class _Together:
         for line in self.arrays:
             start.line(line)
         for (register, offset, kind), name in self.variables.items():
-            home, begin = self.begins[register]
-            start.line(f"{name} = {self.kernel.pointer((home, begin + offset), kind)}")
+            base, begin = self.begins[register]
+            start.line(f"{name} = {self.kernel.pointer((base, begin + offset), kind)}")
         start.line("while True:")
         self.kernel.w = type(body)(1)
         self.kernel.w.lines = [*start.lines, *body.lines, *end.lines]
@@ -155,15 +163,15 @@ class _Together:
         if self.kernel.arguments > ARGUMENTS:
             raise OneBlockError(self.loop.node, f"its kernel has {self.kernel.arguments:,} arguments")
 
-    def launched(self) -> Launched:
-        """The launch."""
+    def launched(self) -> LaunchStep:
+        """The launch of the kernel."""
         launch, places, numbers = self.kernel.launch((1,), (self.threads,), self.shared)
-        return Launched(launch.title, launch, places, numbers, nodes=[self.loop.node])
+        return LaunchStep(launch.title, launch, places, numbers, nodes=[self.loop.node])
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def _pointer(self, where: Where, kind: str) -> str:
-        """The name of a pointer: an argument, or a variable where memory changes places."""
+    def _pointer(self, where: Address, kind: str) -> str:
+        """The name of a pointer: a parameter, or a variable where buffers are swapped."""
         register, offset = where
         if register not in self.begins:
             return self.kernel.pointer(where, kind)
@@ -175,22 +183,22 @@ class _Together:
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def _step(self, step: Copied | Launched) -> None:
-        if isinstance(step, Copied):
+    def _step(self, step: CopyStep | LaunchStep) -> None:
+        if isinstance(step, CopyStep):
             self._copy(step)
             return
         self._take_in(step, self._block(step.launch))
         self.w.line("cuda.syncthreads()")
 
     def _block(self, launch: KernelLaunch) -> tuple[int, int]:
-        """The threads of a kernel in two directions, as many as there are; one thread does single numbers."""
+        """Write a kernel's thread indices for its own block shape; kernels of scalars run on one thread."""
         if launch.scratch:
             raise OneBlockError(self.loop.node, "a kernel needs memory of its own")
         if _is_single(launch):
             return 1, 1
         wide, high, deep = (*launch.block, 1, 1)[:3]
-        room = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
-        if launch.source.name == "columns" and any(count < self.threads for count in room):
+        sizes = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
+        if launch.source.name == "columns" and any(count < self.threads for count in sizes):
             # Each thread leaves something there.
             raise OneBlockError(self.loop.node, f"a kernel has no room for {self.threads} threads")
         if high == deep == 1:
@@ -199,32 +207,32 @@ class _Together:
             raise OneBlockError(self.loop.node, f"a kernel has blocks of {' x '.join(map(str, launch.block))} threads")
         return wide, self.threads // wide
 
-    def _copy(self, step: Copied) -> None:
+    def _copy(self, step: CopyStep) -> None:
         kind, size = _copied_as(step)
         target, source = (self._pointer(where, kind) for where in (step.target, step.source))
         w, name = self.w, self.w.name("k")
-        count = self.kernel.word("s64", step.size // size)
+        count = self.kernel.scalar("s64", step.size // size)
         w.line(f"{name} = thread")
         with w.block(f"while {name} < {count}:"):
             w.line(f"{target}[{name}] = {source}[{name}]")
             w.line(f"{name} += {self.threads}")
         w.line("cuda.syncthreads()")
 
-    def _take_in(self, step: Launched, block: tuple[int, int]) -> None:
-        """Write what a kernel does, in names of its own."""
+    def _take_in(self, step: LaunchStep, block: tuple[int, int]) -> None:
+        """Write the body of a kernel, its names made unique."""
         launch, w = step.launch, self.w
         prefix = w.name("k")
         (function,) = ast.parse(launch.source.text).body
         names: dict[str, str] = {}
         parameters = launch.source.parameters
-        live = {place: (value, part) for place, value, part in step.numbers}
-        for place, (argument, kind) in enumerate(zip(function.args.args, parameters, strict=True)):
+        live = {position: (value, part) for position, value, part in step.numbers}
+        for position, (argument, kind) in enumerate(zip(function.args.args, parameters, strict=True)):
             if kind.endswith("*"):
-                names[argument.arg] = self._pointer(step.places[place], kind)
-            elif place in live:
-                names[argument.arg] = self.kernel.live(kind, *live[place])
+                names[argument.arg] = self._pointer(step.places[position], kind)
+            elif position in live:
+                names[argument.arg] = self.kernel.live(kind, *live[position])
             else:
-                names[argument.arg] = self.kernel.word(kind, launch.words[place - len(step.places)])
+                names[argument.arg] = self.kernel.scalar(kind, launch.scalars[position - len(step.places)])
         self.shared = max(self.shared, launch.shared)
         wide, high = block
         single = _is_single(launch)
@@ -257,27 +265,27 @@ class _Together:
 
 
 def _is_single(launch: KernelLaunch) -> bool:
-    """Whether a kernel is that of one thread."""
+    """Whether a launch has a single thread."""
     return set(launch.grid) == set(launch.block) == {1}
 
 
-def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
-    """The memory that a step uses, and the types that it has there."""
-    if isinstance(step, Copied):
+def _pointers(step: HostStep) -> Iterable[tuple[Address, str]]:
+    """The addresses that a step uses, with their pointer types."""
+    if isinstance(step, CopyStep):
         kind, _ = _copied_as(step)
         return [(step.target, kind), (step.source, kind)]
     kinds = [kind for kind in step.launch.source.parameters if kind.endswith("*")]
     return list(zip(step.places, kinds, strict=True))
 
 
-def _copied_as(step: Copied) -> tuple[str, int]:
-    """As what memory is copied, and the bytes of one of those: it begins at multiples of 16."""
+def _copied_as(step: CopyStep) -> tuple[str, int]:
+    """The element type and size by which memory is copied; memory begins at multiples of 16."""
     size = next(size for size in (8, 4, 2, 1) if step.size % size == 0)
     return f"u{8 * size}*", size
 
 
 def _shared_bytes(statement: ast.stmt) -> int | None:
-    """Of a statement that makes a shared array its bytes; 0 for one whose size the launch gives."""
+    """The bytes of a shared array that a statement allocates; 0 for a dynamic one."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -288,7 +296,7 @@ def _shared_bytes(statement: ast.stmt) -> int | None:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Gives what a kernel assigns names of its own, and has its threads be those of a block of its own shape."""
+    """Renames a kernel's variables and replaces its thread indices by those of its own block shape."""
 
     def __init__(self, prefix: str, names: dict[str, str], sizes: dict[str, int]) -> None:
         self.prefix, self.names, self.sizes = prefix, names, sizes

@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.program.host_numbers import is_known
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import Address, CopyStep, LaunchStep
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -30,19 +30,19 @@ from nxkernel.types import Type
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program.program_writer import DeviceScope
 
-#: Threads of a block where turns are shared, and how many blocks each multiprocessor has at most.
+#: Threads of a block where iterations are shared, and how many blocks each multiprocessor has at most.
 BLOCK, BLOCKS = 64, 16
-#: How many turns a loop is taken to have of which nobody knows.
-TURNS = 1 << 12
+#: Iterations assumed for a loop whose number of iterations is unknown.
+ASSUMED_ITERATIONS = 1 << 12
 
 
 def loop_title(control: Control) -> str:
-    """What a loop is called, for people."""
-    return "loop" if control.turns is None else f"loop of at most {counted(control.turns, 'turn')}"
+    """A loop's title, for people."""
+    return "loop" if control.max_iterations is None else f"loop of at most {counted(control.max_iterations, 'turn')}"
 
 
-def write_alone(scope: DeviceScope, control: Control) -> None:
-    """Write a loop or branch that threads run each by itself, as one launch."""
+def write_single_thread(scope: DeviceScope, control: Control) -> None:
+    """Write a loop or branch that threads run each by themselves, as one launch."""
     _Outermost(scope, control).write()
 
 
@@ -66,7 +66,7 @@ class _Inside(Arithmetic):
         self.values, self.arrays = dict(values), dict(arrays)
 
     def operand(self, node: Expr) -> Value:
-        """A number that a variable of the kernel holds."""
+        """The variable of a scalar operand."""
         return self.values[self.plan.place[node]]
 
     def array(self, node: Expr) -> str:
@@ -86,12 +86,12 @@ class _Inside(Arithmetic):
 
     def _store(self, node: Expr) -> None:
         index, value, mode = self.stored(node)
-        place, type_ = self.plan.place[node], node.type
+        location, type_ = self.plan.place[node], node.type
         if scalars.is_single(node):
             # An array of one element is a variable, too.
-            self.values[place] = self.joined(self.values[place], value, type_) if mode is StoreMode.ADD else value
+            self.values[location] = self.joined(self.values[location], value, type_) if mode is StoreMode.ADD else value
             return
-        pointer = self.arrays[place]
+        pointer = self.arrays[location]
         if mode is StoreMode.ADD:
             value = self.joined(self.w.load(pointer, index, type_), value, type_)
         self.w.store(pointer, index, value, type_)
@@ -99,23 +99,23 @@ class _Inside(Arithmetic):
     # Loops and branches -----------------------------------------------------------------------------------------
 
     def control(self, control: Control) -> None:
-        """Write a loop or branch inside."""
+        """Write an inner loop or branch."""
         operands = control.node.operands
         values = {k: self.taken(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         arrays = {k: self.array(one) for k, one in enumerate(operands) if k not in values}
         write = self.loop if control.is_loop else self.choice
-        for result, value, place in zip(control.results, write(control, values, arrays), control.shared, strict=True):
+        for result, value, operand in zip(control.results, write(control, values, arrays), control.shared, strict=True):
             if result is None:
                 continue
             if value is not None:
                 self.values[self.plan.place[result]] = value
             else:
-                self.arrays[self.plan.place[result]] = arrays[place]
+                self.arrays[self.plan.place[result]] = arrays[operand]
 
     def loop(
         self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str], step: str = ""
     ) -> list[Value | None]:
-        """Write a loop; gives its results, None for arrays.
+        """Write a loop; its results, None for arrays.
 
         Parameters
         ----------
@@ -149,28 +149,28 @@ class _Inside(Arithmetic):
         return [state.get(k) for k in range(count)]
 
     def choice(self, control: Control, values: Mapping[int, Value], arrays: Mapping[int, str]) -> list[Value | None]:
-        """Write a branch; gives its results, None for arrays."""
+        """Write a branch; its results, None for arrays."""
         w, node = self.w, control.node
         inputs = {Location.input(k - 1): value for k, value in values.items() if k}
         pointers = {Location.input(k - 1): name for k, name in arrays.items()}
-        found: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
+        results: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
         holds = truth(w, values[0], node.operands[0].type)
         for header, plan in zip((f"if {holds}:", "else:"), control.parts, strict=True):
             with w.block(header):
                 side = _Inside(self.kernel, plan, inputs, pointers)
                 side.run()
-                for name, where in zip(found, plan.outputs, strict=True):
+                for name, where in zip(results, plan.outputs, strict=True):
                     if name is not None:
                         for target, part in zip(_parts(name), _parts(side.values[where]), strict=True):
                             w.line(f"{target} = {part}")
                 w.line("pass")
-        return found
+        return results
 
     def _name(self, type_: Type) -> Value:
         return ComplexText(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
 
     def _variable(self, value: Value) -> Value:
-        """A variable that has a value at first."""
+        """A new variable with an initial value."""
         names = [self.w.name("y") for _ in _parts(value)]
         for name, part in zip(names, _parts(value), strict=True):
             self.w.line(f"{name} = {part}")
@@ -182,7 +182,7 @@ def _parts(value: Value) -> tuple[str, ...]:
 
 
 class _Outermost:
-    """Writes the kernel of a loop or branch, and its launch."""
+    """Writes the kernel and launch of a loop or branch."""
 
     def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.control, self.node = scope, control, control.node
@@ -196,11 +196,11 @@ class _Outermost:
         return f"{loop_title(self.control)}, {'its turns shared by threads' if self.shared else 'by one thread'}"
 
     def write(self) -> None:
-        """Write it."""
+        """Write the kernel, and append the launch."""
         scope, control, operands = self.scope, self.control, self.node.operands
         values = {k: self._given(one) for k, one in enumerate(operands) if scalars.is_single(one)}
-        homes = {k: self._home(k, one) for k, one in enumerate(operands) if k not in values}
-        arrays = {k: self.kernel.pointer_to(where, operands[k].type) for k, where in homes.items()}
+        addresses = {k: self._array_address(k, one) for k, one in enumerate(operands) if k not in values}
+        arrays = {k: self.kernel.pointer_to(where, operands[k].type) for k, where in addresses.items()}
         inside = _Inside(self.kernel, scope.plan, {}, {})
         if not self.shared:
             results = (inside.loop if self.is_loop else inside.choice)(control, values, arrays)
@@ -212,33 +212,33 @@ class _Outermost:
         for result in control.results:
             if result is not None:
                 scope.values.pop(scope.plan.place[result], None)
-        record = scope.writer.records.alone(launch, self.node, self.is_loop)
+        record = scope.writer.records.control(launch, self.node, self.is_loop)
         number = scope.writer.records.number(record)
-        scope.add(Launched(launch.title, launch, places, live, nodes=record.nodes, record=number))
+        scope.add(LaunchStep(launch.title, launch, places, live, nodes=record.nodes, record=number))
 
     def _given(self, operand: Expr) -> Value:
-        """A single number that it takes."""
+        """The text of a scalar operand."""
         scope = self.scope
         if is_known(scope.plan, operand, scope.values):
             return self.kernel.number(known_value(scope, operand), operand.type)
         return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
-    def _home(self, place: int, operand: Expr) -> Where:
-        """Where an array is; the state of a loop that is wanted elsewhere gets there first."""
+    def _array_address(self, position: int, operand: Expr) -> Address:
+        """The address of an array operand; loop state is copied first if its result is elsewhere."""
         scope, control = self.scope, self.control
-        if not self.is_loop or place >= self.node.params["state"] or control.shared[place] is not None:
+        if not self.is_loop or position >= self.node.params["state"] or control.shared[position] is not None:
             return scope.where(operand)
-        if control.results[place] is not None:
-            home = scope.where(control.results[place])
+        if control.results[position] is not None:
+            address = scope.where(control.results[position])
         else:
             register, begin = scope.where(control.scratch)
-            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).homes[place]
-            home = register, begin + offset
-        scope.add(Copied("state of a loop", home, scope.where(operand), bytes_of(operand), nodes=[self.node]))
-        return home
+            offset = loop_buffers_of(self.node, control.results, control.parts, control.shared).results[position]
+            address = Address(register, begin + offset)
+        scope.add(CopyStep("state of a loop", address, scope.where(operand), bytes_of(operand), nodes=[self.node]))
+        return address
 
     def _keep(self, values: list[Value | None]) -> None:
-        """Write the results that are single numbers."""
+        """Write the scalar results to memory."""
         for result, value in zip(self.control.results, values, strict=True):
             if result is not None and value is not None:
                 self.w.store(self.kernel.pointer_to(self.scope.where(result), result.type), FIRST, value, result.type)
@@ -246,10 +246,10 @@ class _Outermost:
     def _share(
         self, inside: _Inside, values: Mapping[int, Value], arrays: Mapping[int, str]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Write a loop whose turns threads share; gives grid and block."""
-        w, control, found = self.w, self.control, self.control.independence
-        counter, count = found.counter, self.node.params["state"]
-        start, step = values[counter], self.kernel.word("s64", found.step)
+        """Write a loop whose iterations threads share; grid and block."""
+        w, control, independence = self.w, self.control, self.control.independence
+        counter, count = independence.counter, self.node.params["state"]
+        start, step = values[counter], self.kernel.scalar("s64", independence.step)
         thread = w.let("cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
         mine = w.let(f"{start} + {thread} * {step}")
         further = w.let(f"cuda.gridDim.x * cuda.blockDim.x * {step}")
@@ -259,21 +259,21 @@ class _Outermost:
             with w.block(f"if {thread} == 0:"):
                 after = {k: self._end(values) if k == counter else values[k] for k in wanted}
                 self._keep([after.get(k) for k in range(count)])
-        device, turns = self.scope.writer.device, control.turns or TURNS
+        device, iterations = self.scope.writer.device, control.max_iterations or ASSUMED_ITERATIONS
         block = min(BLOCK, device.threads)
         most = device.multiprocessors * (1 if device.simulated else BLOCKS)
-        return (max(1, min(shapes.ceil_div(turns, block), most)),), (block,)
+        return (max(1, min(shapes.ceil_div(iterations, block), most)),), (block,)
 
     def _end(self, values: Mapping[int, Value]) -> Value:
-        """What the counter is after the loop."""
-        found = self.control.independence
-        condition, start = self.node.params["condition"], values[found.counter]
-        places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-        if found.bound in places:
-            bound = values[places[found.bound]]
+        """The counter's value after the loop."""
+        independence = self.control.independence
+        condition, start = self.node.params["condition"], values[independence.counter]
+        places = {parameter: position for position, parameter in enumerate(condition.parameters)}
+        if independence.bound in places:
+            bound = values[places[independence.bound]]
         else:
-            bound = element_types.literal(found.bound.params["value"], found.bound.type)
-        step = abs(found.step)
-        way = f"{bound} - {start}" if found.step > 0 else f"{start} - {bound}"
-        turns = self.w.let(f"div(maximum({way}, {FIRST}) + s64({step - 1}), s64({step}))")
-        return self.w.let(f"{start} + {turns} * s64({found.step})")
+            bound = element_types.literal(independence.bound.params["value"], independence.bound.type)
+        step = abs(independence.step)
+        way = f"{bound} - {start}" if independence.step > 0 else f"{start} - {bound}"
+        iterations = self.w.let(f"div(maximum({way}, {FIRST}) + s64({step - 1}), s64({step}))")
+        return self.w.let(f"{start} + {iterations} * s64({independence.step})")

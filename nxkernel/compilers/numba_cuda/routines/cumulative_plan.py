@@ -1,16 +1,16 @@
-"""Cumulative sums, products and extremes: which kernels run, on which parts of which lines."""
+"""Cumulative sums, products and extremes: which scan kernels run, on which parts of which lines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.analysis.reduction_table import running_join
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, MemoryArgument
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import scan_kernels
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
 from nxkernel.compilers.numba_cuda.routines.scan_kernels import ITEMS, THREADS, ScanForm
@@ -49,7 +49,7 @@ def _cumulative(node: Expr) -> DeviceRoutine:
 
 
 def _parts(scan: ScanForm, outer: int, length: int, columns: int, along: bool) -> tuple[int, int]:
-    """Into how many parts each line is cut, and how many elements one has."""
+    """The number of parts that each line is cut into, and the elements of a part."""
     if scan.in_order or outer * columns >= (MANY_ROWS if along else MANY_COLUMNS):
         return 1, length
     least, most = (ROW_PART, MOST_ROW_PARTS) if along else (COLUMN_PART, MOST_COLUMN_PARTS)
@@ -59,7 +59,7 @@ def _parts(scan: ScanForm, outer: int, length: int, columns: int, along: bool) -
 
 @dataclass(frozen=True)
 class _Lines:
-    """The launches for lines that are cut into so many parts of so many elements."""
+    """Makes the launches for lines cut into parts."""
 
     node: Expr
     title: str
@@ -76,39 +76,39 @@ class _Lines:
         size = types.compute_type(self.scan.type).size
         return 0 if self.parts == 1 else self.outer * self.parts * self.columns * size
 
-    def of_rows(self, device: Any) -> list[KernelLaunch]:
-        """Rows: a block for each part."""
-        words = (self.length, self.parts, self.part, self.outer * self.parts)
+    def of_rows(self, device: Machine) -> list[KernelLaunch]:
+        """The launches for contiguous lines: one block a part."""
+        scalars = (self.length, self.parts, self.part, self.outer * self.parts)
         block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
-        grid = min(words[-1], MOST_BLOCKS)
-        made = scan_kernels.rows(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_rows, made, words, grid, block)
+        grid = min(scalars[-1], MOST_BLOCKS)
+        kernel = scan_kernels.rows(self.scan, self.parts > 1)
+        return self._launches(scan_kernels.totals_of_rows, kernel, scalars, grid, block)
 
-    def of_columns(self, device: Any) -> list[KernelLaunch]:
-        """Columns: a thread for each part."""
-        words = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
+    def of_columns(self, device: Machine) -> list[KernelLaunch]:
+        """The launches for adjacent columns: one thread a part."""
+        scalars = (self.length, self.columns, self.parts, self.part, self.outer * self.parts * self.columns)
         block = min(THREADS, device.threads)
-        grid = min(ceil_div(words[-1], block), MOST_BLOCKS)
-        made = scan_kernels.columns(self.scan, self.parts > 1)
-        return self._launches(scan_kernels.totals_of_columns, made, words, grid, block)
+        grid = min(ceil_div(scalars[-1], block), MOST_BLOCKS)
+        kernel = scan_kernels.columns(self.scan, self.parts > 1)
+        return self._launches(scan_kernels.totals_of_columns, kernel, scalars, grid, block)
 
     def _launches(
         self,
         totals: Callable[[ScanForm], KernelSource],
-        made: KernelSource,
-        words: Sequence[int],
+        scan_kernel: KernelSource,
+        scalars: Sequence[int],
         grid: int,
         block: int,
     ) -> list[KernelLaunch]:
-        source, target, kept = (self.node.operands[0], 0), (self.node, 0), (None, 0)
+        source, target, kept = (MemoryArgument(one) for one in (self.node.operands[0], self.node, None))
 
-        def launch(kernel: KernelSource, memory: Sequence[Place], what: str) -> KernelLaunch:
+        def launch(kernel: KernelSource, memory: Sequence[MemoryArgument], what: str) -> KernelLaunch:
             title = f"{self.title}, {what}"
-            return KernelLaunch(kernel, memory, words, (grid,), (block,), scratch=self.scratch, title=title)
+            return KernelLaunch(kernel, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title)
 
         if self.parts == 1:
-            return [launch(made, (source, target), "from end to end")]
+            return [launch(scan_kernel, (source, target), "from end to end")]
         return [
             launch(totals(self.scan), (source, kept), f"totals of {self.parts} parts"),
-            launch(made, (source, target, kept), "part by part"),
+            launch(scan_kernel, (source, target, kept), "part by part"),
         ]

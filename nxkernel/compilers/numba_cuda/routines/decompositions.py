@@ -1,4 +1,4 @@
-"""Linear algebra by cuSOLVER and cuBLAS, whole batches of matrices at a time.
+"""Linear algebra on batches of matrices, by cuSOLVER and cuBLAS.
 
 As in :mod:`nxkernel.backends.library_routines` nothing raises: where there is no result, the elements are NaN. What a
 routine reports stays on the device, and nobody waits for it.
@@ -38,10 +38,10 @@ def _cholesky(a: Any) -> Any:
         factor(handle, upper, size, addresses.data.ptr, size, info.data.ptr, len(flat))
     else:
         factor = getattr(cusolver, f"{letter}potrf")
-        room = getattr(cusolver, f"{letter}potrf_bufferSize")(handle, upper, size, flat.data.ptr, size)
-        work = cupy.empty(room, a.dtype)
-        for one, place in _each(flat, info):
-            factor(handle, upper, size, one, size, work.data.ptr, room, place)
+        work_size = getattr(cusolver, f"{letter}potrf_bufferSize")(handle, upper, size, flat.data.ptr, size)
+        work = cupy.empty(work_size, a.dtype)
+        for one, info_address in _each(flat, info):
+            factor(handle, upper, size, one, size, work.data.ptr, work_size, info_address)
     failed = (info != 0).reshape(a.shape[:-2]) | cupy.isnan(_diagonal(x)).any(axis=-1)
     return _nan_where(failed, cupy.tril(x))
 
@@ -81,7 +81,7 @@ _ONE = {letter: np.ones((), char) for char, letter in _LETTERS.items()}
 
 
 def _factored(a: Any) -> tuple[Any, Any, Any]:
-    """What LU decomposition gives for matrices that are kept in columns.
+    """The LU decomposition of matrices in column-major order.
 
     Returns
     -------
@@ -102,10 +102,10 @@ def _factored(a: Any) -> tuple[Any, Any, Any]:
         factor(handle, size, addresses.data.ptr, size, pivots.data.ptr, info.data.ptr, count)
     else:
         factor, handle = getattr(cusolver, f"{letter}getrf"), cupy.cuda.device.get_cusolver_handle()
-        room = getattr(cusolver, f"{letter}getrf_bufferSize")(handle, size, size, packed.data.ptr, size)
-        work = cupy.empty(room, a.dtype)
-        for one, order, place in _each(packed, pivots, info):
-            factor(handle, size, size, one, size, work.data.ptr, order, place)
+        work_size = getattr(cusolver, f"{letter}getrf_bufferSize")(handle, size, size, packed.data.ptr, size)
+        work = cupy.empty(work_size, a.dtype)
+        for one, order, info_address in _each(packed, pivots, info):
+            factor(handle, size, size, one, size, work.data.ptr, order, info_address)
     return packed, pivots, info
 
 
@@ -128,8 +128,8 @@ def _solve(a: Any, b: Any) -> Any:
     else:
         solve, handle = getattr(cusolver, f"{letter}getrs"), cupy.cuda.device.get_cusolver_handle()
         reported = cupy.empty(count, np.int32)
-        for one, order, other, place in _each(packed, pivots, flat, reported):
-            solve(handle, cublas.CUBLAS_OP_N, rows, columns, one, rows, order, other, rows, place)
+        for one, order, other, info_address in _each(packed, pivots, flat, reported):
+            solve(handle, cublas.CUBLAS_OP_N, rows, columns, one, rows, order, other, rows, info_address)
     return _nan_where((info > 0).reshape(a.shape[:-2]), cupy.swapaxes(x, -1, -2))
 
 
@@ -150,8 +150,8 @@ def _determinant(a: Any) -> Any:
     swaps = (pivots != cupy.arange(1, a.shape[-1] + 1, dtype=np.int32)).sum(axis=-1)
     # A product of what is large and what is small may leave the range before it is done; a sum of logarithms does not.
     sign = (1 - 2 * (swaps % 2)) * (diagonal / size).prod(axis=-1)
-    found = sign * cupy.exp(cupy.log(size).sum(axis=-1))
-    return cupy.where(info > 0, found.dtype.type(0), found).reshape(a.shape[:-2])
+    determinant = sign * cupy.exp(cupy.log(size).sum(axis=-1))
+    return cupy.where(info > 0, determinant.dtype.type(0), determinant).reshape(a.shape[:-2])
 
 
 @by_library(p.lu, "cuSOLVER")
@@ -194,7 +194,9 @@ def _svd(a: Any, *, full_matrices: bool) -> tuple[Any, Any, Any]:
 
 
 def _finite(a: Any, read: Any) -> tuple[Any, Any]:
-    """Matrices with which an iteration ends: zeros for one of which what is read is not finite, and which those are."""
+    """The matrices with zeros in place of those whose read part is not finite, for which iterations may not end; and
+    which those are.
+    """
     import cupy
 
     failed = ~cupy.isfinite(read).all(axis=(-2, -1))
@@ -202,7 +204,7 @@ def _finite(a: Any, read: Any) -> tuple[Any, Any]:
 
 
 def _addresses(matrices: Any) -> Any:
-    """The addresses of the matrices of a batch, on the device."""
+    """The device array of the addresses of a batch's matrices."""
     import cupy
 
     step, first = matrices[0].nbytes, matrices.data.ptr
@@ -220,8 +222,8 @@ def _diagonal(matrices: Any) -> Any:
     return cupy.diagonal(matrices, axis1=-2, axis2=-1)
 
 
-def _nan_where(failed: Any, found: Any, axes: int = 2) -> Any:
-    """The results, with NaN for the matrices of a batch that have none."""
+def _nan_where(failed: Any, results: Any, axes: int = 2) -> Any:
+    """The results, with NaN for the matrices that failed."""
     import cupy
 
-    return cupy.where(failed[(..., *[None] * axes)], found.dtype.type(np.nan), found)
+    return cupy.where(failed[(..., *[None] * axes)], results.dtype.type(np.nan), results)

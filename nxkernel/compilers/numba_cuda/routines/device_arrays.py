@@ -1,4 +1,4 @@
-"""Device arrays as array objects that libraries take: CuPy's on a GPU, NumPy's in the simulator."""
+"""Device arrays as arrays of the libraries: CuPy's on a GPU, NumPy's in the simulator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def at_address(pointer: int, shape: Sequence[int], dtype: np.dtype, steps: Sequence[int] | None = None) -> np.ndarray:
-    """What lies from an address of the host on, where the memory of simulated devices is, to be read and written.
+    """A writable NumPy view of memory at a host address, where simulated devices have theirs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def at_address(pointer: int, shape: Sequence[int], dtype: np.dtype, steps: Seque
 
 
 def on_gpu(array: DeviceArray) -> Any:
-    """An array of a GPU as CuPy sees it, which may be written into; bf16 as its bits, in u16.
+    """A writable CuPy view of an array of a GPU; bf16 as u16 bits.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def on_gpu(array: DeviceArray) -> Any:
 
 
 def is_bf16(dtype: np.dtype) -> bool:
-    """Whether a type of elements is bf16, of which CuPy knows nothing."""
+    """Whether a dtype is bf16, which CuPy does not know."""
     return dtype.name == "bfloat16"
 
 
 def widened(array: Any, dtype: np.dtype) -> Any:
-    """A CuPy array in the type that arithmetic runs in: f16 and bf16 in f32.
+    """A CuPy array in the type of arithmetic: f32 for f16 and bf16.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def widened(array: Any, dtype: np.dtype) -> Any:
     return array.astype(np.float32) if dtype == np.float16 else array
 
 
-def settle(place: Any, dtype: np.dtype, value: Any) -> None:
-    """Write a CuPy array into a place, rounded to the type of that.
+def settle(target: Any, dtype: np.dtype, value: Any) -> None:
+    """Write a CuPy array into a destination, rounded to its type.
 
     Parameters
     ----------
-    place : cupy.ndarray
+    target : cupy.ndarray
         Of bf16 the bits.
     dtype : numpy.dtype
         Of its elements.
@@ -95,7 +95,7 @@ def settle(place: Any, dtype: np.dtype, value: Any) -> None:
         In any type that becomes it.
     """
     if not is_bf16(dtype):
-        place[...] = value
+        target[...] = value
         return
     import cupy
 
@@ -103,4 +103,4 @@ def settle(place: Any, dtype: np.dtype, value: Any) -> None:
     rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
     # A carry out of the digits of a NaN would make it an infinity or zero.
     nan = (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
-    place[...] = cupy.where(nan, (bits >> np.uint32(16)) | np.uint32(0x40), rounded).astype(np.uint16)
+    target[...] = cupy.where(nan, (bits >> np.uint32(16)) | np.uint32(0x40), rounded).astype(np.uint16)

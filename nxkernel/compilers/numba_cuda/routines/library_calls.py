@@ -1,4 +1,4 @@
-"""Calls of NVIDIA's libraries on a GPU, and what to say when one is not there or finds no memory."""
+"""Calls of NVIDIA's libraries, and errors for missing libraries or memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel.backends.cuda import faults
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.errors import CudaUnavailableError, DeviceMemoryError, message
 from nxkernel.messages.quantities import amount
 
 
-def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
-    """Let a library compute on a GPU; twice where it finds no memory until what is kept for later is given back.
+def compute_on(device: Device, library: str, work: Callable[[], Any]) -> Any:
+    """Run a library computation on a GPU; if memory is short, again after freeing cached memory.
 
     Parameters
     ----------
@@ -59,21 +60,21 @@ def compute_on(device: Any, library: str, work: Callable[[], Any]) -> Any:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether an error is CuPy's for a pool without memory, or a library's for a device without."""
+    """Whether an error means that a pool, or the device, is out of memory."""
     return isinstance(error, MemoryError) or "ALLOC_FAILED" in str(error)
 
 
-def _too_little(device: Any, library: str, error: Exception) -> DeviceMemoryError:
+def _too_little(device: Device, library: str, error: Exception) -> DeviceMemoryError:
     asked = getattr(error, "_size", 0)
     if asked:
         return faults.out_of_memory(device, asked)
     memory = device.memory
     free, total, used = map(amount, (memory.free, memory.total, memory.used))
-    found = DeviceMemoryError(
+    memory_error = DeviceMemoryError(
         message(
             f"{library} finds too little memory to work with on {device.name}: {free}B of {total}B are free.",
             f"Arrays that are in use hold {used}B; nx.backend_deallocate(t) gives a tensor's memory back at once.",
         )
     )
-    found.used, found.total = memory.used, memory.total
-    return found
+    memory_error.used, memory_error.total = memory.used, memory.total
+    return memory_error

@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS, read as they lie in memory; NumPy stands in for it on a simulated device."""
+"""Matrix products by cuBLAS, in the operands' own memory layout; by NumPy on a simulated device."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.analysis.matrix_products import Matrix, Product
 from nxkernel.compilers.numba_cuda.routines.device_arrays import at_address
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
@@ -29,13 +30,13 @@ _MOST = 65_535
 
 
 class _Options:
-    """How exact products are; set by :func:`allow_tf32`."""
+    """The precision of products; set by :func:`allow_tf32`."""
 
     tf32 = False
 
 
 def allow_tf32(allowed: bool) -> bool:
-    """Say whether products of f32 may round their operands to 10 binary digits, which is several times as fast.
+    """Set whether f32 products may round operands to TF32 (10 bits of mantissa), which is several times as fast.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def allow_tf32(allowed: bool) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ProductCall:
-    """A batch of products of matrices, ready to be run on memory that each run names.
+    """A batch of matrix products, run on memory given in each run.
 
     Parameters
     ----------
@@ -72,14 +73,14 @@ class ProductCall:
 
     @property
     def title(self) -> str:
-        """What it does, for people."""
+        """What the call does, for people."""
         product = self.product
         batch = f"{product.batch} x " if product.batch > 1 else ""
         sides = f"[{product.rows}, {product.depth}] x [{product.depth}, {product.columns}]"
         return f"matrix product {batch}{sides} of {product.type} by cuBLAS"
 
-    def run(self, device: Any, left: int, right: int, result: int) -> None:
-        """Multiply; on a GPU it ends later.
+    def run(self, device: Device, left: int, right: int, result: int) -> None:
+        """Queue the product.
 
         Parameters
         ----------
@@ -105,7 +106,7 @@ class ProductCall:
         compute_on(device, "cuBLAS", work)
 
     def _calls(self, left: int, right: int, result: int) -> Iterator[tuple[int, ...]]:
-        """The arguments of each call.
+        """The arguments of each cuBLAS call.
 
         Matrices lie in rows; cuBLAS keeps them in columns, so the transposed product is asked for: C' = B' A'.
         """
@@ -144,13 +145,13 @@ class ProductCall:
         dtype, wide = product.type.dtype, types.compute_type(product.type).dtype
         a = _side(product.left, left, product.batch, product.rows, product.depth, dtype)
         b = _side(product.right, right, product.batch, product.columns, product.depth, dtype)
-        place = at_address(result, (product.batch, product.rows, product.columns), dtype)
+        target = at_address(result, (product.batch, product.rows, product.columns), dtype)
         with np.errstate(all="ignore"):
-            place[...] = np.matmul(a.astype(wide), b.astype(wide).swapaxes(1, 2))
+            target[...] = np.matmul(a.astype(wide), b.astype(wide).swapaxes(1, 2))
 
 
 def _side(matrix: Matrix, pointer: int, batch: int, rows: int, depth: int, dtype: np.dtype) -> np.ndarray:
-    """A side of a simulated product: [batch, rows, depth]."""
+    """An operand of a simulated product as an array: [batch, rows, depth]."""
     steps = (1, matrix.step) if matrix.turned else (matrix.step, 1)
     return at_address(pointer, (batch, rows, depth), dtype, (matrix.batch_step, *steps))
 
@@ -165,7 +166,7 @@ def _computed_in(type_: Type) -> int:
 
 @functools.cache
 def _scalars(type_: Type) -> np.ndarray:
-    """One and zero, of the type that is computed in, where they stay."""
+    """One and zero in the type of arithmetic, kept alive."""
     return np.array([1, 0], types.compute_type(type_).dtype)
 
 
@@ -177,7 +178,7 @@ def _numbers(type_: Type) -> tuple[int, int]:
 
 @contextmanager
 def _exactness(cublas: Any, handle: int, type_: Type) -> Iterator[None]:
-    """Whatever others asked of the same handle: f32 in full, and sums of halves in f32 to the end."""
+    """A context in which a cuBLAS handle computes f32 in full precision and accumulates halves in f32."""
     wanted = _WIDE_REDUCTIONS if type_.bits == 16 else _DEFAULT_MATH
     before = cublas.getMathMode(handle)
     if before == wanted:

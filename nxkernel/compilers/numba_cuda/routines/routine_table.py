@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
+from nxkernel.backends.cuda.device_interface import Device
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import device_arrays
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
 from nxkernel.errors import CompilationError, message
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DeviceRoutine:
-    """How a whole operation runs.
+    """How an opaque operation runs on a GPU.
 
     Parameters
     ----------
@@ -45,17 +47,17 @@ class DeviceRoutine:
 
     node: Expr
     title: str
-    kernels: Callable[[Any], Sequence[KernelLaunch]] | None = None
+    kernels: Callable[[Machine], Sequence[KernelLaunch]] | None = None
     scratch: int = 0
     capturable: bool = False
 
     @property
     def library(self) -> str:
-        """The library that does it; empty where our own kernels do."""
+        """The name of the library that computes it; empty for kernels of ours."""
         return "" if self.kernels else LIBRARIES[self.node.primitive][0]
 
-    def launches(self, device: Any) -> list[KernelLaunch]:
-        """What is launched on a device: nothing where a library does it.
+    def launches(self, device: Device) -> list[KernelLaunch]:
+        """The launches on a device; empty if a library computes it.
 
         Parameters
         ----------
@@ -69,12 +71,12 @@ class DeviceRoutine:
 
     def run(
         self,
-        device: Any,
+        device: Device,
         operands: Sequence[DeviceArray],
         results: Sequence[DeviceArray | None],
         scratch: DeviceArray | None = None,
     ) -> None:
-        """Let the library do it: read the operands, write the results. On a GPU it may end later.
+        """Have the library compute the results; on a GPU it may finish later.
 
         Parameters
         ----------
@@ -88,24 +90,24 @@ class DeviceRoutine:
         node = self.node
         if device.simulated or not all(array.size for array in operands):
             # For matrices without elements, too, of which libraries want to know nothing.
-            given = [array.host() for array in operands]
-            for place, value in _wanted(node, results, MEANING[node.primitive](node.spec, *given, **node.params)):
-                device.write(place.pointer, value)
+            inputs = [array.host() for array in operands]
+            for target, value in _wanted(node, results, MEANING[node.primitive](node.spec, *inputs, **node.params)):
+                device.write(target.pointer, value)
             return
         library, function = LIBRARIES[node.primitive]
 
         def work() -> None:
             wide = [device_arrays.widened(device_arrays.on_gpu(array), array.dtype) for array in operands]
-            for place, value in _wanted(node, results, function(*wide, **node.params)):
-                device_arrays.settle(device_arrays.on_gpu(place), place.dtype, value)
+            for target, value in _wanted(node, results, function(*wide, **node.params)):
+                device_arrays.settle(device_arrays.on_gpu(target), target.dtype, value)
 
         compute_on(device, library, work)
 
 
-def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> list[tuple[DeviceArray, Any]]:
-    """The results that somebody needs, and what was found for them."""
-    values = found if type(node.spec) is tuple else (found,)
-    return [(place, x) for place, x in zip(results, values, strict=True) if place is not None and place.size]
+def _wanted(node: Expr, results: Sequence[DeviceArray | None], computed: Any) -> list[tuple[DeviceArray, Any]]:
+    """The results that are needed, paired with the arrays that were computed for them."""
+    values = computed if type(node.spec) is tuple else (computed,)
+    return [(target, x) for target, x in zip(results, values, strict=True) if target is not None and target.size]
 
 
 #: For each primitive that a library computes the library's name, and a function of CuPy arrays that gives CuPy arrays
@@ -117,7 +119,7 @@ ROUTINES: dict[Primitive, Callable[[Expr], DeviceRoutine]] = {}
 
 
 def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
-    """Register what a library does for a primitive.
+    """A decorator that registers how a library computes a primitive.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
 
 
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
-    """Register the function that gives the routines of primitives."""
+    """A decorator that registers the function which makes the routine of some primitives."""
 
     def register(function: Callable[[Expr], DeviceRoutine]) -> Callable[[Expr], DeviceRoutine]:
         for primitive in primitives:
@@ -146,8 +148,8 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
 
 
 def _of_library(node: Expr) -> DeviceRoutine:
-    given = ", ".join(str(operand.spec) for operand in node.operands[:1])
-    return DeviceRoutine(node, f"{node.primitive.name} of {given} by {LIBRARIES[node.primitive][0]}")
+    operands = ", ".join(str(operand.spec) for operand in node.operands[:1])
+    return DeviceRoutine(node, f"{node.primitive.name} of {operands} by {LIBRARIES[node.primitive][0]}")
 
 
 @routine(p.njit_call)
@@ -161,7 +163,7 @@ def _refused(node: Expr) -> DeviceRoutine:
 
 
 def routine_of(node: Expr) -> DeviceRoutine:
-    """How an opaque operation runs: what a planner asks for.
+    """The routine of an opaque operation, for the planner.
 
     Parameters
     ----------

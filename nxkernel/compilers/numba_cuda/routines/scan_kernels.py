@@ -1,4 +1,4 @@
-"""The kernels of cumulative sums, products and extremes: their text.
+"""The source of scan kernels: cumulative sums, products and extremes.
 
 A line is cut into parts where there are too few lines to keep a device busy. Then one kernel says what each part
 amounts to, and another walks through each part from what the ones before amount to. Every sum is taken in an order
@@ -27,12 +27,12 @@ from nxkernel.types import Type
 #: Elements that a thread takes from a tile, and the most threads that share one.
 ITEMS, THREADS = 8, 256
 #: Room for a tile; a gap after every eight elements, so that threads read from different banks.
-_ROOM = THREADS * (ITEMS + 1)
+_TILE_SIZE = THREADS * (ITEMS + 1)
 
 
 @dataclass(frozen=True)
 class ScanForm:
-    """What decides the code of the kernels.
+    """Everything that decides the code of scan kernels.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class ScanForm:
     in_order: bool
 
     def combined(self, left: Value, right: Value) -> Value:
-        """What two values amount to."""
+        """The text of two values joined."""
         kind = register_type(self.type)
         if isinstance(left, ComplexText):
             re = f"{left.re} * {right.re} - {left.im} * {right.im}"
@@ -63,13 +63,13 @@ class ScanForm:
 
     @property
     def place(self) -> str:
-        """Where in its line the element number `at` is."""
+        """The text of the position in its line of the element number `at`."""
         return "length - 1 - at" if self.backwards else "at"
 
 
 @functools.lru_cache(256)
 def totals_of_rows(scan: ScanForm) -> KernelSource:
-    """What each part of rows amounts to: a block for each part, whose threads take every so many-th element."""
+    """The kernel of the totals of parts of rows: one block a part, whose threads take elements in strides."""
     text = f"""
 def scan_totals(source, totals, length, parts, part, tasks):
     sums = cuda.shared.array({THREADS}, {_dtype(scan.type)})
@@ -101,7 +101,7 @@ def scan_totals(source, totals, length, parts, part, tasks):
 
 
 def _folded(scan: ScanForm, count: str) -> str:
-    """Lines that combine what the first so many threads have in `sums` into the first of these."""
+    """Statements that join the first `count` threads' values in `sums` into the first one."""
     return f"""active = {count}
 if active > threads:
     active = threads
@@ -115,10 +115,10 @@ while active > 1:
 
 @functools.lru_cache(256)
 def rows(scan: ScanForm, cut: bool) -> KernelSource:
-    """Rows, or parts of rows where they are cut: a block for each, which goes from tile to tile."""
+    """The kernel of rows, or parts of rows if `cut`: one block each, tile by tile."""
     text = f"""
 def scan_rows(source, target{", totals" if cut else ""}, length, parts, part, tasks):
-    tile = cuda.shared.array({_ROOM}, {_dtype(scan.type)})
+    tile = cuda.shared.array({_TILE_SIZE}, {_dtype(scan.type)})
     sums = cuda.shared.array({THREADS}, {_dtype(scan.type)})
     t = cuda.threadIdx.x
     threads = cuda.blockDim.x
@@ -159,7 +159,7 @@ def scan_rows(source, target{", totals" if cut else ""}, length, parts, part, ta
 
 
 def _carried(scan: ScanForm) -> str:
-    """Lines by which a block finds what the parts before its own amount to."""
+    """Statements by which a block computes the total of the parts before its own."""
     return f"""if number > 0:
     if t < number:
         total = totals[row * parts + t]
@@ -176,7 +176,7 @@ def _carried(scan: ScanForm) -> str:
 
 
 def _in_order(scan: ScanForm) -> str:
-    """Lines by which one thread walks through a tile."""
+    """Statements by which one thread scans a tile in order."""
     return f"""if t == 0:
     for k in range(count):
         value = tile[k + (k >> 3)]
@@ -189,7 +189,7 @@ cuda.syncthreads()"""
 
 
 def _by_all(scan: ScanForm) -> str:
-    """Lines by which each thread walks through its elements of a tile, then all find what was before each."""
+    """Statements by which each thread scans its elements of a tile, and all add the totals before theirs."""
     return f"""own = t * {ITEMS}
 mine = count - own
 if mine > {ITEMS}:
@@ -228,7 +228,7 @@ cuda.syncthreads()"""
 
 @functools.lru_cache(256)
 def totals_of_columns(scan: ScanForm) -> KernelSource:
-    """What each part of columns that lie beside one another amounts to: a thread for each."""
+    """The kernel of the totals of parts of adjacent columns: one thread a part."""
     text = f"""
 def scan_column_totals(source, totals, length, columns, parts, part, tasks):
 {_WALK}
@@ -241,7 +241,7 @@ def scan_column_totals(source, totals, length, columns, parts, part, tasks):
 
 @functools.lru_cache(256)
 def columns(scan: ScanForm, cut: bool) -> KernelSource:
-    """Columns that lie beside one another, or parts of them where they are cut: a thread walks down each."""
+    """The kernel of adjacent columns, or parts of them if `cut`: one thread each."""
     if scan.type.is_complex:
         return _complex_columns(scan)
     before = f"""if number > 0:
@@ -268,7 +268,7 @@ def scan_columns(source, target{", totals" if cut else ""}, length, columns, par
 
 def _complex_columns(scan: ScanForm) -> KernelSource:
     value = load("source", f"base + ({scan.place}) * columns", scan.type)
-    made = scan.combined(ComplexText("re", "im"), ComplexText("other_re", "other_im"))
+    joined = scan.combined(ComplexText("re", "im"), ComplexText("other_re", "other_im"))
     write = "\n".join(store("target", f"base + ({scan.place}) * columns", ComplexText("re", "im"), scan.type))
     text = f"""
 def scan_columns(source, target, length, columns, parts, part, tasks):
@@ -281,8 +281,8 @@ def scan_columns(source, target, length, columns, parts, part, tasks):
         while at < end:
             other_re = {value.re}
             other_im = {value.im}
-            product = {made.re}
-            im = {made.im}
+            product = {joined.re}
+            im = {joined.im}
             re = product
 {indent(write, " " * 12)}
             at += 1
@@ -305,7 +305,7 @@ _WALK = """    task = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
 
 
 def _walked(scan: ScanForm) -> str:
-    """Lines that walk down a part of a column and keep only what it amounts to."""
+    """Statements that reduce a part of a column to its total."""
     element = _loaded(scan, f"base + ({scan.place}) * columns")
     return f"""at = first
 total = {element}
@@ -324,17 +324,17 @@ def _stored(scan: ScanForm, index: str, value: str) -> str:
 
 
 def _held(type_: Type) -> Type:
-    """Truth values are numbers 0 and 1 here."""
+    """The type that values are held in: numbers for truth values."""
     return types.u8 if type_ is types.bool_ else type_
 
 
 def _dtype(type_: Type) -> str:
-    """The type of shared memory that holds values."""
+    """The NumPy type of shared memory for values."""
     return f"np.{types.normalize(register_type(_held(type_))).dtype.name}"
 
 
-def _source(name: str, text: str, scan: ScanForm, elements: int, words: int, totals: bool = True) -> KernelSource:
-    """A source whose pointers are so many to elements, and then perhaps one to totals."""
+def _source(name: str, text: str, scan: ScanForm, elements: int, scalars: int, totals: bool = True) -> KernelSource:
+    """A kernel source with `elements` pointers to elements and perhaps one to totals."""
     memory = [memory_type(scan.type)] * elements + [f"{register_type(_held(scan.type))}*"] * totals
     lines = [line for line in text.splitlines() if line.strip()]
-    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * scalars))

@@ -1,4 +1,4 @@
-"""The kernels that sort: their text.
+"""The source of sort kernels.
 
 An element becomes an unsigned number, its key, whose order is the one that is asked for. Short rows are sorted within
 a block by a network that compares pairs. Long ones are sorted by digits of their keys, from the lowest to the highest,
@@ -25,14 +25,14 @@ ITEMS, THREADS = 8, 256
 #: Bits of a digit, and how many digits there are.
 DIGIT, DIGITS = 4, 16
 #: Room for a tile and for the counts of all threads; gaps, so that threads read from different banks.
-_ROOM, _COUNTS = THREADS * (ITEMS + 1), THREADS * (DIGITS + 1)
+_TILE_SIZE, _COUNTS = THREADS * (ITEMS + 1), THREADS * (DIGITS + 1)
 #: Where the element `at` of a tile is in shared memory.
 _GAP = "at + (at >> 3)"
 
 
 @dataclass(frozen=True)
 class DeviceOrder:
-    """What is sorted, and what it gives.
+    """What is sorted, by which order, and whether elements or indices are wanted.
 
     Parameters
     ----------
@@ -52,25 +52,27 @@ class DeviceOrder:
 
     @property
     def key(self) -> Type:
-        """The type of keys: as wide as elements."""
+        """The type of sort keys, as wide as elements."""
         return types.normalize(f"u{8 * self.type.size}")
 
     @property
     def paired(self) -> bool:
-        """Whether the place of an element goes with its key: asked for, or to tell apart what is equal in order."""
+        """Whether an index goes with each key: because it is asked for, or to restore elements that keys cannot
+        distinguish.
+        """
         return self.index is not None or self.type.is_float
 
     @property
     def passes(self) -> int:
-        """How many digits a key has."""
+        """The number of digits of a key."""
         return 1 if self.type is types.bool_ else self.key.bits // DIGIT
 
     def number(self, value: int) -> str:
-        """A key as text."""
+        """A key constant as text."""
         return literal(value, self.key)
 
     def keyed(self, name: str) -> str:
-        """Lines that make the key of the bits of an element, which have this name."""
+        """Statements that turn the bits of an element, in variable `name`, into its key."""
         top, every = self.number(1 << (self.key.bits - 1)), self.number((1 << self.key.bits) - 1)
         size = f"{self.key}({name} & {self.number((1 << (self.key.bits - 1)) - 1)})"
         lines = []
@@ -91,7 +93,7 @@ class DeviceOrder:
         return "\n".join(lines)
 
     def restored(self, name: str, bits: str) -> str:
-        """Lines that make the bits of an element of its key; `bits` reads them where a key does not tell them."""
+        """Statements that turn a key back into an element's bits; `bits` reads those that keys cannot distinguish."""
         top, every = self.number(1 << (self.key.bits - 1)), self.number((1 << self.key.bits) - 1)
         lines = [f"{name} = {self.key}({name} ^ {every})"] if self.descending else []
         if self.type.is_float:
@@ -109,13 +111,13 @@ class DeviceOrder:
 
     @property
     def written(self) -> str:
-        """The type of the parameter that points to what is written: of elements the bits."""
+        """The type of the output pointer: elements as bits, or indices."""
         return f"{self.index or self.key}*"
 
 
 @functools.lru_cache(64)
 def network(order: DeviceOrder) -> KernelSource:
-    """Short rows, several in a block, by a network of comparisons that makes runs of twice the length again and again.
+    """The kernel of a sorting network for short rows, several a block.
 
     Rows are filled up to a power of two with places behind the last.
     """
@@ -197,7 +199,7 @@ _PART = """    t = cuda.threadIdx.x
 
 
 def _read(order: DeviceOrder, first: bool, at: str) -> str:
-    """Lines that get a key: in the first pass from an element, later from where keys are, row by row."""
+    """Statements that load a key: from an element in the first pass, from earlier keys later."""
     if not first:
         return f"key = source[row * length + {at}]"
     return f"key = source[base + ({at}) * columns]\n{order.keyed('key')}"
@@ -205,7 +207,7 @@ def _read(order: DeviceOrder, first: bool, at: str) -> str:
 
 @functools.lru_cache(64)
 def count(order: DeviceOrder, first: bool) -> KernelSource:
-    """How often each digit is in each part of a row; all parts of the lowest digit come first.
+    """The kernel that counts each digit value in each part of a row.
 
     Parameters
     ----------
@@ -241,7 +243,7 @@ def sort_count(source, counts, length, columns, parts, part, shift, tasks):
 
 @functools.lru_cache(8)
 def offsets(place: Type) -> KernelSource:
-    """Where the first of each digit of each part goes in its row: sums of the counts before; a block for each row."""
+    """The kernel that turns counts into start positions in a row, by a running sum: one block a row."""
     text = f"""
 def sort_offsets(counts, length, rows):
     sums = cuda.shared.array({THREADS}, np.{place.dtype.name})
@@ -272,7 +274,7 @@ def sort_offsets(counts, length, rows):
 
 
 def _running(type_: Type) -> str:
-    """Lines that make of what each thread has in `sums` the sum of what it and those before have."""
+    """Statements that turn the threads' values in `sums` into a running sum."""
     return f"""step = 1
 while step < threads:
     more = {type_}(0)
@@ -286,7 +288,7 @@ while step < threads:
 
 @functools.lru_cache(64)
 def move(order: DeviceOrder, first: bool, last: bool) -> KernelSource:
-    """Keys, and the places that go with them, to where their digits say; what has equal digits keeps its order.
+    """The kernel that moves keys, and indices with them, to where their digits say; stable.
 
     Parameters
     ----------
@@ -316,8 +318,8 @@ def move(order: DeviceOrder, first: bool, last: bool) -> KernelSource:
             write += f"\nnew[row * length + to] = places[{_GAP}]"
     text = f"""
 def sort_move({", ".join(memory)}, length, columns, parts, part, shift, tasks):
-    keys = cuda.shared.array({_ROOM}, np.{key.dtype.name})
-    {f"places = cuda.shared.array({_ROOM}, np.{place.dtype.name})" if paired else ""}
+    keys = cuda.shared.array({_TILE_SIZE}, np.{key.dtype.name})
+    {f"places = cuda.shared.array({_TILE_SIZE}, np.{place.dtype.name})" if paired else ""}
     ranks = cuda.shared.array({_COUNTS}, np.uint16)
     sums = cuda.shared.array({THREADS}, np.uint16)
     starts = cuda.shared.array({DIGITS + 1}, np.uint16)
@@ -400,10 +402,10 @@ def sort_move({", ".join(memory)}, length, columns, parts, part, shift, tasks):
 
 
 def _digit(key: str) -> str:
-    """The digit of a key, as an index."""
+    """The text of a key's digit."""
     return f"s64((u64({key}) >> u64(shift)) & u64({DIGITS - 1}))"
 
 
-def _source(name: str, text: str, memory: tuple[str, ...], words: int) -> KernelSource:
+def _source(name: str, text: str, memory: tuple[str, ...], scalars: int) -> KernelSource:
     lines = [line for line in text.splitlines() if line.strip()]
-    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * scalars))

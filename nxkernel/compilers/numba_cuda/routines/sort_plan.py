@@ -1,15 +1,15 @@
-"""Sorting: which kernels run, on which parts of which rows."""
+"""Planning of sorts on a GPU: which kernels run, on which parts of which rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, MemoryArgument
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
 from nxkernel.compilers.numba_cuda.routines import sort_kernels
 from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
 from nxkernel.compilers.numba_cuda.routines.sort_kernels import DIGIT, DIGITS, ITEMS, NETWORK, THREADS, DeviceOrder
@@ -48,7 +48,7 @@ def _sorting(node: Expr) -> DeviceRoutine:
 
 @dataclass(frozen=True)
 class _SortLaunches:
-    """The launches for so many rows of a length, of which so many lie side by side."""
+    """Makes the launches that sort rows of a length."""
 
     node: Expr
     title: str
@@ -57,32 +57,32 @@ class _SortLaunches:
     length: int
     columns: int
 
-    def by_network(self, device: Any) -> list[KernelLaunch]:
-        """Several short rows in each block."""
+    def by_network(self, device: Machine) -> list[KernelLaunch]:
+        """One launch that sorts several short rows a block."""
         power = 1 << max(self.length - 1, 1).bit_length()
         group = max(1, min(_SHARED // power, self.rows))
         block = min(device.threads, max(32, group * power // 2))
-        words = (self.length, self.columns, power, group, self.rows)
+        scalars = (self.length, self.columns, power, group, self.rows)
         grid = min(ceil_div(self.rows, group), MOST_BLOCKS)
-        memory = ((self.node.operands[0], 0), (self.node, 0))
+        memory = (MemoryArgument(self.node.operands[0]), MemoryArgument(self.node))
         title = f"{self.title} by a network of comparisons"
-        return [KernelLaunch(sort_kernels.network(self.order), memory, words, (grid,), (block,), title=title)]
+        return [KernelLaunch(sort_kernels.network(self.order), memory, scalars, (grid,), (block,), title=title)]
 
     @property
     def parts(self) -> int:
-        """Into how many parts each row is cut."""
+        """The number of parts that each row is cut into."""
         return ceil_div(self.length, self.part)
 
     @property
     def part(self) -> int:
-        """How many elements a part has."""
+        """The number of elements of a part."""
         return ceil_div(self.length, min(MOST_PARTS, ceil_div(self.length, PART)))
 
     @property
     def places(self) -> dict[str, int]:
-        """Where in the scratch memory counts are, and what goes from pass to pass, by turning; and where it ends."""
+        """The offsets in scratch memory of the counts and of the double-buffered keys and indices, and its size."""
         order, count = self.order, self.rows * self.length
-        found, end = {}, 0
+        offsets, end = {}, 0
         sizes = {"counts": self.rows * DIGITS * self.parts * order.place.size}
         between = order.passes - 1
         for turn in range(min(between, 2)):
@@ -90,42 +90,44 @@ class _SortLaunches:
             if order.paired:
                 sizes[f"places {turn}"] = count * order.place.size
         for name, size in sizes.items():
-            found[name] = end
+            offsets[name] = end
             end += ceil_div(size, 256) * 256
-        return {**found, "end": end}
+        return {**offsets, "end": end}
 
     @property
     def scratch(self) -> int:
-        """Bytes of all of it."""
+        """Bytes of scratch memory."""
         return self.places["end"]
 
-    def by_digits(self, device: Any) -> list[KernelLaunch]:
+    def by_digits(self, device: Machine) -> list[KernelLaunch]:
         """Three launches for each digit, from the lowest."""
         order, places, passes = self.order, self.places, self.order.passes
-        operand, result = (self.node.operands[0], 0), (self.node, 0)
+        operand, result = MemoryArgument(self.node.operands[0]), MemoryArgument(self.node)
         block, tasks = min(THREADS, device.threads), self.rows * self.parts
-        counts = (None, places["counts"])
-        made = []
+        counts = MemoryArgument(None, places["counts"])
+        launches = []
 
-        def launch(source: KernelSource, memory: Sequence[Place], words: Sequence[int], blocks: int, what: str) -> None:
+        def launch(
+            source: KernelSource, memory: Sequence[MemoryArgument], scalars: Sequence[int], blocks: int, what: str
+        ) -> None:
             title = f"{self.title}, digit {number + 1} of {passes}: {what}"
             grid = min(blocks, MOST_BLOCKS)
-            made.append(KernelLaunch(source, memory, words, (grid,), (block,), scratch=self.scratch, title=title))
+            launches.append(KernelLaunch(source, memory, scalars, (grid,), (block,), scratch=self.scratch, title=title))
 
         for number in range(passes):
             first, last = number == 0, number == passes - 1
-            words = (self.length, self.columns, self.parts, self.part, DIGIT * number, tasks)
-            old, new = ((None, places.get(f"keys {turn % 2}", 0)) for turn in (number - 1, number))
+            scalars = (self.length, self.columns, self.parts, self.part, DIGIT * number, tasks)
+            old, new = (MemoryArgument(None, places.get(f"keys {turn % 2}", 0)) for turn in (number - 1, number))
             source = operand if first else old
-            launch(sort_kernels.count(order, first), (source, counts), words, tasks, "count")
+            launch(sort_kernels.count(order, first), (source, counts), scalars, tasks, "count")
             launch(sort_kernels.offsets(order.place), (counts,), (DIGITS * self.parts, self.rows), self.rows, "offsets")
             memory = [source]
             if order.paired and not first:
-                memory.append((None, places[f"places {(number - 1) % 2}"]))
+                memory.append(MemoryArgument(None, places[f"places {(number - 1) % 2}"]))
             memory += [counts, result if last else new]
             if last and order.type.is_float and not order.index:
                 memory.append(operand)
             elif not last and order.paired:
-                memory.append((None, places[f"places {number % 2}"]))
-            launch(sort_kernels.move(order, first, last), memory, words, tasks, "move")
-        return made
+                memory.append(MemoryArgument(None, places[f"places {number % 2}"]))
+            launch(sort_kernels.move(order, first, last), memory, scalars, tasks, "move")
+        return launches

@@ -1,1 +1,1 @@
-"""The source of a kernel to machine code: Python to LLVM, LLVM to PTX, PTX to a cubin, by several processes."""
+"""The toolchain: kernel source in Python to LLVM, PTX and a cubin, in several processes."""

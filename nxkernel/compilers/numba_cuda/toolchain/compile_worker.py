@@ -1,4 +1,4 @@
-"""A worker process that compiles kernels: a line of JSON in and one out for each.
+"""A worker process that compiles kernels: a line of JSON in, a line of JSON out.
 
 It says that it is ready when Numba is imported and has compiled something, so that nobody waits for that.
 """
@@ -23,7 +23,7 @@ _FIRST = KernelSource("first", "def first(a):\n    a[cuda.threadIdx.x] = f32(1)\
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What is asked for: the code and how long it took, or the PTX, or what went wrong.
+    """The answer to a request: code and compile time, or PTX, or an error.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until nobody asks any more, or has not for a while."""
+    """Answer requests until the input ends, or none has come for a while."""
     # An interrupt in a notebook reaches the processes of its kernel, too; the kernel deals with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Whatever a package prints must not come between the answers.

@@ -1,4 +1,4 @@
-"""The names that kernels may call, as intrinsics of Numba CUDA.
+"""The intrinsics that kernel source may call on a GPU, for Numba CUDA.
 
 The names are those of :mod:`~nxkernel.compilers.numba_cuda.language.intrinsics`.
 
@@ -31,25 +31,25 @@ _FLOAT, _DOUBLE, _HALF = ir.FloatType(), ir.DoubleType(), ir.HalfType()
 
 
 def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], Codegen]:
-    """Add an intrinsic: ``write(builder, arguments, their types)`` gives the value of its result.
+    """A decorator that registers an intrinsic: ``write(builder, arguments, their types)`` gives the result's value.
 
     A parameter is a type that its argument is converted to, or a class of types of which it must be, or None where it
     has the type of the one before. The result is a type, or the number of the parameter that has it.
     """
 
-    def typed(typingctx: Any, *given: Any) -> Any:
-        if len(given) != len(parameters):
+    def typed(typingctx: Any, *operands: Any) -> Any:
+        if len(operands) != len(parameters):
             return None
         arguments: list[Any] = []
-        for parameter, found in zip(parameters, map(types.unliteral, given), strict=True):
+        for parameter, actual in zip(parameters, map(types.unliteral, operands), strict=True):
             if isinstance(parameter, types.Type):
-                found = parameter
+                actual = parameter
             elif parameter is None:
-                if found != arguments[-1]:
+                if actual != arguments[-1]:
                     return None
-            elif not isinstance(found, parameter):
+            elif not isinstance(actual, parameter):
                 return None
-            arguments.append(found)
+            arguments.append(actual)
         returned = arguments[result] if isinstance(result, int) else result
         return returned(*arguments), codegen
 
@@ -64,7 +64,7 @@ def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], 
         write = function
         typed.__name__ = name
         # Numba counts the arguments by the names of the parameters.
-        names = ("typingctx", *(f"argument{place}" for place in range(len(parameters))))
+        names = ("typingctx", *(f"argument{position}" for position in range(len(parameters))))
         typed.__signature__ = inspect.Signature([inspect.Parameter(one, _POSITIONAL) for one in names])
         TABLE[name] = intrinsic(typed)
         return function
@@ -74,10 +74,10 @@ def _intrinsic(name: str, result: Any, *parameters: Any) -> Callable[[Codegen], 
 
 def _call(builder: ir.IRBuilder, name: str, result: Any, *arguments: Any) -> Any:
     """Call a function of the module, of libdevice or of LLVM."""
-    found = builder.module.globals.get(name)
-    if found is None:
-        found = ir.Function(builder.module, ir.FunctionType(result, [value.type for value in arguments]), name)
-    return builder.call(found, arguments)
+    declared = builder.module.globals.get(name)
+    if declared is None:
+        declared = ir.Function(builder.module, ir.FunctionType(result, [value.type for value in arguments]), name)
+    return builder.call(declared, arguments)
 
 
 def _libdevice(builder: ir.IRBuilder, name: str, *arguments: Any) -> Any:
@@ -102,7 +102,7 @@ def _is_nan(b: ir.IRBuilder, value: Any) -> Any:
 
 
 def _before(b: ir.IRBuilder, sign: str, left: Any, right: Any, type_: Any) -> Any:
-    """A comparison of two numbers of a type."""
+    """Compare two numbers of a type."""
     if isinstance(type_, types.Float):
         return b.fcmp_ordered(sign, left, right)
     return (b.icmp_signed if type_.signed else b.icmp_unsigned)(sign, left, right)
@@ -113,20 +113,20 @@ def _before(b: ir.IRBuilder, sign: str, left: Any, right: Any, type_: Any) -> An
 
 # Unsigned division is shorter, and where both numbers have 32 bits the processor is asked for no more.
 @_intrinsic("div", types.int64, types.int64, types.int64)
-def _div(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.udiv(*given)
+def _div(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.udiv(*operands)
 
 
 @_intrinsic("rem", types.int64, types.int64, types.int64)
-def _rem(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.urem(*given)
+def _rem(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.urem(*operands)
 
 
 # Conversions -----------------------------------------------------------------------------------------------------
 
 
 def _converted(b: ir.IRBuilder, value: Any, source: Any, target: Any) -> Any:
-    """A number in another type."""
+    """A number converted to another type."""
     if source == target:
         return value
     if isinstance(target, types.Float):
@@ -147,7 +147,7 @@ def _converted(b: ir.IRBuilder, value: Any, source: Any, target: Any) -> Any:
 
 
 def _saturated(b: ir.IRBuilder, value: Any, target: Any, kind: ir.IntType) -> Any:
-    """A float as the nearest integer toward zero, NaN as 0."""
+    """A float converted to an integer: truncated and saturated; NaN becomes 0."""
     low, high = target.minval, target.maxval
     below = b.fcmp_ordered("<", value, _like(value, float(low)))
     above = b.fcmp_ordered(">=", value, _like(value, float(high + 1)))
@@ -165,8 +165,8 @@ for _name, _target in {
 }.items():
 
     @_intrinsic(_name, _target, (types.Number, types.Boolean))
-    def _cast(b: ir.IRBuilder, given: list[Any], kinds: list[Any], target: Any = _target) -> Any:
-        return _converted(b, given[0], kinds[0], target)
+    def _cast(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], target: Any = _target) -> Any:
+        return _converted(b, operands[0], kinds[0], target)
 
 
 def _nonzero(b: ir.IRBuilder, value: Any) -> Any:
@@ -176,8 +176,8 @@ def _nonzero(b: ir.IRBuilder, value: Any) -> Any:
 
 
 @_intrinsic("truth", types.boolean, (types.Number, types.Boolean))
-def _truth(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _nonzero(b, given[0])
+def _truth(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _nonzero(b, operands[0])
 
 
 def _half_bits(b: ir.IRBuilder, value: Any) -> Any:
@@ -189,7 +189,7 @@ def _half_value(b: ir.IRBuilder, bits: Any) -> Any:
 
 
 def _brain_bits(b: ir.IRBuilder, value: Any) -> Any:
-    """The bits of the bf16 nearest to a float, ties to even."""
+    """The bits of the nearest bf16, ties to even."""
     if value.type == _DOUBLE:
         value = b.fptrunc(value, _FLOAT)
     if targetconfig.ConfigStack().top().compute_capability >= (8, 0):
@@ -210,18 +210,18 @@ for _name, _to_bits, _to_value in (("f16", _half_bits, _half_value), ("bf16", _b
     TABLE[f"atomic_add_{_name}"] = memory_intrinsics.half_add(_to_value, _to_bits)
 
     @_intrinsic(f"{_name}_value", types.float32, types.uint16)
-    def _value(b: ir.IRBuilder, given: list[Any], kinds: list[Any], value: Any = _to_value) -> Any:
-        return value(b, given[0])
+    def _value(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], value: Any = _to_value) -> Any:
+        return value(b, operands[0])
 
     @_intrinsic(f"{_name}_bits", types.uint16, types.Float)
-    def _bits(b: ir.IRBuilder, given: list[Any], kinds: list[Any], bits: Any = _to_bits) -> Any:
-        return bits(b, given[0])
+    def _bits(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], bits: Any = _to_bits) -> Any:
+        return bits(b, operands[0])
 
     @_intrinsic(f"{_name}_rounded", types.float32, types.Float)
     def _rounded(
-        b: ir.IRBuilder, given: list[Any], kinds: list[Any], bits: Any = _to_bits, value: Any = _to_value
+        b: ir.IRBuilder, operands: list[Any], kinds: list[Any], bits: Any = _to_bits, value: Any = _to_value
     ) -> Any:
-        return value(b, bits(b, given[0]))
+        return value(b, bits(b, operands[0]))
 
 
 # The type of the result is not that of an argument, so that these two are written out.
@@ -231,16 +231,16 @@ def float_bits(typingctx: Any, x: Any) -> Any:
     if not isinstance(x, types.Float):
         return None
     result, kind = (types.uint32, _I32) if x == types.float32 else (types.uint64, _I64)
-    return result(x), lambda context, b, signature, given: b.bitcast(given[0], kind)
+    return result(x), lambda context, b, signature, operands: b.bitcast(operands[0], kind)
 
 
 @intrinsic
 def bits_float(typingctx: Any, x: Any) -> Any:
-    """The float that the bits of an integer mean."""
+    """The float with the bits of an integer."""
     if not isinstance(x, types.Integer) or x.bitwidth < 32:
         return None
     result, kind = (types.float32, _FLOAT) if x.bitwidth == 32 else (types.float64, _DOUBLE)
-    return result(types.unliteral(x)), lambda context, b, signature, given: b.bitcast(given[0], kind)
+    return result(types.unliteral(x)), lambda context, b, signature, operands: b.bitcast(operands[0], kind)
 
 
 TABLE |= {"float_bits": float_bits, "bits_float": bits_float}
@@ -250,23 +250,23 @@ TABLE |= {"float_bits": float_bits, "bits_float": bits_float}
 
 
 @_intrinsic("select", 1, types.boolean, (types.Number, types.Boolean), None)
-def _select(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.select(*given)
+def _select(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.select(*operands)
 
 
 @_intrinsic("times", 0, types.Float, None)
-def _times(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _call(b, f"__nv_{'f' if kinds[0] == types.float32 else 'd'}mul_rn", given[0].type, *given)
+def _times(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _call(b, f"__nv_{'f' if kinds[0] == types.float32 else 'd'}mul_rn", operands[0].type, *operands)
 
 
 @_intrinsic("divide", 0, types.Float, None)
-def _divide(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.fdiv(*given)
+def _divide(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.fdiv(*operands)
 
 
-def _division(b: ir.IRBuilder, given: list[Any], kinds: list[Any], which: str) -> Any:
-    """A quotient or a remainder: by zero it is 0, and the least number by -1 wraps."""
-    left, right = given
+def _division(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], which: str) -> Any:
+    """A quotient or remainder: by zero it is 0, and the least number over -1 wraps."""
+    left, right = operands
     zero, one = _zero(right), _one(right)
     by_zero = b.icmp_unsigned("==", right, zero)
     if not kinds[0].signed:
@@ -278,19 +278,19 @@ def _division(b: ir.IRBuilder, given: list[Any], kinds: list[Any], which: str) -
 
 
 @_intrinsic("quotient", 0, types.Integer, None)
-def _quotient(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _division(b, given, kinds, "div")
+def _quotient(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _division(b, operands, kinds, "div")
 
 
 @_intrinsic("remainder", 0, types.Integer, None)
-def _remainder(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _division(b, given, kinds, "rem")
+def _remainder(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _division(b, operands, kinds, "rem")
 
 
 @_intrinsic("whole_power", 0, types.Integer, None)
-def _whole_power(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    """A power by squaring that wraps, truncated toward zero where the exponent is negative."""
-    base, exponent = given
+def _whole_power(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    """A wrapping integer power by squaring; truncated toward zero where the exponent is negative."""
+    base, exponent = operands
     zero, one = _zero(base), _one(base)
     entry, head = b.block, b.append_basic_block("power")
     body, done = b.append_basic_block("power.turn"), b.append_basic_block("power.done")
@@ -315,9 +315,9 @@ def _whole_power(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
     return b.select(fraction, zero, result)
 
 
-def _shift(b: ir.IRBuilder, given: list[Any], instruction: str) -> Any:
-    """A shift by any distance: beyond the width nothing but the sign is left."""
-    left, right = given
+def _shift(b: ir.IRBuilder, operands: list[Any], instruction: str) -> Any:
+    """A shift by any amount: beyond the width only the sign is left."""
+    left, right = operands
     most = _like(right, right.type.width - 1)
     beyond = b.icmp_unsigned(">", right, most)
     shifted = getattr(b, instruction)(left, b.select(beyond, most, right))
@@ -325,30 +325,30 @@ def _shift(b: ir.IRBuilder, given: list[Any], instruction: str) -> Any:
 
 
 @_intrinsic("shift_left", 0, types.Integer, None)
-def _shift_left(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _shift(b, given, "shl")
+def _shift_left(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _shift(b, operands, "shl")
 
 
 @_intrinsic("shift_right", 0, types.Integer, None)
-def _shift_right(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return _shift(b, given, "ashr" if kinds[0].signed else "lshr")
+def _shift_right(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return _shift(b, operands, "ashr" if kinds[0].signed else "lshr")
 
 
 @_intrinsic("population_count", 0, types.Integer)
-def _population_count(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.ctpop(given[0])
+def _population_count(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.ctpop(operands[0])
 
 
 @_intrinsic("leading_zeros", 0, types.Integer)
-def _leading_zeros(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.ctlz(given[0], ir.Constant(_BIT, 0))
+def _leading_zeros(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.ctlz(operands[0], ir.Constant(_BIT, 0))
 
 
 for _name, _sign in (("maximum", ">"), ("minimum", "<")):
 
     @_intrinsic(_name, 0, types.Number, None)
-    def _extreme(b: ir.IRBuilder, given: list[Any], kinds: list[Any], sign: str = _sign) -> Any:
-        left, right = given
+    def _extreme(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], sign: str = _sign) -> Any:
+        left, right = operands
         chosen = b.select(_before(b, sign, left, right, kinds[0]), left, right)
         return b.select(_is_nan(b, left), left, chosen) if isinstance(kinds[0], types.Float) else chosen
 
@@ -358,8 +358,8 @@ def _fabs(b: ir.IRBuilder, value: Any) -> Any:
 
 
 @_intrinsic("absolute", 0, types.Number)
-def _absolute(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    value = given[0]
+def _absolute(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    value = operands[0]
     if isinstance(kinds[0], types.Float):
         return _fabs(b, value)
     zero = _zero(value)
@@ -367,8 +367,8 @@ def _absolute(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
 
 
 @_intrinsic("sign", 0, types.Number)
-def _sign_of(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    value, zero, one = given[0], _zero(given[0]), _one(given[0])
+def _sign_of(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    value, zero, one = operands[0], _zero(operands[0]), _one(operands[0])
     whole = b.select(_before(b, ">", value, zero, kinds[0]), one, zero)
     if isinstance(kinds[0], types.Float) or kinds[0].signed:
         whole = b.select(_before(b, "<", value, zero, kinds[0]), _like(value, -1), whole)
@@ -383,43 +383,43 @@ _LIBDEVICE |= {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round_away":
 for _name, _function in _LIBDEVICE.items():
 
     @_intrinsic(_name, 0, types.Float)
-    def _of_one(b: ir.IRBuilder, given: list[Any], kinds: list[Any], function: str = _function) -> Any:
-        return _libdevice(b, function, *given)
+    def _of_one(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], function: str = _function) -> Any:
+        return _libdevice(b, function, *operands)
 
 
 for _name in ("atan2", "fmod", "pow"):
 
     @_intrinsic(_name, 0, types.Float, None)
-    def _of_two(b: ir.IRBuilder, given: list[Any], kinds: list[Any], function: str = _name) -> Any:
-        return _libdevice(b, function, *given)
+    def _of_two(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], function: str = _name) -> Any:
+        return _libdevice(b, function, *operands)
 
 
 @_intrinsic("sigmoid", 0, types.Float)
-def _sigmoid(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    """By the exponential of no positive number, which does not overflow."""
-    value, one = given[0], _one(given[0])
+def _sigmoid(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    """The sigmoid by the exponential of ``-|x|``, which does not overflow."""
+    value, one = operands[0], _one(operands[0])
     power = _libdevice(b, "exp", b.fsub(_like(value, -0.0), _fabs(b, value)))
     above = b.select(b.fcmp_ordered(">=", value, _zero(value)), one, power)
     return b.fdiv(above, b.fadd(one, power))
 
 
 @_intrinsic("is_infinite", types.boolean, types.Float)
-def _is_infinite(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    return b.fcmp_ordered("==", _fabs(b, given[0]), _like(given[0], math.inf))
+def _is_infinite(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    return b.fcmp_ordered("==", _fabs(b, operands[0]), _like(operands[0], math.inf))
 
 
 @_intrinsic("phase", 0, types.Float)
-def _phase(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
-    """π of what has the sign set, a zero as well."""
-    value = given[0]
+def _phase(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> Any:
+    """The phase of a real number: π if its sign bit is set, even of zero."""
+    value = operands[0]
     bits = b.bitcast(value, _I32 if value.type == _FLOAT else _I64)
     angle = b.select(b.icmp_signed("<", bits, _zero(bits)), _like(value, math.pi), _zero(value))
     return b.select(_is_nan(b, value), value, angle)
 
 
 @_intrinsic("threefry", types.UniTuple(types.uint32, 2), *[types.uint32] * 4)
-def _threefry(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> list[Any]:
-    k0, k1, x0, x1 = given
+def _threefry(b: ir.IRBuilder, operands: list[Any], kinds: list[Any]) -> list[Any]:
+    k0, k1, x0, x1 = operands
     keys = (k0, k1, b.xor(b.xor(k0, k1), ir.Constant(_I32, PARITY)))
     first, second = b.add(x0, k0), b.add(x1, k1)
     for count, rotations in enumerate(ROTATIONS, start=1):

@@ -1,10 +1,10 @@
-"""The types of expressions in kernel source: their LLVM type and Numba's type."""
+"""Expressions of kernel source: translated to LLVM, with Numba's types."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from llvmlite import ir
 from numba.cuda import types
@@ -21,47 +21,47 @@ _OF_FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}
 
 
 class TranslationError(ValueError):
-    """What kernels are not written in."""
+    """Kernel source uses a construct that the translator does not support."""
 
 
 class Typed(NamedTuple):
-    """A value with its type, which is one of Numba's."""
+    """An LLVM value with its Numba type."""
 
-    value: Any
-    type: Any
+    value: ir.Value
+    type: types.Type
 
 
 class LocalArray(NamedTuple):
-    """Memory that a block or a thread has for itself: where it begins, and the type of its elements."""
+    """Memory of a block or of a thread: its address, and the type of its elements."""
 
-    pointer: Any
-    element: Any
+    pointer: ir.Value
+    element: types.Type
 
 
 class Context:
-    """What intrinsics ask Numba's context for."""
+    """The part of Numba's target context that intrinsics use."""
 
     @staticmethod
-    def get_value_type(type_: Any) -> Any:
-        """The type by which LLVM holds a value."""
+    def get_value_type(type_: types.Type) -> ir.Type:
+        """The LLVM type of values of a Numba type."""
         return llvm_type(type_)
 
     @staticmethod
-    def make_tuple(b: ir.IRBuilder, type_: Any, parts: Sequence[Any]) -> Any:
-        """The tuple of some values."""
-        made = ir.Constant(llvm_type(type_), ir.Undefined)
-        for place, part in enumerate(parts):
-            made = b.insert_value(made, part, place)
-        return made
+    def make_tuple(b: ir.IRBuilder, type_: types.Type, parts: Sequence[ir.Value]) -> ir.Value:
+        """A tuple value of some parts."""
+        result = ir.Constant(llvm_type(type_), ir.Undefined)
+        for position, part in enumerate(parts):
+            result = b.insert_value(result, part, position)
+        return result
 
     @staticmethod
     def get_dummy_value() -> None:
-        """What stands for no value."""
+        """The value that stands for None."""
         return
 
 
-def llvm_type(type_: Any) -> Any:
-    """The type by which LLVM holds a value.
+def llvm_type(type_: types.Type) -> ir.Type:
+    """The LLVM type of values of a Numba type.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def llvm_type(type_: Any) -> Any:
 
 
 class ExpressionWriter:
-    """Writes the values of expressions.
+    """Translates expressions to LLVM values.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ExpressionWriter:
         self.entry = ir.IRBuilder(function.append_basic_block("entry"))
         self.b = ir.IRBuilder(function.append_basic_block("body"))
         #: What names stand for: what does not change (a parameter, an array), or a place with the type in it.
-        self.fixed: dict[str, Any] = {}
+        self.fixed: dict[str, Typed | LocalArray] = {}
         self.places: dict[str, Typed] = {}
 
     def _refuse(self, node: ast.AST | None, why: str) -> NoReturn:
@@ -107,7 +107,7 @@ class ExpressionWriter:
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _own_memory(self, node: ast.expr) -> LocalArray | None:
-        """The memory that ``cuda.shared.array(n, np.T)`` or ``cuda.local.array(n, np.T)`` gives."""
+        """The array of ``cuda.shared.array(n, np.T)`` or ``cuda.local.array(n, np.T)``."""
         if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("cuda.shared.array", "cuda.local.array"):
             return None
         count, element = node.args[0], getattr(types, ast.unparse(node.args[1]).removeprefix("np."))
@@ -125,16 +125,16 @@ class ExpressionWriter:
             memory.initializer = ir.Constant(array, ir.Undefined)
         return LocalArray(memory.gep([zero, zero]), element)
 
-    def _element(self, node: ast.Subscript) -> tuple[Any, Any]:
-        """Where an element is, and its type."""
+    def _element(self, node: ast.Subscript) -> tuple[ir.Value, types.Type]:
+        """The address and type of an element."""
         memory = self.fixed.get(node.value.id) if isinstance(node.value, ast.Name) else None
         index = self._cast(self._value(node.slice), types.int64, node)
         if isinstance(memory, LocalArray):
             return self.b.gep(memory.pointer, [index]), memory.element
-        found = self._value(node.value)
-        if not isinstance(found.type, types.CPointer):
-            self._refuse(node, f"{found.type} has no elements to be found by number")
-        return self.b.gep(found.value, [index]), found.type.dtype
+        pointer = self._value(node.value)
+        if not isinstance(pointer.type, types.CPointer):
+            self._refuse(node, f"{pointer.type} has no elements to be found by number")
+        return self.b.gep(pointer.value, [index]), pointer.type.dtype
 
     # Expressions -----------------------------------------------------------------------------------------------
 
@@ -155,9 +155,9 @@ class ExpressionWriter:
         return self._refuse(node, f"{value!r} is no number")
 
     def _value_name(self, node: ast.Name) -> Typed:
-        place = self.places.get(node.id)
-        if place is not None:
-            return Typed(self.b.load(place.value), place.type)
+        variable = self.places.get(node.id)
+        if variable is not None:
+            return Typed(self.b.load(variable.value), variable.type)
         if node.id in self.fixed:
             return self.fixed[node.id]
         number = device_intrinsics.TABLE.get(node.id)
@@ -225,8 +225,8 @@ class ExpressionWriter:
             self._refuse(node, f"{operator.__name__} of {type_} is not known")
         return Typed(getattr(self.b, table[operator])(left, right), type_)
 
-    def _together(self, node: ast.AST, left: Typed, right: Typed) -> tuple[Any, Any, Any]:
-        """Two numbers in the type that Numba computes with, and that type."""
+    def _together(self, node: ast.AST, left: Typed, right: Typed) -> tuple[ir.Value, ir.Value, types.Type]:
+        """Two numbers converted to the type in which Numba computes with them, and that type."""
         kinds = [one.type for one in (left, right)]
         if any(isinstance(kind, types.Float) for kind in kinds):
             single = all(kind == types.float32 for kind in kinds)
@@ -243,10 +243,10 @@ class ExpressionWriter:
                 type_ = left.type
         return self._cast(left, type_, node), self._cast(right, type_, node), type_
 
-    def _widened(self, given: Typed) -> Typed:
-        """An integer with 64 bits, in which Numba computes; unsigned ones stay that only where all 64 are used."""
-        type_ = types.uint64 if isinstance(given.type, types.Integer) and not given.type.signed else types.int64
-        return Typed(self._cast(given, type_, None), type_)
+    def _widened(self, operand: Typed) -> Typed:
+        """An integer widened to 64 bits, as Numba computes; only u64 stays unsigned."""
+        type_ = types.uint64 if isinstance(operand.type, types.Integer) and not operand.type.signed else types.int64
+        return Typed(self._cast(operand, type_, None), type_)
 
     def _value_compare(self, node: ast.Compare) -> Typed:
         ((operator,), (other,)) = node.ops, node.comparators
@@ -263,11 +263,11 @@ class ExpressionWriter:
             compare = self.b.icmp_signed if type_.signed else self.b.icmp_unsigned
         return Typed(compare(sign, one, two), types.boolean)
 
-    def _signed(self, given: Typed) -> Typed:
-        """A narrow unsigned integer as one of 64 bits with a sign, so that it can be compared with any other."""
-        if isinstance(given.type, types.Integer) and not given.type.signed and given.type.bitwidth < 64:
-            return Typed(self._cast(given, types.int64, None), types.int64)
-        return given
+    def _signed(self, operand: Typed) -> Typed:
+        """A narrow unsigned integer as s64, so that it can be compared with any other."""
+        if isinstance(operand.type, types.Integer) and not operand.type.signed and operand.type.bitwidth < 64:
+            return Typed(self._cast(operand, types.int64, None), types.int64)
+        return operand
 
     def _value_boolop(self, node: ast.BoolOp) -> Typed:
         result = self.entry.alloca(ir.IntType(1))
@@ -301,7 +301,7 @@ class ExpressionWriter:
             chosen.add_incoming(value.value, block)
         return Typed(chosen, sides[0][0].type)
 
-    def _truth(self, node: ast.expr) -> Any:
+    def _truth(self, node: ast.expr) -> ir.Value:
         value = self._value(node)
         if isinstance(value.type, types.Boolean):
             return value.value
@@ -310,44 +310,44 @@ class ExpressionWriter:
     # Calls -----------------------------------------------------------------------------------------------------
 
     def _value_call(self, node: ast.Call) -> Typed:
-        found = self._call(node)
-        if found is None:
+        result = self._call(node)
+        if result is None:
             self._refuse(node, f"{ast.unparse(node.func)} has no value")
-        return found
+        return result
 
     def _call(self, node: ast.Call) -> Typed | None:
         name = ast.unparse(node.func)
         if name == "cuda.syncthreads":
             self._called("llvm.nvvm.barrier0", ir.VoidType())
             return None
-        given = [self._value(one) for one in node.args]
+        operand = [self._value(one) for one in node.args]
         if name == "cuda.shfl_xor_sync":
-            return self._shuffled(node, *given)
+            return self._shuffled(node, *operand)
         intrinsic = device_intrinsics.TABLE.get(name)
-        found = intrinsic and intrinsic._defn(None, *[value.type for value in given])
-        if not found:
-            kinds = ", ".join(str(value.type) for value in given)
+        typing = intrinsic and intrinsic._defn(None, *[value.type for value in operand])
+        if not typing:
+            kinds = ", ".join(str(value.type) for value in operand)
             self._refuse(node, f"{name} of {kinds} is not known")
-        signature, write = found
-        values = [self._cast(one, type_, node) for one, type_ in zip(given, signature.args, strict=True)]
+        signature, write = typing
+        values = [self._cast(one, type_, node) for one, type_ in zip(operand, signature.args, strict=True)]
         result = write(Context, self.b, signature, values)
         return None if signature.return_type == types.void else Typed(result, signature.return_type)
 
-    def _called(self, name: str, result: Any, *arguments: Any) -> Any:
+    def _called(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
         module = self.function.module
         function = module.globals.get(name)
         if function is None:
             function = ir.Function(module, ir.FunctionType(result, [value.type for value in arguments]), name)
         return self.b.call(function, arguments)
 
-    def _shuffled(self, node: ast.Call, mask: Typed, given: Typed, distance: Typed) -> Typed:
-        """What another thread of the warp has, 32 bits at a time."""
+    def _shuffled(self, node: ast.Call, mask: Typed, operand: Typed, distance: Typed) -> Typed:
+        """Another lane's value in a warp shuffle, 32 bits at a time."""
         b, (mask, distance) = self.b, [self._cast(one, types.int32, node) for one in (mask, distance)]
-        width = given.value.type.width if isinstance(given.value.type, ir.IntType) else given.type.bitwidth
+        width = operand.value.type.width if isinstance(operand.value.type, ir.IntType) else operand.type.bitwidth
         whole = ir.IntType(width)
-        bits = given.value if whole == given.value.type else b.bitcast(given.value, whole)
+        bits = operand.value if whole == operand.value.type else b.bitcast(operand.value, whole)
         wide = b.zext(bits, _I32) if width < 32 else bits
-        words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(place)), _I32) for place in (0, 32)]
+        words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(shift)), _I32) for shift in (0, 32)]
         result = ir.LiteralStructType([_I32, ir.IntType(1)])
         # 3 is the exchange by xor, 31 all lanes of the warp.
         words = [
@@ -360,15 +360,17 @@ class ExpressionWriter:
             moved = words[0]
         else:
             moved = b.or_(b.zext(words[0], whole), b.shl(b.zext(words[1], whole), whole(32)))
-        return Typed(moved if whole == given.value.type else b.bitcast(moved, given.value.type), given.type)
+        return Typed(moved if whole == operand.value.type else b.bitcast(moved, operand.value.type), operand.type)
 
-    def _cast(self, given: Typed, target: Any, node: ast.AST | None) -> Any:
-        """A value in another type, as Numba casts."""
-        source, value, b = given.type, given.value, self.b
+    def _cast(self, operand: Typed, target: types.Type, node: ast.AST | None) -> ir.Value:
+        """A value converted to another type, as Numba casts."""
+        source, value, b = operand.type, operand.value, self.b
         if source == target:
             return value
         if isinstance(target, types.UniTuple) and isinstance(source, types.UniTuple) and source.count == target.count:
-            return Context.make_tuple(b, target, [self._cast(part, target.dtype, node) for part in self._parts(given)])
+            return Context.make_tuple(
+                b, target, [self._cast(part, target.dtype, node) for part in self._parts(operand)]
+            )
         numbers = types.Number, types.Boolean
         if not isinstance(source, numbers) or not isinstance(target, numbers):
             self._refuse(node, f"{source} does not become {target}")

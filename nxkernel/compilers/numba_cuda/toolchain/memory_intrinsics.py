@@ -1,4 +1,4 @@
-"""The intrinsics of Numba CUDA that read and write memory: several elements at once, and one among other threads."""
+"""Memory intrinsics for Numba CUDA: vector loads and stores, and atomics."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def _bits(kind: Any) -> int:
 
 
 def _moved(kind: Any, count: int) -> tuple[Any, int]:
-    """The element and the number of what moves so many elements: words of 32 bits where they are narrower."""
+    """The type and number of the units that a vector access moves: 32-bit words for narrower elements."""
     bits = _bits(kind) * count
     if _bits(kind) >= 32:
         return kind, count
     return (_I32, bits // 32) if bits >= 32 else (ir.IntType(bits), 1)
 
 
-def _asm(b: ir.IRBuilder, result: Any, text: str, constraints: str, *given: Any) -> Any:
-    """An instruction of PTX."""
-    kind = ir.FunctionType(result, [value.type for value in given])
-    return b.call(ir.InlineAsm(kind, text, constraints, side_effect=False), given)
+def _asm(b: ir.IRBuilder, result: Any, text: str, constraints: str, *arguments: Any) -> Any:
+    """Inline PTX assembly."""
+    kind = ir.FunctionType(result, [value.type for value in arguments])
+    return b.call(ir.InlineAsm(kind, text, constraints, side_effect=False), arguments)
 
 
 def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
-    """The elements in a word, those in the lower bits first.
+    """The elements packed in a word, lowest bits first.
 
     LLVM would read vectors of narrow elements instead, of which PTX has only those of four: it must not see through.
     """
@@ -42,22 +42,22 @@ def _taken_apart(b: ir.IRBuilder, word: Any, kind: Any) -> list[Any]:
         return [word]
     if word.type == _I32 and kind == _I16:
         both = _asm(b, ir.LiteralStructType([_I16, _I16]), "mov.b32 {$0, $1}, $2;", "=h,=h,r", word)
-        return [b.extract_value(both, place) for place in (0, 1)]
+        return [b.extract_value(both, shift) for shift in (0, 1)]
     if word.type == _I32:
         word = _asm(b, _I32, "mov.b32 $0, $1;", "=r,r", word)
-    places = range(0, word.type.width, kind.width)
-    return [b.trunc(b.lshr(word, ir.Constant(word.type, place)), kind) for place in places]
+    shifts = range(0, word.type.width, kind.width)
+    return [b.trunc(b.lshr(word, ir.Constant(word.type, shift)), kind) for shift in shifts]
 
 
 def _put_together(b: ir.IRBuilder, parts: list[Any], kind: Any) -> Any:
-    """The word of elements."""
+    """Elements packed into a word."""
     if parts[0].type == kind:
         return parts[0]
     if kind == _I32 and len(parts) == 2:
         return _asm(b, _I32, "mov.b32 $0, {$1, $2};", "=r,h,h", *parts)
     word = b.zext(parts[0], kind)
-    for place, part in enumerate(parts[1:], start=1):
-        word = b.or_(word, b.shl(b.zext(part, kind), ir.Constant(kind, place * part.type.width)))
+    for position, part in enumerate(parts[1:], start=1):
+        word = b.or_(word, b.shl(b.zext(part, kind), ir.Constant(kind, position * part.type.width)))
     return word
 
 
@@ -66,7 +66,7 @@ def _place(number: int) -> ir.Constant:
 
 
 def _address(b: ir.IRBuilder, pointer: Any, index: Any, kind: Any) -> Any:
-    """Where an element is, as the address of another type."""
+    """The address of an element, cast to a pointer to another type."""
     return b.bitcast(b.gep(pointer, [index]), kind.as_pointer())
 
 
@@ -75,18 +75,18 @@ def _check(pointer: Any, count: int) -> bool:
 
 
 def _load(count: int) -> Any:
-    """The intrinsic that reads several consecutive elements, aligned to their number."""
+    """The intrinsic that loads several consecutive, aligned elements."""
 
     @intrinsic
     def load(typingctx: Any, p: Any, i: Any) -> Any:
         if not _check(p, count):
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(p.dtype)
             word, words = _moved(kind, count)
             several = ir.VectorType(word, words) if words > 1 else word
-            value = b.load(_address(b, *given, several), align=_bits(kind) * count // 8)
+            value = b.load(_address(b, *arguments, several), align=_bits(kind) * count // 8)
             read = [b.extract_element(value, _place(n)) for n in range(words)] if words > 1 else [value]
             parts = [part for one in read for part in _taken_apart(b, one, kind)]
             return context.make_tuple(b, signature.return_type, parts)
@@ -97,25 +97,25 @@ def _load(count: int) -> Any:
 
 
 def _store(count: int) -> Any:
-    """The intrinsic that writes several consecutive elements, aligned to their number."""
+    """The intrinsic that stores several consecutive, aligned elements."""
 
     @intrinsic
     def store(typingctx: Any, p: Any, i: Any, elements: Any) -> Any:
         if not _check(p, count) or not isinstance(elements, types.BaseTuple) or len(elements) != count:
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(p.dtype)
             word, words = _moved(kind, count)
-            parts = [b.extract_value(given[2], place) for place in range(count)]
+            parts = [b.extract_value(arguments[2], position) for position in range(count)]
             each = count // words
-            made = [_put_together(b, parts[n * each : (n + 1) * each], word) for n in range(words)]
-            value = made[0]
+            packed = [_put_together(b, parts[n * each : (n + 1) * each], word) for n in range(words)]
+            value = packed[0]
             if words > 1:
                 value = ir.Constant(ir.VectorType(word, words), ir.Undefined)
-                for place, one in enumerate(made):
-                    value = b.insert_element(value, one, _place(place))
-            b.store(value, _address(b, *given[:2], value.type), align=_bits(kind) * count // 8)
+                for position, one in enumerate(packed):
+                    value = b.insert_element(value, one, _place(position))
+            b.store(value, _address(b, *arguments[:2], value.type), align=_bits(kind) * count // 8)
             return context.get_dummy_value()
 
         return types.void(p, types.int64, types.UniTuple(p.dtype, count)), codegen
@@ -129,13 +129,13 @@ for _count in (2, 4, 8, 16):
 
 @intrinsic
 def further(typingctx: Any, p: Any, i: Any) -> Any:
-    """A pointer to the element of a number, that stays in a register."""
+    """The pointer advanced by i elements, kept in a register."""
     if not isinstance(p, types.CPointer):
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         # LLVM would add the number again at each use, where it cannot see that the pointer is the same in all of them.
-        whole = b.ptrtoint(b.gep(*given[:1], given[1:]), _I64)
+        whole = b.ptrtoint(b.gep(*arguments[:1], arguments[1:]), _I64)
         kept = _asm(b, _I64, "mov.u64 $0, $1;", "=l,l", whole)
         kind = context.get_value_type(p.dtype)
         # Memory of the whole device, which LLVM no more sees either.
@@ -146,43 +146,43 @@ def further(typingctx: Any, p: Any, i: Any) -> Any:
 
 @intrinsic
 def address(typingctx: Any, p: Any) -> Any:
-    """Where a pointer points, as a number of bytes."""
+    """A pointer as an integer."""
     if not isinstance(p, types.CPointer):
         return None
-    return types.int64(p), lambda context, b, signature, given: b.ptrtoint(given[0], _I64)
+    return types.int64(p), lambda context, b, signature, arguments: b.ptrtoint(arguments[0], _I64)
 
 
 # Among other threads ---------------------------------------------------------------------------------------------
 
 
 def _exchange(b: ir.IRBuilder, pointer: Any, index: Any, kind: ir.IntType, combined: Callable[[Any], Any]) -> None:
-    """Change an element of 8 or 16 bits: the word around it is exchanged until nobody else has changed it."""
+    """Atomically update an element of 8 or 16 bits by compare-and-swap on the 32-bit word around it."""
     whole = b.ptrtoint(_address(b, pointer, index, kind), _I64)
     word = b.inttoptr(b.and_(whole, ir.Constant(_I64, -4)), _I32.as_pointer())
     # Eight times the number of the byte in its word: the first one has the lowest bits.
     shift = b.trunc(b.shl(b.and_(whole, ir.Constant(_I64, 3)), ir.Constant(_I64, 3)), _I32)
     mask = b.shl(ir.Constant(_I32, 2**kind.width - 1), shift)
     first, entry = b.load(word), b.block
-    turn, done = b.append_basic_block("exchange"), b.append_basic_block("exchange.done")
-    b.branch(turn)
-    b.position_at_end(turn)
+    retry, done = b.append_basic_block("exchange"), b.append_basic_block("exchange.done")
+    b.branch(retry)
+    b.position_at_end(retry)
     old = b.phi(_I32)
     old.add_incoming(first, entry)
     new = b.shl(b.zext(combined(b.trunc(b.lshr(old, shift), kind)), _I32), shift)
-    found = nvvmutils.atomic_cmpxchg(b, b.module, 32, word, old, b.or_(b.and_(old, b.not_(mask)), new))
-    old.add_incoming(found, b.block)
-    b.cbranch(b.icmp_unsigned("==", found, old), done, turn)
+    current = nvvmutils.atomic_cmpxchg(b, b.module, 32, word, old, b.or_(b.and_(old, b.not_(mask)), new))
+    old.add_incoming(current, b.block)
+    b.cbranch(b.icmp_unsigned("==", current, old), done, retry)
     b.position_at_end(done)
 
 
 @intrinsic
 def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
-    """Add a number to an element."""
+    """Atomically add a number to an element."""
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Number):
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-        pointer, index, value = given
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer, index, value = arguments
         if isinstance(p.dtype, types.Float):
             single = p.dtype == types.float32
             declare = nvvmutils.declare_atomic_add_float32 if single else nvvmutils.declare_atomic_add_float64
@@ -197,15 +197,15 @@ def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
 
 
 def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
-    """The intrinsic that adds a float to an element of half width, given as conversions of its bits."""
+    """The intrinsic that atomically adds to a half-width float, given conversions of its bits."""
 
     @intrinsic
     def atomic_add_half(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
         if p != types.CPointer(types.uint16):
             return None
 
-        def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-            pointer, index, value = given
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+            pointer, index, value = arguments
             _exchange(b, pointer, index, _I16, lambda old: to_bits(b, b.fadd(to_value(b, old), value)))
             return context.get_dummy_value()
 
@@ -216,12 +216,12 @@ def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
 
 @intrinsic
 def atomic_max(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
-    """The greater of an integer of 32 or 64 bits and an element, in the element's place."""
+    """Atomically set an integer element of 32 or 64 bits to the maximum of it and x."""
     if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Integer) or p.dtype.bitwidth < 32:
         return None
 
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
-        pointer, index, value = given
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        pointer, index, value = arguments
         b.atomic_rmw("max" if p.dtype.signed else "umax", b.gep(pointer, [index]), value, "monotonic")
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""From a kernel's source to PTX, by NVIDIA's compiler for LLVM: the one module that asks Numba CUDA to compile.
+"""Kernel source to PTX by NVVM: the only module that makes Numba CUDA compile.
 
 Numba CUDA's own front end takes 130 to 1,100 ms for kernels that are here translated and compiled in 17 to 50 ms.
 """
@@ -48,22 +48,22 @@ def ptx_here(source: KernelSource, arch: str) -> str:
     try:
         text = str(module(source, (major, minor)))
         with _native:
-            made = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
+            compiled = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
     except (_translation().TranslationError, nvvmError) as error:
         hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
         raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error
-    return made.decode().strip("\0").strip()
+    return compiled.decode().strip("\0").strip()
 
 
 def _translation() -> ModuleType:
-    """What translates kernels, for which Numba CUDA is imported."""
+    """The translator module; it imports Numba CUDA."""
     from nxkernel.compilers.numba_cuda.toolchain import python_to_llvm
 
     return python_to_llvm
 
 
 def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Module:
-    """The module of a kernel, as NVIDIA's compiler takes it.
+    """The LLVM module of a kernel, in the form that NVVM takes.
 
     Parameters
     ----------
@@ -81,27 +81,27 @@ def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Modu
     from numba.cuda.cudadrv import nvvm
 
     pointers(source.parameters)
-    made = ir.Module(source.symbol)
-    made.triple, made.data_layout = "nvptx64-nvidia-cuda", nvvm.NVVM().data_layout
-    nvvm.add_ir_version(made)
+    translated = ir.Module(source.symbol)
+    translated.triple, translated.data_layout = "nvptx64-nvidia-cuda", nvvm.NVVM().data_layout
+    nvvm.add_ir_version(translated)
     flags = CUDAFlags()
     flags.compute_capability = compute_capability
     # Intrinsics ask there for which processor they write.
     with targetconfig.ConfigStack().enter(flags):
-        function = _translation().translate(source.text, source.name, source.symbol, source.parameters, made)
+        function = _translation().translate(source.text, source.name, source.symbol, source.parameters, translated)
     nvvm.set_cuda_kernel(function)
-    return made
+    return translated
 
 
 def capability(arch: str) -> tuple[int, int]:
-    """The compute capability of an architecture.
+    """The compute capability (major, minor) of an architecture name.
 
     Examples
     --------
     >>> capability("sm_90"), capability("sm_120")
     ((9, 0), (12, 0))
     """
-    found = _ARCH.fullmatch(arch)
-    if found is None:
+    match = _ARCH.fullmatch(arch)
+    if match is None:
         raise ValueError(f"{arch!r} is no architecture: they are sm_80, sm_90 and so on")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

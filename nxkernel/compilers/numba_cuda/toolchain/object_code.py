@@ -1,4 +1,4 @@
-"""Kernel sources to machine code for a GPU: from memory, from disk, or compiled, by Numba CUDA and nvJitLink.
+"""Machine code of kernels: from memory, from disk, or compiled by Numba CUDA and nvJitLink.
 
 No driver is needed for that. Several missing kernels are compiled side by side with processes that wait for such
 (:mod:`nxkernel.compilers.numba_cuda.toolchain.worker_pool`).
@@ -43,7 +43,7 @@ fork_safety.across(lambda: [_linking])
 
 
 class DeviceCode(NamedTuple):
-    """Machine code of a kernel.
+    """The machine code of a kernel.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class DeviceCode(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A kernel that a device can launch, where its code came from, and how many milliseconds that took."""
+    """A kernel that a device can launch, the origin of its code, and the milliseconds to get it."""
 
     kernel: DeviceKernel
     origin: str
@@ -69,7 +69,7 @@ class Loaded(NamedTuple):
 
 
 def loaded(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
-    """The kernels of sources, ready for a device; those that are missing are compiled side by side.
+    """The loaded kernels of sources on a device; missing ones are compiled in parallel.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ def loaded(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
     """
     with _lock:
         missing = {each.symbol: each for each in sources if (device, each.symbol) not in _kernels}
-        found = dict(zip(missing, _loads(device, list(missing.values())), strict=True))
-        _kernels.update({(device, symbol): each.kernel for symbol, each in found.items()})
+        kernels = dict(zip(missing, _loads(device, list(missing.values())), strict=True))
+        _kernels.update({(device, symbol): each.kernel for symbol, each in kernels.items()})
         return [
-            found.pop(each.symbol, None) or Loaded(_kernels[device, each.symbol], "memory", 0.0) for each in sources
+            kernels.pop(each.symbol, None) or Loaded(_kernels[device, each.symbol], "memory", 0.0) for each in sources
         ]
 
 
@@ -101,8 +101,8 @@ def _loads(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
         return []
     if device.simulated:
         names = {"np": np, **intrinsics.simulated()}
-        made = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
-        return [Loaded(kernel, "compiled", ms) for kernel, ms in made]
+        loads = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
+        return [Loaded(kernel, "compiled", ms) for kernel, ms in loads]
     result = []
     for source, (code, origin, ms) in zip(sources, codes(sources, device.arch), strict=True):
         kernel, more = _timed(lambda source=source, code=code: device.load(source, code))
@@ -111,13 +111,13 @@ def _loads(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What a function gives, and the milliseconds that it took."""
+    """A function's result, and the milliseconds it took."""
     start = time.perf_counter()
     return work(), (time.perf_counter() - start) * 1e3
 
 
 def codes(sources: Sequence[KernelSource], arch: str) -> list[DeviceCode]:
-    """Machine code for sources, each compiled at most once in a process and, with the disk cache, on a machine.
+    """The machine code of sources; each is compiled at most once in a process and, with the disk cache, on a machine.
 
     Parameters
     ----------
@@ -131,19 +131,19 @@ def codes(sources: Sequence[KernelSource], arch: str) -> list[DeviceCode]:
         In the order of the sources.
     """
     with _lock:
-        found: dict[str, DeviceCode] = {}
+        by_symbol: dict[str, DeviceCode] = {}
         missing: dict[str, KernelSource] = {}
         for symbol, source in {each.symbol: each for each in sources}.items():
             code = _kept(source, arch)
             if code is not None:
-                found[symbol] = code
+                by_symbol[symbol] = code
             else:
                 missing[symbol] = source
         for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
             _keep(source, arch, code)
             disk_cache.write(_file(source, arch), code)
-            found[source.symbol] = DeviceCode(code, "compiled", ms)
-        return [found[source.symbol] for source in sources]
+            by_symbol[source.symbol] = DeviceCode(code, "compiled", ms)
+        return [by_symbol[source.symbol] for source in sources]
 
 
 def _kept(source: KernelSource, arch: str) -> DeviceCode | None:
@@ -170,13 +170,13 @@ def whereabouts(source: KernelSource, arch: str) -> str:
 
 
 def in_memory() -> dict[tuple[str, str], tuple[int, float]]:
-    """The code in memory, by symbol and architecture: its bytes, and since when, in seconds since the epoch."""
+    """The code in memory, by symbol and architecture: its size, and when it was loaded."""
     with _lock:
         return {key: (len(code), _times[key]) for key, code in _codes.items()}
 
 
 def forget() -> int:
-    """Make later lookups start from disk again; kernels in use stay loaded. How many codes were forgotten."""
+    """Drop code from memory so that it is looked up on disk again; kernels in use stay. The number dropped."""
     with _lock:
         count = len(_codes)
         _codes.clear()
@@ -192,7 +192,7 @@ def _file(source: KernelSource, arch: str) -> str:
 
 @functools.cache
 def _toolchain() -> str:
-    """Whatever decides, beside the source, what machine code is made of it."""
+    """Everything besides the source that decides the machine code: versions of tools and our own sources."""
     packages = Path(importlib.util.find_spec("numba_cuda").origin).parents[1]
     versions = sorted(
         path.name
@@ -222,7 +222,7 @@ def _compiled(sources: Sequence[KernelSource], arch: str) -> list[tuple[bytes, f
 
 
 def compile_one(source: KernelSource, arch: str) -> tuple[bytes, float]:
-    """A cubin of a source, compiled in this process, and the milliseconds it took.
+    """The cubin of a source, compiled in this process, and the milliseconds.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def compile_one(source: KernelSource, arch: str) -> tuple[bytes, float]:
 
 
 def ptx(source: KernelSource, arch: str) -> str:
-    """The PTX of a source, for people and for :func:`linked`; compiled, whatever is cached.
+    """The PTX of a source, for people and for :func:`linked`; compiled once a process, whatever is on disk.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def ptx(source: KernelSource, arch: str) -> str:
 
 
 def linked(text: str, symbol: str, arch: str) -> bytes:
-    """A cubin of PTX.
+    """The cubin of PTX.
 
     Parameters
     ----------

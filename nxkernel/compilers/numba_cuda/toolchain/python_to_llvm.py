@@ -1,4 +1,4 @@
-"""From a kernel's text to LLVM: the part of Numba CUDA's Python that kernels are written in.
+"""Translation of kernel source (a subset of Python for Numba CUDA) to LLVM.
 
 Numba compiles the same text to the same instructions, but takes some five milliseconds a statement to find out the
 types of everything; here each name has the type that it is first given. What is called are Numba's own intrinsics.
@@ -25,7 +25,7 @@ _I64 = ir.IntType(64)
 
 
 def translate(text: str, name: str, symbol: str, parameters: Sequence[str], module: ir.Module) -> ir.Function:
-    """Write the function of a kernel into a module.
+    """Translate a kernel's source into a function of a module.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class _Translator(ExpressionWriter):
                 self.fixed[argument.arg] = Typed(value, kind)
 
     def run(self) -> None:
-        """Write the whole function."""
+        """Translate the whole function."""
         body = self.b.block
         self._statements(self.definition.body)
         if not self.b.block.is_terminated:
@@ -133,10 +133,12 @@ class _Translator(ExpressionWriter):
     def _keep(self, name: str, value: Typed) -> None:
         if name not in self.places:
             self.places[name] = Typed(self.entry.alloca(llvm_type(value.type), name=name), value.type)
-        place = self.places[name]
-        if place.type != value.type and not (isinstance(place.type, types.Integer) and place.type == types.int64):
-            raise TranslationError(f"{name} is {place.type}, and is given {value.type}")
-        self.b.store(self._cast(value, place.type, None), place.value)
+        variable = self.places[name]
+        if variable.type != value.type and not (
+            isinstance(variable.type, types.Integer) and variable.type == types.int64
+        ):
+            raise TranslationError(f"{name} is {variable.type}, and is given {value.type}")
+        self.b.store(self._cast(value, variable.type, None), variable.value)
 
     def _statement_if(self, node: ast.If) -> None:
         then, otherwise, done = (self.function.append_basic_block(name) for name in ("then", "else", "done"))
@@ -149,24 +151,24 @@ class _Translator(ExpressionWriter):
         self.b.position_at_end(done)
 
     def _statement_while(self, node: ast.While) -> None:
-        head, body, done = (self.function.append_basic_block(name) for name in ("while", "turn", "after"))
+        head, body, done = (self.function.append_basic_block(name) for name in ("while", "body", "after"))
         self.b.branch(head)
         self.b.position_at_end(head)
         self.b.cbranch(self._truth(node.test), body, done)
-        self._turns(node.body, body, head, done)
+        self._loop_body(node.body, body, head, done)
 
     def _statement_for(self, node: ast.For) -> None:
         call = node.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
             self._refuse(node, "loops go over range(…)")
-        given = [self._cast(self._value(one), types.int64, node) for one in call.args]
+        limits = [self._cast(self._value(one), types.int64, node) for one in call.args]
         zero, one = ir.Constant(_I64, 0), ir.Constant(_I64, 1)
-        first, stop, step = {1: [zero, *given, one], 2: [*given, one], 3: given}[len(given)]
+        first, stop, step = {1: [zero, *limits, one], 2: [*limits, one], 3: limits}[len(limits)]
         down = isinstance(step, ir.Constant) and step.constant < 0
         counter = self.entry.alloca(_I64)
         self.b.store(first, counter)
         head, body, following, done = (
-            self.function.append_basic_block(name) for name in ("for", "turn", "next", "after")
+            self.function.append_basic_block(name) for name in ("for", "body", "next", "after")
         )
         self.b.branch(head)
         self.b.position_at_end(head)
@@ -174,13 +176,13 @@ class _Translator(ExpressionWriter):
         self.b.cbranch(self.b.icmp_signed(">" if down else "<", now, stop), body, done)
         self.b.position_at_end(body)
         self._assign(node.target, Typed(now, types.int64))
-        self._turns(node.body, body, following, done)
+        self._loop_body(node.body, body, following, done)
         self.b.position_at_end(following)
         self.b.store(self.b.add(self.b.load(counter), step), counter)
         self.b.branch(head)
         self.b.position_at_end(done)
 
-    def _turns(self, statements: Sequence[ast.stmt], body: Any, following: Any, done: Any) -> None:
+    def _loop_body(self, statements: Sequence[ast.stmt], body: Any, following: Any, done: Any) -> None:
         self.b.position_at_end(body)
         self.loops.append((following, done))
         self._statements(statements)

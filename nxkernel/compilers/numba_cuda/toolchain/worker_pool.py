@@ -29,7 +29,7 @@ _workers: list[Worker] = []
 
 
 class Worker:
-    """A process that compiles.
+    """A worker process that compiles kernels.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class Worker:
         self.lock = fork_safety.lock()
 
     def wait(self) -> bool:
-        """Wait until it is ready; False when it never will be."""
+        """Wait until it is ready; False if it never will be."""
         with self.lock, contextlib.suppress(ValueError, OSError):
             self.ready = self.ready or "ready" in json.loads(self._line() or "{}")
         return self.ready
 
     def ask(self, source: KernelSource, arch: str, form: str) -> dict | None:
-        """Have it compile a source; None when it has died."""
+        """Compile a source in the process; None if it has died."""
         request = {"name": source.name, "text": source.text, "parameters": source.parameters}
         try:
             with self.lock:
@@ -74,7 +74,7 @@ class Worker:
             return None
 
     def _line(self) -> bytes:
-        """What it says next; nothing when it has ended."""
+        """The next line of output; empty if the process has ended."""
         while b"\n" not in self._read:
             more = self.process.stdout.read(1 << 16)
             if not more:
@@ -84,13 +84,13 @@ class Worker:
         return line
 
     def leave(self) -> None:
-        """Be none of this process, which is a child of the one that started it."""
+        """Detach from the process in a forked child, without ending it."""
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.returncode = 0
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         self.process.terminate()
@@ -101,7 +101,7 @@ class Worker:
 def compiled(
     sources: Sequence[KernelSource], arch: str, here: Callable[[KernelSource, str], Future[tuple[bytes, float]]]
 ) -> list[tuple[bytes, float]]:
-    """Code for all sources, compiled here and by the workers that are ready, each when it has time.
+    """The code of all sources, compiled by this process and the ready workers in parallel.
 
     Parameters
     ----------
@@ -123,15 +123,15 @@ def compiled(
     def serve(worker: Worker) -> None:
         while worker.wait():
             try:
-                place = todo.pop()
+                index = todo.pop()
             except IndexError:
                 return
-            found = worker.ask(sources[place], arch, "cubin")
-            if found is None or "code" not in found:
+            reply = worker.ask(sources[index], arch, "cubin")
+            if reply is None or "code" not in reply:
                 # What went wrong there is told when it goes wrong here.
-                left.append(place)
+                left.append(index)
             else:
-                done[place] = base64.b64decode(found["code"]), found["ms"]
+                done[index] = base64.b64decode(reply["code"]), reply["ms"]
 
     # A thread that waits for a worker's start may go on to do so when all is done.
     threads = [
@@ -141,15 +141,15 @@ def compiled(
         thread.start()
     while todo:
         with contextlib.suppress(IndexError):
-            place = todo.pop()
-            begun[place] = here(sources[place], arch)
+            index = todo.pop()
+            begun[index] = here(sources[index], arch)
     for worker, thread in threads:
         if worker.ready:
             thread.join()
-    for place in left:
-        begun[place] = here(sources[place], arch)
-    done |= {place: future.result() for place, future in begun.items()}
-    return [done[place] for place in range(len(sources))]
+    for index in left:
+        begun[index] = here(sources[index], arch)
+    done |= {index: future.result() for index, future in begun.items()}
+    return [done[index] for index in range(len(sources))]
 
 
 def ptx(source: KernelSource, arch: str) -> str:
@@ -170,15 +170,15 @@ def ptx(source: KernelSource, arch: str) -> str:
         When it does not compile.
     """
     worker = _some(1, arch)[0]
-    found = worker.ask(source, arch, "ptx") if worker.wait() else None
-    if found is None or "ptx" not in found:
-        why = found["error"] if found else "The process that compiles has ended."
+    reply = worker.ask(source, arch, "ptx") if worker.wait() else None
+    if reply is None or "ptx" not in reply:
+        why = reply["error"] if reply else "The process that compiles has ended."
         raise CompilationError(message(f"there is no PTX of the kernel {source.name}.", *why.splitlines()))
-    return found["ptx"]
+    return reply["ptx"]
 
 
 def _pool(count: int, arch: str) -> list[Worker]:
-    """The workers for so many kernels: those there are, and new ones where that is worth it."""
+    """The workers for a number of kernels: existing ones, and new ones if that is worth it."""
     spare = min(_processors() - 1, MOST)
     wanted = min(spare, count // WORTH) if sys.executable else 0
     return _some(wanted, arch) if count > 1 else []
@@ -200,7 +200,7 @@ def _processors() -> int:
 
 @atexit.register
 def stop() -> None:
-    """End the workers."""
+    """End all workers."""
     for each in _workers:
         each.stop()
     _workers.clear()
@@ -208,7 +208,7 @@ def stop() -> None:
 
 @fork_safety.in_child
 def _leave_workers() -> None:
-    """A child has no part in the workers of its parent."""
+    """Forget, in a forked child, the parent's workers."""
     for each in _workers:
         each.leave()
     _workers.clear()

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Versions of an array, each an update of the one before.
+    """The versions of one array, each an update of the previous one.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ class Chain:
 
 
 def root(value: Expr, nodes: Iterable[Expr]) -> Expr | None:
-    """The array outside of some nodes that a value is an update of; None if it is none."""
+    """The array outside a set of nodes that a value results from by updates; None if there is none."""
     start = _start(value, nodes)
     return None if start is None else start[0].operands[start[1]]
 
 
 def _start(value: Expr, nodes: Iterable[Expr]) -> tuple[Expr, int] | None:
-    """The first update of what is outside of some nodes, on the way to a value."""
+    """The first update, within a set of nodes, on the way from an outside array to a value."""
     first = None
     while value in nodes:
         first = _updated(value)
@@ -53,7 +53,7 @@ def _start(value: Expr, nodes: Iterable[Expr]) -> tuple[Expr, int] | None:
 
 
 def _updated(value: Expr) -> tuple[Expr, int] | None:
-    """Of which operand of which node a value is an update, its other elements being those that were there before."""
+    """The node that updates an array to give a value, and the position of that operand; None if none does."""
     if value.primitive is p.put_slice:
         return value, 0
     if value.primitive is not p.elem or value.operands[0].primitive is not p.while_:
@@ -70,7 +70,7 @@ def _updated(value: Expr) -> tuple[Expr, int] | None:
 
 
 def chains(region: Region) -> dict[Expr, Chain]:
-    """The chains of versions of which only the last one is wanted outside of a region, by that one."""
+    """The chains of versions in a region of which only the last is needed outside."""
     chain_of = {}
     results = region.results()
     readers = {one: [user for user in all_ if user in region.nodes] for one, all_ in region.users.items()}
@@ -95,11 +95,11 @@ def chains(region: Region) -> dict[Expr, Chain]:
 
 
 class _TangledError(Exception):
-    """Two versions of an array are live at the same time."""
+    """Two versions of an array are live at the same time, so that they cannot share a buffer."""
 
 
 class _Follow:
-    """Goes from version to version."""
+    """Follows an array from version to version."""
 
     def __init__(self, region: Region) -> None:
         self.region = region
@@ -125,7 +125,7 @@ class _Follow:
             value = self.after(update, position, readers)
 
     def after(self, update: Expr, position: int, readers: Mapping[Expr, list[Expr]]) -> Expr:
-        """What an update makes of an operand."""
+        """The version that an update makes of one of its operands."""
         if update.primitive is p.put_slice:
             return update
         if update.primitive is p.while_:
@@ -142,7 +142,7 @@ class _Follow:
         return results[0]
 
     def _result_index(self, branch: Expr, position: int) -> int:
-        """Which result of a branch is the version after it."""
+        """The index of the branch result that is the next version of an operand."""
         candidates = []
         for name in ("then", "otherwise"):
             side = branch.params[name]
@@ -179,7 +179,7 @@ class _Follow:
         return any(_Follow(self.region)._through(side, parameter) is not parameter for side, parameter in sides)
 
     def _reads_in(self, use: Expr, later: set[Expr], readers: Mapping[Expr, list[Expr]]) -> bool:
-        """Whether a version is still read when the next one is there; a view is read where it is used."""
+        """Whether a version is read after the next version exists; a view counts as read where it is used."""
         if use in later:
             return True
         if use.primitive.family != "shape" or type(use.spec) is tuple:
@@ -190,7 +190,7 @@ class _Follow:
 
 
 def _later(node: Expr, order: Sequence[Expr]) -> set[Expr]:
-    """A node and what is computed from it."""
+    """A node and all nodes computed from it."""
     later = {node}
     for one in order:
         if any(operand in later for operand in one.operands):

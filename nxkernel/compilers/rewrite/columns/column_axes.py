@@ -18,7 +18,7 @@ Form = tuple[Entry, ...]
 
 
 class RefusedError(Exception):
-    """An operation does not work on independent columns."""
+    """An operation mixes columns, so that they are not independent."""
 
 
 def uniform(node: Expr) -> Form:
@@ -32,7 +32,7 @@ def is_uniform(form: Form) -> bool:
 
 
 def check(form: Form, shape: Sequence[int], extents: Sequence[int]) -> None:
-    """Refuse a form that a value of some shape cannot have."""
+    """Raise an error for a form that a value of this shape cannot have."""
     entries = [(entry, n) for entry, n in zip(form, shape, strict=True) if entry is not None]
     if len({index for (index, _), _ in entries}) < len(entries):
         raise RefusedError("two axes run along the same index")
@@ -41,7 +41,7 @@ def check(form: Form, shape: Sequence[int], extents: Sequence[int]) -> None:
 
 
 def has_all_columns(form: Form, shape: Sequence[int], extents: Sequence[int]) -> bool:
-    """Whether a value has exactly the columns of the region."""
+    """Whether a value has exactly the columns of the region, from the first to the last."""
     held = {entry[0] for entry in form if entry is not None}
     exact = all(
         entry is None or (entry[1] == 0 and extents[entry[0]] == n) for entry, n in zip(form, shape, strict=True)
@@ -50,7 +50,7 @@ def has_all_columns(form: Form, shape: Sequence[int], extents: Sequence[int]) ->
 
 
 def left(form: Form, values: Sequence) -> tuple:
-    """Of something for each axis what stays when columns are looked at one by one."""
+    """The entries of a sequence with one for each axis that are not of column axes."""
     return tuple(value for entry, value in zip(form, values, strict=True) if entry is None)
 
 
@@ -104,7 +104,7 @@ def _transpose(node: Expr, form: Form, extents: Sequence[int]) -> list[Form | No
 
 
 def starts_of(node: Expr) -> list[int | None]:
-    """Where a part of an array begins, along each axis; None where only the running program knows."""
+    """The start of a slice along each axis; None for one that is only known at run time."""
     if node.primitive is p.slice_:
         return list(node.params["starts"])
     base = node.operands[0]
@@ -121,7 +121,7 @@ def _is_constant(start: Expr) -> bool:
 
 
 def _moved(form: Form, starts: Sequence[int | None], by: int, node: Expr) -> Form:
-    """A form seen from an array's part, or from the array of which it is a part."""
+    """The form of a slice, from that of the whole array, or the other way round."""
     strides = node.params.get("strides", (1,) * len(form))
     moved: list[Entry] = []
     for entry, start, stride in zip(form, starts, strides, strict=True):
@@ -183,7 +183,7 @@ _BACKWARD: dict[p.Primitive, _Backward] = {
 
 
 def of_result(node: Expr, position: int, form: Form) -> Form | None:
-    """The form of a node, given that of one of its operands; None where that does not say it.
+    """The form of a node's result, given that of one operand; None where it does not determine it.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def of_result(node: Expr, position: int, form: Form) -> Form | None:
 
 
 def spread(node: Expr, form: Form) -> Form:
-    """The form of a broadcast whose new axes are no columns, given that of its operand."""
+    """The form of a broadcast whose new axes are no column axes, given that of its operand."""
     result: list[Entry] = [None] * len(node.shape)
     for entry, axis in zip(form, node.params["axes"], strict=True):
         result[axis] = entry
@@ -225,7 +225,7 @@ def spread(node: Expr, form: Form) -> Form:
 
 
 def walks(node: Expr) -> tuple[int, ...] | None:
-    """The axes along which a part of an array has all of its length, where it is one step of a walk along the others.
+    """The axes along which a slice takes the full length, so that the loop walks along the others.
 
     None for anything else.
     """
@@ -241,11 +241,11 @@ def walks(node: Expr) -> tuple[int, ...] | None:
 
 
 def is_column_wise(node: Expr, axes: Sequence[int]) -> bool:
-    """Whether, of an array's part, what is one step of the walk away is nearer in memory than the next column."""
+    """Whether a loop over an array's slices is closer in memory step by step than column by column."""
     shape = node.operands[0].shape
     return max(axis for axis, n in enumerate(shape) if n > 1) not in axes
 
 
 def parts(node: Expr) -> Iterator[tuple[str, object]]:
-    """The graphs of a loop or a branch, by name."""
+    """The graphs of a loop or branch, by name."""
     return ((name, node.params[name]) for name in ("condition", "body", "then", "otherwise") if name in node.params)

@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
 from nxkernel.compilers.rewrite.columns.column_axes import Entry, Form, is_uniform, left, uniform
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.graph.expr import Expr, Graph, constant, parameter
 from nxkernel.graph.traverse import post_order
@@ -19,7 +19,7 @@ from nxkernel.shapes import unnamed
 
 @dataclass
 class Level:
-    """The mapping of old values to new ones in one of the new graphs.
+    """The new values of old nodes, in one of the new graphs.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class Level:
 
     @property
     def lanes(self) -> range:
-        """All columns that are worked on side by side."""
+        """The positions of the columns that are computed side by side."""
         return range(len(self.indices[-1]))
 
     def set(self, node: Expr, values: Sequence[Expr], slot: Slot) -> None:
-        """What a value is that has been handed on."""
+        """Record the new values of a node that is an operand or result of a loop or branch."""
         if slot.is_full_array:
             (self.full_arrays[node],) = values
         else:
@@ -80,7 +80,7 @@ class Slot:
 
 
 class Body:
-    """Writes the nodes that compute one column.
+    """Writes the nodes that compute one column, or several side by side.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Body:
         asked: tuple[Sequence[Expr], Expr],
         turned: tuple[Sequence[Expr], Sequence[Expr]],
     ) -> Expr:
-        """A loop, without what neither its condition nor its body needs."""
+        """A new loop, without the operands that neither its condition nor its body uses."""
         used = set(post_order([asked[1], *turned[1]]))
         positions = [k for k in range(len(operands)) if k < count or asked[0][k] in used or turned[0][k] in used]
         params = {
@@ -121,18 +121,18 @@ class Body:
         return self.new(node, Expr(p.while_, kept, params, tuple(o.spec for o in kept[:count]), node.source))
 
     def new(self, node: Expr, new_node: Expr) -> Expr:
-        """A new node, and from which node it comes."""
+        """Record which old node a new node comes from; the new node."""
         self.origin.setdefault(new_node, self.origin.get(node, node))
         return new_node
 
     def element(self, node: Expr, several: Expr, index: int) -> Expr:
-        """One of several results."""
+        """One result of a node that has several."""
         return self.new(node, make(p.elem, several, index=index, source=node.source))
 
     # Values --------------------------------------------------------------------------------------------------------
 
     def index(self, level: Level, entry: Entry, node: Expr) -> Expr:
-        """Where a column is along an axis; 0 along others."""
+        """The position of a column along an axis; 0 along axes without columns."""
         if entry is None:
             return constant(0, types.s64)
         index, first = level.indices[entry[0]][level.lane], entry[1]
@@ -145,7 +145,7 @@ class Body:
         return level.moved[key]
 
     def row(self, level: Level, node: Expr, form: Form) -> Expr:
-        """What a value is in one column."""
+        """The part of a value that belongs to one column."""
         value = self.region.value(node)
         if value.primitive is p.constant:
             shape = left(form, node.shape)
@@ -171,7 +171,7 @@ class Body:
         lengths: Sequence[int],
         strides: Sequence[int],
     ) -> Expr:
-        """A part of what a column has of an array."""
+        """A slice of one column of an array, given starts, lengths and strides along the column's own axes."""
         read = make(p.dynamic_slice, array, *starts, lengths=tuple(lengths), strides=tuple(strides), source=node.source)
         return self._shaped(node, self.new(node, read), left(form, read.shape), left(form, read.names))
 
@@ -185,7 +185,7 @@ class Body:
         return self.new(node, make(p.reshape, value, shape=shape, names=names, source=node.source))
 
     def put(self, node: Expr, array: Expr, row: Expr, form: Form, starts: Sequence[Expr]) -> Expr:
-        """A whole array with a part of one column overwritten."""
+        """An array with all columns in which a slice of one column is overwritten."""
         rest = iter(row.shape)
         shape = tuple(1 if entry is not None else next(rest) for entry in form)
         part = self._shaped(node, row, shape, array.names)
@@ -194,7 +194,7 @@ class Body:
     # Nodes ---------------------------------------------------------------------------------------------------------
 
     def nodes(self, nodes: Sequence[Expr], level: Level) -> None:
-        """Write nodes, operands first."""
+        """Write new nodes for old ones, operands first."""
         for node in nodes:
             if node.primitive in (p.parameter, p.constant):
                 continue
@@ -231,7 +231,7 @@ class Body:
         return array
 
     def _base(self, level: Level, node: Expr, position: int) -> Expr:
-        """The whole array that a node changes."""
+        """The array with all columns that a node updates."""
         return (
             self.bases[node, position] if (node, position) in self.bases else level.full_arrays[node.operands[position]]
         )
@@ -262,7 +262,7 @@ class Body:
         return self.new(node, Expr(node.primitive, tuple(rows), params, Spec(node.type, shape, names), node.source))
 
     def _read(self, node: Expr, form: Form, array_form: Form, level: Level) -> Expr:
-        """A part of one column of an array that has all of them."""
+        """A slice of one column, read from an array with all columns."""
         params = node.params
         if node.primitive is p.slice_:
             starts = [constant(start, types.s64) for start in params["starts"]]
@@ -376,7 +376,7 @@ class Body:
     def _outputs(
         self, level: Level, outputs: Sequence[Expr], slots: Sequence[Slot], forms: Sequence[Form | None]
     ) -> list[Expr]:
-        """What a part of a loop or branch gives."""
+        """The new outputs of a body of a loop or branch."""
         results = []
         for output, slot, form in zip(outputs, slots, forms, strict=True):
             results += [level.full_arrays[output]] if form is None else self._rows(level, output, form, slot)
@@ -384,7 +384,7 @@ class Body:
 
     @staticmethod
     def _captured(node: Expr, first: int, level: Level, operands: list[Expr]) -> list[Slot]:
-        """Adds what a loop or branch only reads to its operands; constants are known in it anyway."""
+        """Append the values that a loop or branch only reads to its operands; constants need none."""
         slots = []
         for position in range(first, len(node.operands)):
             operand = node.operands[position]
@@ -403,7 +403,9 @@ class Body:
     def _inner(
         olds: Sequence[Expr | None], slots: Sequence[Slot], operands: Sequence[Expr], level: Level
     ) -> tuple[list[Expr], Level]:
-        """New parameters of a part of a loop or branch, the last of which are the indices, and what is known in it."""
+        """The new parameters of a body, the last of which are the column's indices, and the level that maps old values
+        to them.
+        """
         names = [olds[slot.position].params["name"] for slot in slots for _ in range(slot.count)]
         indices = _flat(level.indices)
         parameters = parameters_like([*names, *["index"] * len(indices)], [*operands, *indices])
@@ -419,22 +421,22 @@ class Body:
 
 
 def _flat(indices: list[list[Expr]]) -> list[Expr]:
-    """The indices that are to be handed on: those around once, the last ones of each column."""
+    """The indices to pass into a loop or branch: those of outer loops once, the last one for each column."""
     return [*(index[0] for index in indices[:-1]), *indices[-1]]
 
 
 def _column_axes(form: Form, axes: Sequence[int]) -> tuple[int, ...]:
-    """Which axes of one column some axes are that are no columns."""
+    """The positions, among the axes of one column, of axes that are no column axes."""
     return tuple(sum(entry is None for entry in form[:axis]) for axis in axes)
 
 
 def parameters_like(names: Sequence[str], like: Sequence[Expr]) -> list[Expr]:
-    """Parameters of the specs that some values have."""
+    """Parameters with the given names and the specs of the given values."""
     return [parameter(k, name, node.spec) for k, (name, node) in enumerate(zip(names, like, strict=True))]
 
 
 def graph_of(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
-    """A part of a loop or branch; the parameters are numbered anew."""
+    """A graph for a body of a loop or branch, its parameters numbered in order."""
     for index, node in enumerate(parameters):
         node.params["index"] = index
     return Graph(name, list(parameters), list(outputs), list)

@@ -12,7 +12,7 @@ from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.rewrite.columns import column_axes as forms_of
 from nxkernel.compilers.rewrite.columns.array_versions import Chain, chains, root
 from nxkernel.compilers.rewrite.columns.column_body import Body, Level, Slot, parameters_like
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.graph.expr import Expr, constant
 
@@ -22,7 +22,7 @@ SIDE_BY_SIDE = 4
 
 @dataclass
 class _Result:
-    """An array that the loops over columns compute.
+    """An array with all columns that the loops over columns compute.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class _Result:
 
 
 class ColumnLoops(Body):
-    """Writes the loops of a region.
+    """Writes the loops over columns of a region.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class ColumnLoops(Body):
         return results
 
     def build(self, outside: Callable[[Expr], Expr]) -> dict[Expr, Expr]:
-        """The new nodes for the results of the region.
+        """The new nodes for the region's results, given those of values outside it.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class ColumnLoops(Body):
     # The loops around --------------------------------------------------------------------------------------------
 
     def _loop(self, arrays: Sequence[Expr], indices: Sequence[Expr], inputs: Sequence[Expr]) -> list[Expr]:
-        """Loops along the next indices of a column; gives the arrays after them."""
+        """Nested loops over the remaining column indices; the arrays after them."""
         size, depth = self.region.extents[len(indices)], len(indices)
         if depth < len(self.region.extents) - 1:
             return self._range_loop(0, size, 1, self._loop, arrays, indices, inputs)
@@ -109,7 +109,7 @@ class ColumnLoops(Body):
         indices: Sequence[Expr],
         inputs: Sequence[Expr],
     ) -> list[Expr]:
-        """A loop that does some work for each index in a range; gives the arrays after it."""
+        """A loop that runs `work` for each index of a range; the arrays after it."""
         seed, count, depth = self.seed, 1 + len(arrays), len(indices)
         operands = [constant(first, types.s64), *arrays, *indices, *inputs]
         names = ["index", *["array"] * len(arrays), *["index"] * depth, *["given"] * len(inputs)]
@@ -130,7 +130,7 @@ class ColumnLoops(Body):
     def _column(
         self, arrays: Sequence[Expr], indices: Sequence[Expr], inputs: Sequence[Expr], lanes: int
     ) -> list[Expr]:
-        """All that is done in one column, or in some side by side, since each step of one waits for the one before."""
+        """The computation of one column, or of some side by side so that their steps overlap."""
         region, level = self.region, Level([[index] * lanes for index in indices])
         level.indices[-1] = [self._plus(indices[-1], lane) for lane in range(lanes)]
         for value, node in zip(self.inputs, inputs, strict=True):
@@ -144,7 +144,7 @@ class ColumnLoops(Body):
         return [self._after(result, array, level) for result, array in zip(self.results, arrays, strict=True)]
 
     def _after(self, result: _Result, array: Expr, level: Level) -> Expr:
-        """An array with what the columns have made of it."""
+        """An array updated by the columns that were computed."""
         value = result.value
         if result.chain is not None:
             return level.full_arrays[value]

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.compilers.rewrite.columns.column_axes import RefusedError, parts
 from nxkernel.compilers.rewrite.columns.column_loops import ColumnLoops
-from nxkernel.compilers.rewrite.columns.region import Region, gain, worth
+from nxkernel.compilers.rewrite.columns.column_regions import Region, gain, worth
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
 
 
 def by_columns(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
-    """A graph whose loops over planes are loops over columns, where that is faster.
+    """The graph with loops over planes interchanged into loops over columns, where that is faster.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def by_columns(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
 
 
 class _Interchange:
-    """Rewrites graphs.
+    """Rewrites graphs, and those inside their loops and branches.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class _Interchange:
         self.new_loops: set[Expr] = set()
 
     def graph(self, graph: Graph) -> Graph:
-        """A graph, and what is in its loops and branches, rewritten."""
+        """A graph with its loops and branches rewritten."""
         if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
             return graph
         outputs = list(graph.outputs)
@@ -61,7 +61,7 @@ class _Interchange:
         return Graph(graph.name, graph.parameters, outputs, graph.rebuild, graph.updates)
 
     def _one(self, outputs: Sequence[Expr]) -> list[Expr] | None:
-        """The outputs after one more region has been rewritten; None where there is none."""
+        """The outputs after rewriting one more region; None when there is none left."""
         order = post_order(outputs)
         table = users(order)
         for node in order:
@@ -104,7 +104,7 @@ class _Interchange:
         return [new[output] for output in outputs]
 
     def _with(self, node: Expr, operands: tuple[Expr, ...], params: dict) -> Expr:
-        """A node with other operands."""
+        """The node with other operands."""
         new = Expr(node.primitive, operands, params, node.spec, node.source)
         self.origin[new] = self.origin.get(node, node)
         for nodes in (self.done, self.new_loops):
@@ -113,7 +113,7 @@ class _Interchange:
         return new
 
     def _inside(self, outputs: Sequence[Expr]) -> list[Expr]:
-        """Outputs with the graphs of their loops and branches rewritten."""
+        """The outputs with the graphs of their loops and branches rewritten."""
         new: dict[Expr, Expr] = {}
         for node in post_order(outputs):
             operands = tuple(new[operand] for operand in node.operands)

@@ -24,7 +24,7 @@ def unhelped(monkeypatch):
 def computed(element, lanes, *operands):
     made = np.empty_like(operands[0])
 
-    def write(frame, pointers, words):
+    def write(frame, pointers, scalars):
         b, steps = frame.b, frame.loop(frame.begin, frame.end)
         far = b.integer("mul", steps.index, b.constant("i64", lanes))
         values = [b.load(element, b.offset(pointer, element, far), lanes=lanes) for pointer in pointers[:3]]
@@ -94,9 +94,9 @@ def test_one_rounding(element, lanes):
 
 def test_no_function_of_the_c_library_is_called_for_a_lane_of_common_numbers():
     from nxkernel.compilers.numba_cpu.codegen.object_code import assembly
-    from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
+    from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 
-    frame = KernelFrame("kernel")
+    frame = KernelBuilder("kernel")
     pointers, _ = frame.table(2, 0)
     value = frame.b.load("float", pointers[0], lanes=16)
     frame.b.store(fused_multiply_add.fused(frame.b, value, value, value), pointers[1])

@@ -24,7 +24,7 @@ def over(array, element, result, change, lanes):
     """Run `change` on an array, so many elements at a time."""
     made = np.empty(array.size, result)
 
-    def write(frame, pointers, words):
+    def write(frame, pointers, scalars):
         steps = frame.loop(frame.begin, frame.end)
         far = frame.b.integer("mul", steps.index, frame.b.constant("i64", lanes))
         value = change(frame.b, frame.b.load(element, frame.b.offset(pointers[0], element, far), lanes=lanes))

@@ -7,7 +7,7 @@ import nxkernel as nx
 from compiling import agree, nests, spec
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import ALIGNED_FROM, lower
 from nxkernel.compilers.schedule import loop_nest
-from nxkernel.compilers.schedule.loop_nest import BufferRole, WordKind
+from nxkernel.compilers.schedule.loop_nest import BufferRole, ScalarKind
 
 LANES = {"f4": 16, "f8": 8}
 
@@ -46,7 +46,7 @@ def test_neighbours_share_strides_and_offsets():
     (nest,) = nests(stencil, spec("f64", 30, 50))
     reads = [access for access in nest.buffers if access.role is BufferRole.READ]
     assert [access.like for access in reads] == [-1, 0, 0, 0, 0]
-    strides = [number for kind, number, _ in nest.words() if kind is WordKind.STRIDE]
+    strides = [number for kind, number, _ in nest.scalars() if kind is ScalarKind.STRIDE]
     assert [nest.buffers[number].role for number in strides] == ["read", "write"]
     # One product a row for what is read and one for what is written, besides those for tiles.
     assert str(lower(nest)).count("= mul i64") == 4

@@ -105,7 +105,7 @@ def test_several_accumulators(columns):
     t = numbers((9, columns + 2))
     (nest,) = nests(beside, t)
     assert nest.lanes is LaneAxis.TILE
-    assert [reduce.name for section in nest.sections for reduce in section.reduces] == [
+    assert [reduce.name for nest_pass in nest.passes for reduce in nest_pass.reduces] == [
         "reduce",
         "sum",
         "product",

@@ -42,9 +42,11 @@ def test_what_a_turn_costs():
     assert interrupt_polling.cost(loop_of(halved, spec("s64")).parts[1]) == 1
     few = interrupt_polling.cost(loop_of(scaled(1000), spec("f64", 100)).parts[1])
     many = interrupt_polling.cost(loop_of(scaled(1000), spec("f64", 1000)).parts[1])
-    assert 1 < few < many < interrupt_polling.TURNS
+    assert 1 < few < many < interrupt_polling.ITERATIONS
     # A kernel that threads share takes longer than a look.
-    assert interrupt_polling.cost(loop_of(scaled(1000), spec("f64", 1_000_000)).parts[1]) == interrupt_polling.TURNS
+    assert (
+        interrupt_polling.cost(loop_of(scaled(1000), spec("f64", 1_000_000)).parts[1]) == interrupt_polling.ITERATIONS
+    )
 
 
 def nested(inner):
@@ -53,7 +55,7 @@ def nested(inner):
 
 def test_what_a_turn_with_a_loop_costs():
     assert interrupt_polling.cost(loop_of(nested(10), spec("f64")).parts[1]) == 11
-    assert interrupt_polling.cost(loop_of(nested(10_000_000), spec("f64")).parts[1]) == interrupt_polling.TURNS
+    assert interrupt_polling.cost(loop_of(nested(10_000_000), spec("f64")).parts[1]) == interrupt_polling.ITERATIONS
     # A loop that looks by itself costs nothing more.
     assert interrupt_polling.cost(loop_of(nested(1 << 40), spec("f64")).parts[1]) == 1
 

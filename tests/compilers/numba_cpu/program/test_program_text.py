@@ -1,4 +1,4 @@
-"""Writing a program: words of its table, whose memory is whose, functions beside it, and its ends."""
+"""Writing a program: its scalar parameters, whose memory is whose, functions beside it, and its ends."""
 
 import pytest
 
@@ -10,18 +10,18 @@ def writer():
     return ProgramWriter()
 
 
-def test_the_table_of_words_is_never_empty(writer):
+def test_the_table_of_scalar_parameters_is_never_empty(writer):
     assert writer.finish().params.size == 1
 
 
-def test_words_of_one_key_are_one(writer):
+def test_scalar_parameters_of_one_key_are_one(writer):
     for key in ("a", "b", "a", None, None):
-        writer.word(7, key=key)
+        writer.scalar(7, key=key)
     assert writer.finish().params.tolist()[1:] == [7, 7, 7, 7]
 
 
-def test_words_beyond_the_signed_range(writer):
-    writer.word((1 << 64) - 1)
+def test_scalar_parameters_beyond_the_signed_range(writer):
+    writer.scalar((1 << 64) - 1)
     assert writer.finish().params.tolist()[1:] == [-1]
 
 

@@ -107,7 +107,7 @@ def test_what_is_divided_by_is_part_of_the_text(programs):
     assert "77777" not in programs[0].text
 
 
-def test_one_stride_is_one_word(programs):
+def test_one_stride_is_one_scalar_parameter(programs):
     def function(x):
         return turns(4, lambda i, s: [put(s[0], s[0][i, 1] + s[0][i + 1, 2] + nx.sum(s[0][i]), i, 0)], [x])[0]
 

@@ -47,7 +47,7 @@ def test_results_are_those_of_steps_that_are_written_out(function, specs, monkey
         np.testing.assert_array_equal(one, other)
 
 
-def test_more_layers_are_more_words_for_the_same_text():
+def test_more_layers_are_more_scalar_parameters_of_the_same_text():
     fewer, more = (program_writer.write(planned(layers(count), X, W), 2) for count in (20, 31))
     assert fewer.symbol == more.symbol
     assert len(more.params) > len(fewer.params)

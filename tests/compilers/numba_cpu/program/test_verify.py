@@ -48,15 +48,15 @@ def no_terminator(compilation):
     with_text(text=text, symbol="f")(compilation)
 
 
-def word_of_a_kernel(position):
+def parameter_of_a_kernel(position):
     return lambda compilation: with_text(kernels={position: name_of_kernel(compilation)})(compilation)
 
 
 def an_address(compilation):
     (position,) = compilation.text.kernels
-    words = compilation.text.params.copy()
-    words[position] = 4096
-    with_text(params=words)(compilation)
+    scalars = compilation.text.params.copy()
+    scalars[position] = 4096
+    with_text(params=scalars)(compilation)
 
 
 def no_kernel(compilation):
@@ -84,7 +84,7 @@ DAMAGE = {
         verify_text, no_terminator, "the program f: expected text that LLVM takes, found ",
     ),
     "another function": (verify_text, renamed, "the program nxp_another: expected a function of that name, found nxp_"),
-    "a word beyond the table": (verify_text, word_of_a_kernel(10**6), "found word 1000000"),
+    "a parameter beyond the table": (verify_text, parameter_of_a_kernel(10**6), "found parameter 1000000"),
     "an address of this process": (
         verify_text, an_address, "expected 0, since it is another one in each process, found an address",
     ),

@@ -160,7 +160,7 @@ def test_bits_of_a_row_do_not_depend_on_its_company():
 
 
 def test_a_new_shape_costs_no_compilation():
-    """The first shape of each pair has the code made; sizes come in words."""
+    """The first shape of each pair has the code made; sizes are scalar parameters."""
     for shape, other, axis in [((50, 20), (71, 33), 1), ((2, 9 * BLOCK), (3, 5 * BLOCK), 1), ((50, 40), (9, 90), 0)]:
         made = compiled(by(p.cumulative_max, axis), np.zeros(shape, np.float32)).kernels
         again = compiled(by(p.cumulative_max, axis), np.zeros(other, np.float32)).kernels

@@ -79,7 +79,7 @@ def test_libraries_are_called_and_scans_launched():
 def test_a_kernel_of_an_operation_knows_no_sizes():
     def scan(*shape):
         found = launches(lambda a: make(p.cumulative_sum, a, axis=0, reverse=False), spec("f32", *shape))
-        return [(launch.symbol, launch.words) for launch in found]
+        return [(launch.symbol, launch.scalars) for launch in found]
 
     first, second = scan(90, 40), scan(100, 50)
     assert [symbol for symbol, _ in first] == [symbol for symbol, _ in second]

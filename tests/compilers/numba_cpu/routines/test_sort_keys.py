@@ -15,7 +15,7 @@ def translated(x, type_, descending):
     """The keys of elements, the elements of those keys, and whether they differ."""
     keys = Keys(type_, descending)
 
-    def write(f, pointers, words):
+    def write(f, pointers, scalars):
         source, target, back, altered = pointers
         steps = f.loop(f.begin, f.end)
         at = [f.b.offset(base, keys.element, steps.index) for base in (source, target, back)]

@@ -194,7 +194,7 @@ def test_bits_do_not_depend_on_threads(type_, shape, axis, counts):
 
 
 def test_a_new_shape_costs_no_compilation():
-    """The first shape of each pair has the code made; sizes come in words."""
+    """The first shape of each pair has the code made; sizes are scalar parameters."""
     for shape, other, axis in [((50, 20), (71, 33), 1), ((50, 20), (33, 8), 0), ((30_000,), (90_001,), 0)]:
         made = compiled(sorts(axis), np.zeros(shape, np.float32)).kernels
         again = compiled(sorts(axis), np.zeros(other, np.float32)).kernels

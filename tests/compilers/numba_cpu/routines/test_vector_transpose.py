@@ -13,7 +13,7 @@ from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
     [("i8", np.uint8), ("i16", np.int16), ("i32", np.int32), ("float", np.float32), ("i64", np.int64)],
 )
 def test_rows_become_columns(element, dtype, size):
-    def write(f, pointers, words):
+    def write(f, pointers, scalars):
         source, target = pointers
         steps = f.loop(f.begin, f.end)
 

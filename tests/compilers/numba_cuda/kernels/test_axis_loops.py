@@ -4,13 +4,13 @@ import itertools
 
 import pytest
 
-from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span, apart, nested, one_by_one, product
+from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span, axis_indices, nested, one_by_one, product
 from nxkernel.compilers.numba_cuda.language import intrinsics
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 
 
 class Places:
-    """As much of what writes sections as loops need."""
+    """As much of what writes passes as loops need."""
 
     def __init__(self):
         self.w, self.located = SourceWriter(), {}
@@ -62,6 +62,6 @@ def test_no_axes_are_one_turn():
 
 def test_indices_out_of_one_number():
     w = SourceWriter()
-    found = apart(w, "number", [Span(0, None, "a"), Span(1, None, "b"), Span(2, "first", "c")])
+    found = axis_indices(w, "number", [Span(0, None, "a"), Span(1, None, "b"), Span(2, "first", "c")])
     w.line(f"found.append(({found[0]}, {found[1]}, {found[2]}))")
     assert run(w, number=2 * 12 + 1 * 4 + 3, a=5, b=3, c=4, first=100) == [(2, 1, 103)]

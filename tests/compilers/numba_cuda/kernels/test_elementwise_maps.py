@@ -22,7 +22,7 @@ def test_vectors_of_sixteen_bytes():
     assert "load4(b, " in text
     assert "store4(d, " in text
     assert launch.source.parameters == ("f32*", "f32*", "f32*", "s64", "f32")
-    assert launch.words == [1000, 2.0]
+    assert launch.scalars == [1000, 2.0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 31, 63, 64, 65, 257])
@@ -71,7 +71,7 @@ def test_axes_backwards_start_where_memory_begins():
 def test_one_text_for_all_sizes():
     first, second = (launches_for(lambda x, y: nx.exp(x) * y, spec("f32", n), spec("f32", n))[0] for n in (1000, 12345))
     assert first.source == second.source
-    assert first.words != second.words
+    assert first.scalars != second.scalars
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 30), (7, 0), (3, 0, 5)], ids=str)

@@ -13,7 +13,7 @@ def arguments(function, *specs):
     return KernelArguments(step.work)
 
 
-def test_pointers_and_then_words():
+def test_pointers_and_then_scalars():
     found = arguments(lambda x, y: x * 2.0 + nx.transpose(y), spec("f32", 7, 5), spec("f32", 5, 7))
     assert found.names == ["a", "b", "d", "n0", "n1", "a_0", "a_1", "c0"]
     assert found.values == [7, 5, 1, 7, 2.0]

@@ -60,8 +60,8 @@ def test_which_kernels_there_are(name, kernels):
     function, specs = CASES[name]
     launches = launches_for(function, *specs, machine=GPU)
     assert [launch.source.name for launch in launches] == kernels
-    assert all(len(launch.words) + len(launch.memory) == len(launch.source.parameters) for launch in launches)
-    assert all(isinstance(word, int | float) for launch in launches for word in launch.words)
+    assert all(len(launch.scalars) + len(launch.memory) == len(launch.source.parameters) for launch in launches)
+    assert all(isinstance(scalar, int | float) for launch in launches for scalar in launch.scalars)
 
 
 def test_memory_is_read_and_written_in_vectors():

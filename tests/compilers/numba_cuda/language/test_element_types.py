@@ -19,10 +19,10 @@ HELD = {
 @pytest.mark.parametrize("name", HELD)
 def test_parameters(name):
     type_ = types.normalize(name)
-    memory, words = HELD[name]
+    memory, scalars = HELD[name]
     assert element_types.memory_type(type_) == memory
-    assert element_types.word_types(type_) == words
-    assert element_types.register_type(type_) == ("bool" if name == "bool" else words[0])
+    assert element_types.parameter_types(type_) == scalars
+    assert element_types.register_type(type_) == ("bool" if name == "bool" else scalars[0])
 
 
 def test_types_of_numpy_and_numba():

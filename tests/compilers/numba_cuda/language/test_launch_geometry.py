@@ -31,7 +31,7 @@ def test_rows(count, length, expected):
     assert launch_geometry.rows(GPU, count, length, 5) == expected
 
 
-def test_long_sections_leave_registers():
+def test_long_passes_leave_registers():
     assert launch_geometry.rows(GPU, 1 << 16, 1 << 16, 100) == (256, 1)
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import launch_modes
-from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped, exchanged
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Reckoned
+from nxkernel.compilers.numba_cuda.program.control_flow import BranchStep, LoopStep, exchanged
+from nxkernel.compilers.numba_cuda.program.host_steps import CopyStep, HostArithmetic
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
@@ -100,7 +100,7 @@ def test_loops_in_loops(by_the_host, device):
     steps, (found,) = done(executable, [a, b])
     np.testing.assert_allclose(found, a @ b)
     # What is updated stays where it is: only the zeros that it begins with are copied.
-    assert [step.size for step in steps if isinstance(step, Copied)] == [a.nbytes]
+    assert [step.size for step in steps if isinstance(step, CopyStep)] == [a.nbytes]
 
 
 CHOICES = {
@@ -200,9 +200,9 @@ def test_what_numbers_of_one_exchange_do():
 
 def test_the_steps_of_a_loop_and_a_choice(by_the_host, device):
     program = compiled(*STATES["made anew"][:1], X).ready_for([X]).program
-    assert [type(step) for step in program.steps] == [Copied, Looped, Copied]
+    assert [type(step) for step in program.steps] == [CopyStep, LoopStep, CopyStep]
     assert program.steps[1].answer.value is not None
     choose = CHOICES["an update and a new array"]
     given = [X, np.int64(1)]
     program = compiled(lambda x, i: tuple(choose(x, i)), *given).ready_for(given).program
-    assert [type(step) for step in program.steps if not isinstance(step, Reckoned)].count(Chosen) == 1
+    assert [type(step) for step in program.steps if not isinstance(step, HostArithmetic)].count(BranchStep) == 1

@@ -27,7 +27,7 @@ def test_large_reductions_are_cut_finer_than_on_a_processor():
     plan = plan_of(nx.sum, spec("f32", 1 << 24))
     first, _ = [step.work for step in plan.steps]
     assert first.nest.split >= 0
-    assert first.words[first.nest.outer + first.nest.inner :][1] > 2000
+    assert first.scalars[first.nest.outer + first.nest.inner :][1] > 2000
 
 
 def test_functions_of_complex_numbers_are_of_their_parts():

@@ -11,12 +11,15 @@ from nxkernel import passes
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import (
-    Called,
-    Copied,
-    Filled,
-    Launched,
+    Address,
+    CopyStep,
+    FillStep,
+    HostArithmetic,
+    HostOperation,
+    LaunchStep,
+    LibraryCallStep,
+    LiveScalar,
     ProgramRun,
-    Reckoned,
     do_all,
     part_of,
     verify_kernels,
@@ -39,7 +42,7 @@ def run_on(device, memory, *values, watch=None):
 
 def test_memory_is_filled_and_copied(device, memory):
     run = run_on(device, memory)
-    do_all([Filled("fill", (0, 2), 7, 3), Copied("copy", (1, 0), (0, 1), 4)], run)
+    do_all([FillStep("fill", Address(0, 2), 7, 3), CopyStep("copy", Address(1), Address(0, 1), 4)], run)
     found = memory.host()
     assert found[:6].tolist() == [0, 1, 7, 7, 7, 5]
     assert found[16:21].tolist() == [1, 7, 7, 7, 20]
@@ -47,13 +50,16 @@ def test_memory_is_filled_and_copied(device, memory):
 
 def test_a_copy_to_the_same_place_is_none(device, memory, monkeypatch):
     monkeypatch.setattr(device, "copy", None)
-    do_all([Copied("copy", (1, 0), (0, 16), 4), Copied("copy", (1, 0), (0, 0), 0)], run_on(device, memory))
+    do_all(
+        [CopyStep("copy", Address(1), Address(0, 16), 4), CopyStep("copy", Address(1), Address(0), 0)],
+        run_on(device, memory),
+    )
 
 
 def test_a_launch_takes_pointers_and_numbers_of_the_host(device, memory):
     text = "def put(p, i, re, im):\n    p[i] = re + im\n"
     launch = KernelLaunch(KernelSource("put", text, ("f32*", "s64", "f32", "f32")), (), [1, 0, 0], (1,), (1,))
-    step = Launched("put", launch, [(1, 4)], [(2, 0, 0), (3, 0, 1)])
+    step = LaunchStep("put", launch, [Address(1, 4)], [LiveScalar(2, 0, 0), LiveScalar(3, 0, 1)])
     (kernel,) = loaded(device, [launch.source])
     step.prepare(device, kernel.kernel)
     for number in (1 + 2j, 5 - 1j):
@@ -70,7 +76,9 @@ def test_a_call_of_a_library_gets_arrays(device, memory):
             assert (scratch.shape, scratch.pointer) == ((4,), memory.pointer + 16)
 
     bytes_ = spec("u8", 4)
-    step = Called("twice", Routine(), [(bytes_, (0, 0))], [None, (bytes_, (0, 8))], (bytes_, (1, 0)))
+    step = LibraryCallStep(
+        "twice", Routine(), [(bytes_, Address(0))], [None, (bytes_, Address(0, 8))], (bytes_, Address(1))
+    )
     step.do(run_on(device, memory))
     assert memory.host()[8:12].tolist() == [0, 2, 4, 6]
     assert not step.capturable
@@ -80,7 +88,7 @@ def test_a_call_of_a_library_gets_arrays(device, memory):
 
 def test_numbers_of_the_host(device, memory):
     run = run_on(device, memory, np.int64(3), None, None)
-    step = Reckoned([(1, np.add, [0, np.int64(4)]), (2, np.multiply, [1, 1])])
+    step = HostArithmetic([(1, np.add, [0, np.int64(4)]), (2, np.multiply, [1, 1])])
     do_all([step], run)
     assert run.values == [3, 7, 49]
     assert run.now is step
@@ -88,7 +96,7 @@ def test_numbers_of_the_host(device, memory):
 
 def test_what_is_watched_is_what_the_device_does(device, memory):
     seen = []
-    steps = [Reckoned([(0, np.int64, [np.int64(1)])]), Filled("fill", (0, 0), 1, 1)]
+    steps = [HostArithmetic([HostOperation(0, np.int64, [np.int64(1)])]), FillStep("fill", Address(0), 1, 1)]
     do_all(steps, run_on(device, memory, None, watch=lambda step, run: seen.append(step)))
     assert seen == steps[1:]
     assert memory.host()[0] == 0
@@ -131,7 +139,7 @@ DAMAGE = {
     "an address too few": (
         PROGRAMS, step_with("places", [(3, 0)]), "expected addresses for 2 pointers, which come first, found 1",
     ),
-    "a word too many": (PROGRAMS, launch_with(words=[1, 2, 3]), "expected 2 words, found 3"),
+    "a scalar too many": (PROGRAMS, launch_with(scalars=[1, 2, 3]), "expected 2 scalar parameters, found 3"),
     "a register that there is not": (
         PROGRAMS, step_with("places", [(3, 0), (99, 0)]), "found 0 bytes behind register 99",
     ),

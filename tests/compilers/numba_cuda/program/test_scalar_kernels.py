@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import launch_modes
-from nxkernel.compilers.numba_cuda.program.host_steps import Launched, Reckoned
+from nxkernel.compilers.numba_cuda.program.host_steps import HostArithmetic, LaunchStep
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
@@ -72,7 +72,7 @@ def test_a_kernel_of_one_thread(device):
         "    p2[s64(0)] = v6\n"
     )
     steps, _ = done(executable, [X])
-    assert [type(step) for step in steps].count(Launched) == 4
+    assert [type(step) for step in steps].count(LaunchStep) == 4
     for arch in ("sm_80", "sm_90"):
         assert f".target {arch}" in ptx(steps[0].launch.source, arch)
 
@@ -85,7 +85,7 @@ def test_what_is_known_is_computed_on_the_host_alone(device):
     assert [kernel.kind for kernel in executable.kernels] == ["map"]
     program = executable.ready_for([X, np.int64(2)]).program
     assert sorted(program.used) == [0]
-    assert isinstance(program.steps[0], Reckoned)
+    assert isinstance(program.steps[0], HostArithmetic)
 
 
 def test_known_numbers_that_kernels_read_are_handed_to_them(device):
@@ -93,7 +93,7 @@ def test_known_numbers_that_kernels_read_are_handed_to_them(device):
     numbers = next(kernel for kernel in executable.kernels if kernel.kind == "numbers")
     assert numbers.title == "1 single number, by one thread"
     steps, _ = done(executable, [X])
-    written = [step for step in steps if isinstance(step, Launched) and step.launch.source.name == "numbers"]
+    written = [step for step in steps if isinstance(step, LaunchStep) and step.launch.source.name == "numbers"]
     assert len(written) == 3
     assert written[0].numbers == [(1, written[0].numbers[0][1], None)]
 

@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.kernels import group_reductions
 from nxkernel.compilers.numba_cuda.program import launch_modes, single_block_loops
-from nxkernel.compilers.numba_cuda.program.host_steps import Launched
+from nxkernel.compilers.numba_cuda.program.host_steps import LaunchStep
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.compilers.plan.program_plan import LaunchMode
 from nxkernel.ops.programs import control_flow
@@ -36,7 +36,7 @@ def test_a_loop_until_little_changes_is_one_launch(device, monkeypatch):
     )
     steps, results = done(executable, [x])
     loop = steps[-1]
-    assert isinstance(loop, Launched)
+    assert isinstance(loop, LaunchStep)
     assert (loop.launch.grid, loop.launch.block) == ((1,), (single_block_loops.SIMULATED,))
     assert results[2] > 3
     monkeypatch.setattr(device, "read", None)

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.numba_cuda.program import launch_modes, single_thread_loops
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched
+from nxkernel.compilers.numba_cuda.program.host_steps import CopyStep, LaunchStep
 from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 from nxkernel.ops.programs import control_flow
 from on_device import agree, compiled, done
@@ -106,7 +106,7 @@ def test_threads_share_turns_that_do_not_depend_on_each_other(device):
     loop = executable.kernels[-1]
     assert (loop.kind, loop.title) == ("loop", "loop of at most 9 turns, its turns shared by threads")
     steps, (found,) = done(executable, [a, b])
-    assert [type(step) for step in steps][-2:] == [Copied, Launched]
+    assert [type(step) for step in steps][-2:] == [CopyStep, LaunchStep]
     assert steps[-1].launch.block == (min(single_thread_loops.BLOCK, device.threads),)
     np.testing.assert_allclose(found, a @ b)
 

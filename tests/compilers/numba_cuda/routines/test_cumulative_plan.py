@@ -123,7 +123,7 @@ def test_many_short_rows_have_a_thread_each(device):
 def test_parts_are_no_more_than_a_block_looks_back_at(device):
     first, second = launches(device, p.cumulative_sum, (1 << 28,), axis=0, reverse=False)
     assert first.grid == second.grid == (1024,)
-    assert first.words == second.words == (1 << 28, 1024, 1 << 18, 1024)
+    assert first.scalars == second.scalars == (1 << 28, 1024, 1 << 18, 1024)
     assert first.scratch == 4 * 1024
 
 

@@ -143,7 +143,7 @@ def test_machine_code(monkeypatch, direction):
 
 def test_short_rows_share_a_block(device):
     (launch,), scratch = launches(device, (5000, 9))
-    assert (launch.words, launch.grid, scratch) == ((9, 1, 16, 64, 5000), (79,), 0)
+    assert (launch.scalars, launch.grid, scratch) == ((9, 1, 16, 64, 5000), (79,), 0)
     assert launch.title == "sort of 5000 x 9 x 1 by a network of comparisons"
 
 

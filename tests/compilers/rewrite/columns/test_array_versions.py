@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.rewrite.columns.array_versions import chains
-from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.compilers.rewrite.columns.column_regions import Region
 from nxkernel.graph.traverse import post_order, users
 
 X = np.random.default_rng(3).random((600, 9))

@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
-from nxkernel.compilers.rewrite.columns import column_loops, region
+from nxkernel.compilers.rewrite.columns import column_loops, column_regions
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
 from nxkernel.graph.traverse import post_order
 
@@ -19,7 +19,7 @@ def some(*shape):
 
 @pytest.fixture(autouse=True)
 def small_planes_too(monkeypatch):
-    monkeypatch.setattr(region, "FEWEST", 64)
+    monkeypatch.setattr(column_regions, "FEWEST", 64)
 
 
 @pytest.fixture

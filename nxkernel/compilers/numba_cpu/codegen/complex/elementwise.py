@@ -1,4 +1,4 @@
-"""How each element-wise primitive of complex numbers becomes instructions, on any number of lanes."""
+"""The lowering of element-wise primitives of complex numbers to LLVM IR, on any number of lanes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def _complex(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> C
 
 @_row("as_type")
 def _as_type(e: Emitter, type_: Type, values: list[Register], source: Type) -> Register:
-    """Real numbers become the real part; of complex ones nothing else is left in a real type, but in bool."""
+    """A conversion: real to complex takes the number as real part; complex to real drops the imaginary part, but for
+    bool.
+    """
     (value,) = values
     if type_ is types.bool_:
         return e.truth(value)
@@ -102,7 +104,7 @@ def _as_type(e: Emitter, type_: Type, values: list[Register], source: Type) -> R
 
 
 def _predicate(name: str, combine: str, test: Callable[..., IRValue]) -> None:
-    """A predicate of both parts, joined by an instruction."""
+    """A predicate that tests both parts and joins the results by an instruction."""
 
     def lower(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> IRValue:
         both = each(lambda *parts: test(e.b, *parts), *values)
@@ -119,7 +121,7 @@ _predicate("not_equal", "or", lambda b, x, y: b.fcmp("une", x, y))
 
 
 def _function(name: str, function: Callable[..., Complex | LaneNumber]) -> None:
-    """A function of complex numbers as vectors with operators."""
+    """A lowering by a function on :class:`LaneNumber` values."""
 
     def lower(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> Register:
         result = function(*(Complex(LaneNumber(e.b, z.re, e), LaneNumber(e.b, z.im, e)) for z in values))

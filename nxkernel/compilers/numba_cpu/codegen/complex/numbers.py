@@ -20,16 +20,16 @@ _INTRINSICS = {"sqrt": "sqrt", "round_half_even": "rint"}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LaneNumber(Lanes):
-    """Lanes that real primitives can be called of; what operators give of them are such lanes, too."""
+    """Real lanes on which real primitives can be called like methods, for formulas of complex functions."""
 
     e: Emitter
 
     def wrap(self, value: IRValue) -> LaneNumber:
-        """A value of the program, with the same operators."""
+        """An IR value as a :class:`LaneNumber`."""
         return LaneNumber(self.b, value, self.e)
 
     def call(self, primitive: Primitive, *others: LaneNumber) -> LaneNumber:
-        """A real function of this and of others of its type."""
+        """A real primitive applied to this value and others of its type."""
         if primitive.name in _INTRINSICS:
             return self.intrinsic(_INTRINSICS[primitive.name])
         return self.wrap(self.e.elementary(primitive.name, self.value, *[other.value for other in others]))
@@ -52,6 +52,6 @@ class LaneNumber(Lanes):
         return split(self)[:2]
 
     def inverse_power(self) -> LaneNumber:
-        """Two to the power of minus this, a whole number."""
+        """Two to the power of minus this number, which is an integer."""
         form = self.format
         return (((form.shifter + form.bias) - self).bits() << form.digits).floats()

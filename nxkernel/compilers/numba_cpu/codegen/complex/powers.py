@@ -1,4 +1,4 @@
-"""Powers of complex numbers: small whole ones by squaring, others by way of the logarithm."""
+"""Powers of complex numbers: by squaring for small integer exponents, by the logarithm for others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def power(base: Complex, exponent: Complex) -> Complex:
 
 
 def _where_any(mask: LaneNumber, compute: Callable[[], Complex], otherwise: Complex) -> Complex:
-    """What is computed where the mask is set, the other value elsewhere; a branch past it where no lane is set."""
+    """`compute()` in the lanes of the mask, `otherwise` elsewhere; skipped by a branch if no lane is set."""
     b, before = mask.b, mask.b.block
     some, done = b.label("some"), b.label("done")
     b.branch_if(b.any(mask.value), some, done)
@@ -45,7 +45,7 @@ def _where_any(mask: LaneNumber, compute: Callable[[], Complex], otherwise: Comp
 
 
 def _by_squaring(base: Complex, n: LaneNumber) -> Complex:
-    """Powers with exponents that are whole and small; one over the power where they are negative."""
+    """Powers with small integer exponents; the reciprocal of the power where they are negative."""
     b, lanes = n.b, n.value.lanes
     bits = b.convert("fptosi", abs(n).value, "i32")
     nothing = b.constant("i1", 1, lanes)

@@ -46,7 +46,7 @@ ARITY = {name: len(inspect.signature(function).parameters) for name, function in
 
 @functools.cache
 def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, IRModule]:
-    """The symbol of a function and a module that holds it alone, with what it calls."""
+    """The symbol of an elementary function, and a module with its definition and what it calls."""
     module, kind = IRModule(), vector(element, lanes)
     symbol = f"nx.{name}.{suffix(element, lanes)}"
     operands = [IRValue(element, lanes, f"%x{number}") for number in range(ARITY[name])]
@@ -64,7 +64,7 @@ def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, IRM
 
 
 def define(module: IRModule, name: str, element: str, lanes: int, *, inline: bool = True) -> str:
-    """Add a function to a module, unless it is there.
+    """Add an elementary function to a module, unless it is there; its symbol.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The notation in which the elementary functions are written: operators on vectors of a fixed number of lanes.
+"""The notation of the elementary functions: Python operators on vectors with a fixed number of lanes.
 
 A `Lanes` pairs a value of the program under construction with the builder that extends it, so that a formula
 reads as the maths. Nothing here is marked ``contract``: a product and a sum are two roundings and `fma` is one,
@@ -21,7 +21,7 @@ FORMATS = {"float": element_types.FORMATS["f32"], "double": element_types.FORMAT
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Lanes:
-    """A vector of floats, integers or truth values with operators.
+    """An IR vector of floats, integers or truth values, with Python's operators.
 
     Comparisons of floats are false for NaN, and ``!=`` is its negation of ``==``; those of integers are signed.
     ``>>`` shifts zeros in. A Python number stands for itself in every lane.
@@ -32,20 +32,20 @@ class Lanes:
 
     @property
     def element(self) -> str:
-        """LLVM's name of the type of one lane."""
+        """The LLVM name of the element type."""
         return self.value.element
 
     @property
     def format(self) -> FloatFormat:
-        """The format of a vector of floats."""
+        """The floating-point format: sizes of exponent and mantissa."""
         return FORMATS[self.element]
 
     def wrap(self, value: IRValue) -> Lanes:
-        """What operators give of this: a value of the program, with the same operators."""
+        """An IR value as a value of this class, of the same builder."""
         return Lanes(self.b, value)
 
     def constant(self, number: float) -> Lanes:
-        """A number in every lane, of this vector's type."""
+        """A constant of this type in every lane."""
         return self.wrap(self.b.constant(self.element, number, self.value.lanes))
 
     def _lift(self, other: Lanes | float) -> Lanes:
@@ -129,7 +129,7 @@ class Lanes:
         return self._compare("ne", other)
 
     def intrinsic(self, name: str, *others: Lanes | float) -> Lanes:
-        """Call one of LLVM's intrinsics on operands of this type."""
+        """An LLVM intrinsic applied to operands of this type."""
         return self.wrap(self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
 
     def bits(self) -> Lanes:
@@ -142,7 +142,7 @@ class Lanes:
         return self.wrap(self.b.bitcast(self.value, element))
 
     def choose(self, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
-        """One of two values where this is truth, lane by lane; at least one of them is a `Lanes`."""
+        """Lane by lane, `then` where this is true and `otherwise` elsewhere; one of them is a `Lanes`."""
         like = then if isinstance(then, Lanes) else otherwise
         return like.wrap(self.b.select(self.value, like._lift(then).value, like._lift(otherwise).value))
 
@@ -151,11 +151,11 @@ class Lanes:
         return self.intrinsic("copysign", other)
 
     def at_most(self, limit: float) -> Lanes:
-        """The smaller of this and a bound; NaN stays."""
+        """The minimum of this and a bound; NaN stays NaN."""
         return where(self > limit, limit, self)
 
     def at_least(self, limit: float) -> Lanes:
-        """The greater of this and a bound; NaN stays."""
+        """The maximum of this and a bound; NaN stays NaN."""
         return where(self < limit, limit, self)
 
 
@@ -180,7 +180,7 @@ def polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
 
 
 def fast_two_sum(large: Lanes, small: Lanes) -> tuple[Lanes, Lanes]:
-    """The rounded sum and its error, exactly, if the first operand is zero or not the smaller (Dekker 1971)."""
+    """The rounded sum and its exact error, if ``|large| >= |small|`` or `large` is zero (Dekker 1971)."""
     total = large + small
     return total, small - (total - large)
 
@@ -199,7 +199,7 @@ def two_product(left: Lanes, right: Lanes | float) -> tuple[Lanes, Lanes]:
 
 
 def by_lane(function: str | Callable[[IRModule], str], mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
-    """A function of single numbers where `mask` is set, and `otherwise` in the other lanes.
+    """A scalar function for the lanes of `mask`, `otherwise` in the others.
 
     For the rare operands that the vector code cannot take: unless some lane is set, this costs a branch.
 
@@ -230,7 +230,7 @@ def by_lane(function: str | Callable[[IRModule], str], mask: Lanes, otherwise: L
 
 
 def rarely(mask: Lanes, otherwise: Lanes, instead: Callable[[], Lanes]) -> Lanes:
-    """`otherwise`, unless some lane of `mask` is set: what `instead` writes then, for all lanes."""
+    """`instead()` for all lanes if any lane of `mask` is set, else `otherwise`; for slow paths that are rare."""
     b = otherwise.b
     rare, done, entry = b.label("rare"), b.label("common"), b.block
     b.branch_if(b.any(mask.value), rare, done)
@@ -245,8 +245,8 @@ def rarely(mask: Lanes, otherwise: Lanes, instead: Callable[[], Lanes]) -> Lanes
 
 
 def _rare(b: FunctionBuilder, function: str | Callable[[IRModule], str], like: IRValue, arity: int) -> str:
-    """Define, once, the loop over lanes that calls a scalar function; marked cold, so that it stays out of the way."""
-    parameters = [IRValue(like.element, like.lanes, f"%x{place}") for place in range(arity)]
+    """Define, once, an out-of-line function with a loop over lanes that calls a scalar function; marked cold."""
+    parameters = [IRValue(like.element, like.lanes, f"%x{position}") for position in range(arity)]
     attributes = "cold nounwind willreturn readnone"
     if isinstance(function, str):
         b.module.declare(function, like.element, [like.element] * arity, attributes)

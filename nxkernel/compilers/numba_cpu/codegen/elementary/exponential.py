@@ -70,7 +70,7 @@ _TANH = {
 
 
 def _split(x: Lanes, scale: float = 1 / math.log(2)) -> tuple[Lanes, Lanes]:
-    """The integer nearest to ``x * scale`` in the low bits of a float's representation, and as a float."""
+    """``x * scale`` rounded to an integer: in the low bits of a float's representation, and as a float."""
     # The offset makes the integer in the low bits 2 bias + n, so that its halves are exponents as they are stored.
     shifter = x.format.shifter + 2 * x.format.bias
     shifted = fma(x, scale, shifter)
@@ -78,14 +78,14 @@ def _split(x: Lanes, scale: float = 1 / math.log(2)) -> tuple[Lanes, Lanes]:
 
 
 def scale(y: Lanes, stored: Lanes) -> Lanes:
-    """``y * 2^n`` for the n of `reduce`, in two steps: a subnormal result rounds once, a great one overflows."""
+    """``y * 2^n`` for the n of `reduce`, in two steps, so that subnormal results round once and large ones overflow."""
     half = stored >> 1
     digits = y.format.digits
     return y * (half << digits).floats() * ((stored - half) << digits).floats()
 
 
 def reduce(x: Lanes, low: Lanes | None = None) -> tuple[Lanes, Lanes, Lanes]:
-    """Split an exponent into a multiple of ln 2 and a small rest.
+    """Argument reduction of exp: ``x + low = n ln 2 + r`` with a small r.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def reduce(x: Lanes, low: Lanes | None = None) -> tuple[Lanes, Lanes, Lanes]:
 
 
 def bounded(x: Lanes) -> Lanes:
-    """An exponent brought between those where e^x is 0 and infinity."""
+    """An exponent clamped to the range outside of which exp is 0 or infinity."""
     low, high = _LIMITS[x.element]
     return x.at_most(high).at_least(low)
 
@@ -143,12 +143,12 @@ def sigmoid(x: Lanes) -> Lanes:
 
 
 def _power(stored: Lanes, form: FloatFormat, halvings: int) -> Lanes:
-    """``2^(n - halvings)`` for the n of `reduce`; it must be a normal number."""
+    """``2^(n - halvings)`` for the n of `reduce`; it has to be a normal number."""
     return ((stored - (form.bias + halvings)) << form.digits).floats()
 
 
 def expm1_negative(x: Lanes, low: Lanes) -> Lanes:
-    """e^(x + low) - 1 for x <= 0, and no further below than it takes to make that -1."""
+    """``e^(x + low) - 1`` for x <= 0; x is clamped where the result is -1."""
     stored, r, rest = reduce(x, low)
     power = _power(stored, x.format, 0)
     return fma(power, r + rest, power - 1.0)
@@ -173,14 +173,14 @@ _HYPERBOLIC_LIMIT = {"float": 89.5, "double": 710.5}
 
 
 def _quarter(x: Lanes) -> Lanes:
-    """e^|x| / 4, which is finite wherever sinh and cosh are."""
+    """``e^|x| / 4``, which does not overflow where sinh and cosh do not."""
     stored, r, rest = reduce(abs(x).at_most(_HYPERBOLIC_LIMIT[x.element]))
     power = _power(stored, x.format, 2)
     return fma(power, r + rest, power)
 
 
 def sinh(x: Lanes) -> Lanes:
-    """The hyperbolic sine, ``(u - 1/u) / 2`` for u = e^|x|, and a polynomial where that cancels."""
+    """The hyperbolic sine: ``(u - 1/u) / 2`` with ``u = e^|x|``, or a polynomial near 0, where that cancels."""
     z = x * x
     near = fma(z * x, polynomial(z, _SINH[x.element]), x)
     quarter = _quarter(x)
@@ -189,7 +189,7 @@ def sinh(x: Lanes) -> Lanes:
 
 
 def cosh(x: Lanes) -> Lanes:
-    """The hyperbolic cosine, ``(u + 1/u) / 2`` for u = e^|x|."""
+    """The hyperbolic cosine: ``(u + 1/u) / 2`` with ``u = e^|x|``."""
     quarter = _quarter(x)
     return (quarter + 0.0625 / quarter) * 2.0
 
@@ -199,7 +199,7 @@ _TANH_LIMIT = {"float": 10.0, "double": 20.0}
 
 
 def tanh(x: Lanes) -> Lanes:
-    """The hyperbolic tangent, ``1 - 2 / (e^2|x| + 1)``, and ``x + x P(x²) / Q(x²)`` where that cancels."""
+    """The hyperbolic tangent: ``1 - 2 / (e^2|x| + 1)``, or ``x + x P(x²) / Q(x²)`` near 0, where that cancels."""
     size = abs(x).at_most(_TANH_LIMIT[x.element])
     numerator, denominator = _TANH[x.element]
     z = size * size

@@ -28,7 +28,7 @@ FUNCTIONS = ("sin", "cos", "tan")
 
 
 def define(module: IRModule, name: str) -> str:
-    """Add the function of one angle to a module, unless it is there.
+    """Add the scalar function of one large angle to a module, unless it is there.
 
     Parameters
     ----------
@@ -65,7 +65,9 @@ def _of_angle(name: str, x: Lanes) -> Lanes:
 
 
 def _reduced(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
-    """The number of quarter turns, of which the last two bits are right, and what is left, as a sum: up to ``π/4``."""
+    """Payne-Hanek reduction: the number of quarter turns (its last two bits are right), and the rest, up to ``π/4``, as
+    a sum of two.
+    """
     b = x.b
     bits = x.bits()
     exponent = (bits >> 52) - 1075
@@ -91,7 +93,7 @@ def _reduced(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
 
 
 def _words(b: FunctionBuilder, first: Lanes) -> list[IRValue]:
-    """Three words of 2/π, from a bit on; the 64 bits before the point are zero."""
+    """The three 64-bit words of 2/π that matter, from a bit position on."""
     count = _BITS // 64
     table = b.stack_slot("i64", count + 1)
     for k in range(count + 1):
@@ -104,12 +106,12 @@ def _words(b: FunctionBuilder, first: Lanes) -> list[IRValue]:
 
 
 def _wide(b: FunctionBuilder, left: IRValue, right: IRValue) -> IRValue:
-    """The product of two words, of 128 bits."""
+    """The 128-bit product of two 64-bit words."""
     return b.integer("mul", b.convert("zext", left, "i128"), b.convert("zext", right, "i128"))
 
 
 def _as_floats(b: FunctionBuilder, size: IRValue) -> tuple[Lanes, Lanes]:
-    """``size 2^-126`` as a sum of two numbers of 53 bits each."""
+    """The 128-bit integer ``size`` times 2^-126, as the sum of two doubles."""
     zeros = b.intrinsic("ctlz", size, extra="i1 true")
     first = b.integer("shl", size, zeros)
     shift = Lanes(b, b.convert("trunc", zeros, "i64"))
@@ -122,7 +124,7 @@ def _as_floats(b: FunctionBuilder, size: IRValue) -> tuple[Lanes, Lanes]:
 
 
 def _sines(r: Lanes, error: Lanes) -> tuple[Lanes, Lanes]:
-    """The sine and the cosine of ``r + error`` for ``|r| <= π/4``; a cosine is the sine of what ``π/2`` lacks."""
+    """The sine and the cosine of ``r + error`` for ``|r| <= π/4``."""
     size, size_error = abs(r), where(r < 0.0, -error, error)
     other, other_error = two_sum(-size, size.constant(_HALF_PI[0]))
     other, other_error = fast_two_sum(other, other_error + (_HALF_PI[1] - size_error))

@@ -63,7 +63,9 @@ _ARCSINE = {
 
 
 def _small_arcsine(x: Lanes) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """``near, far, s, rest``: asin s = s + rest for s = |x| up to 1/2, and beyond for s = sqrt((1 - |x|) / 2)."""
+    """``near, far, s, rest`` with ``asin s = s + rest``, where s is ``|x|`` up to 1/2, and ``sqrt((1 - |x|) / 2)``
+    beyond.
+    """
     size = abs(x)
     near = size <= 0.5
     z = where(near, x * x, (1.0 - size) * 0.5)
@@ -91,7 +93,7 @@ def acos(x: Lanes) -> Lanes:
 
 
 def _angle(numerator: Lanes, denominator: Lanes) -> tuple[Lanes, Lanes]:
-    """``k, t``: the arctangent of a quotient from 0 to 1 as ``k π/4 + t``, where k is 0 or 1."""
+    """``k, t``: the arctangent of a quotient in [0, 1] is ``k π/4 + t``, with k 0 or 1."""
     middle = numerator > denominator * (math.sqrt(2) - 1)
     total, total_low = fast_two_sum(denominator, numerator)
     difference, difference_low = fast_two_sum(-denominator, numerator)
@@ -118,7 +120,7 @@ def atan(x: Lanes) -> Lanes:
 
 
 def atan2(y: Lanes, x: Lanes) -> Lanes:
-    """The angle of the point (x, y), with the special cases of C's."""
+    """The angle of the point (x, y), with the special cases of C's atan2."""
     height, width = abs(y), abs(x)
     steep, left = height > width, x.bits() < 0
     small, large = where(steep, width, height), where(steep, height, width)

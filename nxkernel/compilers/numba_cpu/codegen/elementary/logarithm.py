@@ -58,7 +58,7 @@ _LOG10_2 = {
 
 
 def split(x: Lanes, *, subnormal: bool = True) -> tuple[Lanes, Lanes, Lanes]:
-    """Take a positive finite number apart.
+    """Split a positive finite number into exponent and mantissa.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def rest(f: Lanes) -> Lanes:
 
 
 def _ends(x: Lanes, result: Lanes) -> Lanes:
-    """The logarithm of zero, of negative numbers, infinity and NaN, and `result` for others."""
+    """`result`, with the logarithms of zero, negative numbers, infinity and NaN put in."""
     result = where(x < math.inf, result, x)
     return where(x <= 0.0, where(x == 0.0, x.constant(-math.inf), math.nan), result)
 
@@ -114,7 +114,7 @@ def log(x: Lanes) -> Lanes:
 
 
 def _log_of_sum(total: Lanes, low: Lanes, n_more: Lanes | float = 0.0) -> Lanes:
-    """``log(total + low) + n_more ln 2`` where the second operand is a rounding error of the first, a normal number."""
+    """``log(total + low) + n_more ln 2``, where `low` is the rounding error of `total`, a normal number."""
     form = total.format
     n, f, stored = split(total, subnormal=False)
     twice = ((2 * form.bias + 1 - stored) << form.digits).floats()
@@ -166,7 +166,7 @@ def atanh(x: Lanes) -> Lanes:
 
 
 def _product(f: Lanes, factor: tuple[float, float]) -> tuple[Lanes, Lanes]:
-    """``log(1 + f) * factor`` as the sum of two."""
+    """``log(1 + f) * factor`` as a sum of two floats."""
     high, low = fast_two_sum(f, rest(f))
     product, error = two_product(high, factor[0])
     return product, fma(high, factor[1], fma(low, factor[0], error))

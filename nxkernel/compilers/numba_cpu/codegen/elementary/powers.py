@@ -48,7 +48,7 @@ _CUBE_ROOT = (
 
 
 def _precise_log(x: Lanes) -> tuple[Lanes, Lanes]:
-    """The logarithm of positive finite numbers as a sum of two, with about ten bits more than one has."""
+    """The logarithm of positive finite numbers as a sum of two floats, with about ten extra bits."""
     n, f, _ = split(x)
     # s = f / (2 + f), then log(1 + f) = 2s + s u with u = s² (2/3 + s² P(s²)); the trailing names are the low parts.
     below, below_ = fast_two_sum(x.constant(2.0), f)
@@ -71,7 +71,7 @@ def _precise_log(x: Lanes) -> tuple[Lanes, Lanes]:
 
 
 def pow(x: Lanes, y: Lanes) -> Lanes:
-    """x^y, e^(y log |x|) with the sign and the special cases of C's."""
+    """``x^y`` as ``e^(y log |x|)``, with the sign and special cases of C's pow."""
     size = abs(x)
     high, low = _precise_log(size)
     high = where(size == 0.0, -math.inf, where(size < math.inf, high, size))

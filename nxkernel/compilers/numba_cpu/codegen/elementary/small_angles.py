@@ -53,13 +53,13 @@ PEAK = 2.4674
 
 
 def sine(r: Lanes) -> Lanes:
-    """The sine for ``|r| <= π/2``, and a little beyond; of double it is to be cut where r² is greater than `PEAK`."""
+    """The sine for ``|r| <= π/2`` and a little beyond; f64 results are clamped where r² exceeds `PEAK`."""
     z = r * r
     return fma(z * r, polynomial(z, _SINE[r.element]), r)
 
 
 def tangents(r: Lanes, error: Lanes) -> tuple[Lanes, Lanes]:
-    """The tangent of ``r + error`` for ``|r| <= π/4``, and -1 divided by it."""
+    """The tangent of ``r + error`` for ``|r| <= π/4``, and minus its reciprocal."""
     z = r * r
     high, low = fast_two_sum(r, fma(z * r, polynomial(z, _TANGENT[r.element]), fma(error, z, error)))
     inverse = -1.0 / high

@@ -40,18 +40,18 @@ _GREAT = {"float": 2.0**17, "double": 2.0**45}
 
 
 def _great(name: str, otherwise: Lanes, x: Lanes, great: Lanes) -> Lanes:
-    """`otherwise`, but for great angles."""
+    """`otherwise`, replaced by the function `name` of x in the lanes of large angles."""
     function = partial(great_angles.define, name=name) if x.element == "double" else f"{name}f"
     return by_lane(function, great, otherwise, x)
 
 
 def _is_great(x: Lanes) -> Lanes:
-    """Whether the quarter turns of an angle are no exact integer of this type."""
+    """Whether an angle is so large that its number of quarter turns is not exact in this type."""
     return abs(x) > _GREAT[x.element]
 
 
 def _cut(name: str, result: Lanes, x: Lanes, r: Lanes) -> Lanes:
-    """The sine or cosine of every angle: great ones apart, and none beyond 1; one branch leads to both."""
+    """The final sine or cosine: clamped to 1, and computed by the slow path for large angles."""
     great = _is_great(x)
     if x.element == "float":
         return _great(name, result, x, great)

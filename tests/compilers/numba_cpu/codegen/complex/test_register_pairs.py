@@ -104,15 +104,15 @@ def test_arrays_that_are_no_rows_in_memory_are_copied(type_):
 # Constants and captures ------------------------------------------------------------------------------------------
 
 
-def test_a_constant_is_two_words_of_a_call_and_none_of_the_code():
+def test_a_constant_is_two_scalars_of_a_call_and_none_of_the_code():
     def scaled(number):
         return lambda x: x * number + nx.real(x) * 3.0
 
     first, second = (nests(scaled(number), spec("c64", 50)) for number in (2 - 1j, 0.5j))
     assert [nest.key for nest in first] == [nest.key for nest in second]
     (bound,) = [step.work for step in planned(scaled(2 - 1j), spec("c64", 50)).steps]
-    words = [word for word in bound.words if isinstance(word, NestConstant)]
-    assert words == [(3.0, types.f32), (2.0, types.f32), (-1.0, types.f32)]
+    scalars = [scalar for scalar in bound.scalars if isinstance(scalar, NestConstant)]
+    assert scalars == [(3.0, types.f32), (2.0, types.f32), (-1.0, types.f32)]
     for number in (2 - 1j, 0.5j, complex(np.inf, -0.0), 7):
         agree(scaled(number), numbers(types.c64, 50))
         agree(scaled(number), numbers(types.c128, 50))

@@ -1,4 +1,4 @@
-"""The passes of a nest as source text: loads, operations and stores at the indices of one or several lanes."""
+"""The passes of a nest as kernel source: loads, operations and stores for one or several lanes at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
 from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
-from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section, StoreMode
+from nxkernel.compilers.schedule.loop_nest import NestPass, Op, ScalarKind, Scatter, StoreMode
 from nxkernel.types import Type
 
 #: What each axis' index is called, of a lane.
@@ -18,17 +18,17 @@ Lane = Mapping[int, str]
 
 
 def variable(name: str, type_: Type) -> Value:
-    """A variable of a type: two for the parts of a complex one."""
+    """The variable name for a value; a pair of names if complex."""
     return ComplexText(f"{name}_re", f"{name}_im") if type_.is_complex else name
 
 
 def parts(value: Value) -> list[str]:
-    """The texts that a value is made of."""
+    """The texts of a value's parts: one, or two if complex."""
     return list(value) if isinstance(value, ComplexText) else [value]
 
 
 class PassWriter:
-    """Writes sections.
+    """Writes the instructions of passes as kernel source.
 
     Parameters
     ----------
@@ -67,32 +67,32 @@ class PassWriter:
     # Places ----------------------------------------------------------------------------------------------------
 
     def locate(self, indices: Lane) -> None:
-        """Write where buffers are at the indices of some axes; lanes then move by the others alone."""
+        """Write the offsets of buffers at the indices of some axes; lanes then add only those of the other axes."""
         located = self._located | set(indices)
         bases: dict[int, str] = {}
-        made: dict[str, str] = {}
+        names: dict[str, str] = {}
         for number in self.arguments.buffers:
             terms = self.arguments.terms(number, indices)
             if number not in self._bases and not terms:
                 continue
             first = self._bases.get(number)
             text = total([first, *terms])
-            if text not in made:
-                made[text] = text if text == first else self.w.let(text, "at")
-            bases[number] = made[text]
+            if text not in names:
+                names[text] = text if text == first else self.w.let(text, "at")
+            bases[number] = names[text]
         self._located, self._bases = frozenset(located), bases
 
     @property
     def located(self) -> tuple[frozenset[int], dict[int, str]]:
-        """Where :meth:`locate` has put everything; what is set goes back there."""
+        """The axes and offsets from :meth:`locate`; assign a saved pair to restore them."""
         return self._located, self._bases
 
     @located.setter
-    def located(self, found: tuple[frozenset[int], dict[int, str]]) -> None:
-        self._located, self._bases = found
+    def located(self, saved: tuple[frozenset[int], dict[int, str]]) -> None:
+        self._located, self._bases = saved
 
     def place(self, number: int, lane: Lane, further: str | None = None) -> str:
-        """Where a buffer, or a running index, is at a lane."""
+        """The text of a buffer's offset, or of a running index, at a lane."""
         moved = {axis: index for axis, index in lane.items() if axis not in self._located}
         terms = self.arguments.terms(number, moved)
         start = None if number in self.pointers else self.arguments.start(number)
@@ -101,41 +101,41 @@ class PassWriter:
     # Instructions ----------------------------------------------------------------------------------------------
 
     def slot(self, number: int) -> Value:
-        """The variable of a slot."""
+        """The variable name of a slot."""
         return variable(f"s{number}{self.suffix}", self.nest.slots[number])
 
     def values(
-        self, section: Section, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
+        self, nest_pass: NestPass, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
     ) -> list[list[Value]]:
-        """Write the instructions of a section; of each lane the values.
+        """Write the instructions of a pass; for each lane the values of all instructions.
 
         Parameters
         ----------
-        section : Section
+        nest_pass : NestPass
         lanes : sequence of Lane
         vector : frozenset of int, optional
             The buffers that all lanes load at once, as they follow each other in memory and are aligned.
         """
-        found: list[list[Value]] = [[] for _ in lanes]
-        for op in section.code:
+        by_lane: list[list[Value]] = [[] for _ in lanes]
+        for op in nest_pass.code:
             if op.name in ("load", "gather"):
-                values = self._loaded(op, found, lanes, vector)
+                values = self._loaded(op, by_lane, lanes, vector)
             elif len(lanes) > 1 and op.name in _COMMON:
                 values = [self._leaf(op, lanes[0])] * len(lanes)
             else:
                 values = [
-                    self.instruction(op, section.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
+                    self.instruction(op, nest_pass.code, mine, lane) for lane, mine in zip(lanes, by_lane, strict=True)
                 ]
-            for mine, value in zip(found, values, strict=True):
+            for mine, value in zip(by_lane, values, strict=True):
                 mine.append(value)
-        return found
+        return by_lane
 
-    def one(self, section: Section, number: int, lane: Lane) -> Value:
-        """Write one instruction of a section, and those that it needs; its value."""
-        return self.values(Section(section.level, tuple(needed(section.code, number))), [lane])[0][-1]
+    def one(self, nest_pass: NestPass, number: int, lane: Lane) -> Value:
+        """Write one instruction of a pass, with those it depends on; its value."""
+        return self.values(NestPass(nest_pass.level, tuple(needed(nest_pass.code, number))), [lane])[0][-1]
 
     def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
-        """Write one instruction of some code, whose values so far are given, at a lane; its value."""
+        """Write one instruction at a lane, given the values of the earlier ones; its value."""
         if op.name in ("load", "gather"):
             return self._loaded(op, [values], [lane], frozenset())[0]
         if op.name in _LEAVES:
@@ -154,12 +154,13 @@ class PassWriter:
         return self.w.let(f"{element_types.register_type(op.type)}({self.place(op.entry, lane)})")
 
     def _constant_names(self, number: int) -> list[str]:
-        """The words that a constant is."""
-        words = self.arguments.words
-        return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
+        """The names of the scalar parameters that hold a constant: one, or two if it is complex."""
+        scalars = self.arguments.scalars
+        wanted = (ScalarKind.CONSTANT, number)
+        return [name for (kind, which, _), name in scalars.items() if (kind, which) == wanted]
 
     def _row_places(self, row: int, lane: Lane) -> list[str]:
-        """The elements of a scratch row at a lane.
+        """The texts of a scratch row's element at a lane: one an array.
 
         Every fourth element follows the one before it, so that the threads of a warp, which have vectors of four, are
         at elements that follow each other.
@@ -168,7 +169,7 @@ class PassWriter:
         return [f"{array}[{at} + ({index} & 3) * pitch + ({index} >> 2)]" for array, at in self.rows[row]]
 
     def order(self, lane: Lane) -> str:
-        """The number of a lane among all elements, in the order of the nest."""
+        """The text of a lane's linear index in the order of the nest."""
         text = self.number
         for axis in sorted(lane):
             text = f"({text}) * {self.arguments.size(axis)} + {lane[axis]}" if text else lane[axis]
@@ -177,7 +178,7 @@ class PassWriter:
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _loaded(
-        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
+        self, op: Op, by_lane: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
     ) -> list[Value]:
         number = op.entry
         name = self.pointers.get(number, self.arguments.buffers[number])
@@ -185,85 +186,85 @@ class PassWriter:
             return [self.tiles[number]]
         if number in vector and not op.args:
             return self.w.load_vector(name, self.place(number, lanes[0]), op.type, len(lanes))
-        further = [str(mine[op.args[0]]) if op.args else None for mine in found]
+        further = [str(mine[op.args[0]]) if op.args else None for mine in by_lane]
         places = [self.place(number, lane, far) for lane, far in zip(lanes, further, strict=True)]
         known: dict[str, Value] = {}
-        for place in places:
-            if place not in known:
-                known[place] = self.w.load(name, place, op.type)
-        return [known[place] for place in places]
+        for offset in places:
+            if offset not in known:
+                known[offset] = self.w.load(name, offset, op.type)
+        return [known[offset] for offset in places]
 
     def store(
         self,
-        section: Section,
+        nest_pass: NestPass,
         values: Sequence[Sequence[Value]],
         lanes: Sequence[Lane],
         vector: frozenset[int] = frozenset(),
         further: str | None = None,
     ) -> None:
-        """Write what a section stores and scatters to memory."""
-        for number, source in section.stores:
+        """Write the stores and scatters of a pass."""
+        for number, source in nest_pass.stores:
             name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
-            given = [mine[source] for mine in values]
+            stored = [mine[source] for mine in values]
             if number in vector:
-                self.w.store_vector(name, self.place(number, lanes[0]), given, type_)
+                self.w.store_vector(name, self.place(number, lanes[0]), stored, type_)
                 continue
-            for lane, value in zip(lanes, given, strict=True):
+            for lane, value in zip(lanes, stored, strict=True):
                 self.w.store(name, self.place(number, lane, further), value, type_)
-        for scatter in section.scatters:
+        for scatter in nest_pass.scatters:
             for lane, mine in zip(lanes, values, strict=True):
-                place = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
-                self.scatter(scatter, lane, place, mine[scatter.value])
+                offset = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
+                self.scatter(scatter, lane, offset, mine[scatter.value])
 
-    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
-        """Write a value to a computed place."""
+    def scatter(self, scatter: Scatter, lane: Lane, offset: str, value: Value) -> None:
+        """Write a value to a computed offset."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
         if scatter.mode is StoreMode.ADD:
-            self.w.extend(element_types.atomic_add(name, place, value, type_))
+            self.w.extend(element_types.atomic_add(name, offset, value, type_))
         else:
-            self.w.store(name, place, value, type_)
+            self.w.store(name, offset, value, type_)
 
-    def keep_rows(self, section: Section, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
-        """Write what later sections read from scratch rows."""
-        for row, number in section.scratches:
+    def keep_rows(self, nest_pass: NestPass, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
+        """Write values to the scratch rows that later passes read."""
+        for row, number in nest_pass.scratches:
             for lane, mine in zip(lanes, values, strict=True):
                 put(self.w, self._row_places(row, lane), mine[number], self.nest.scratches[row])
 
-    def keep(self, section: Section, values: Sequence[Value]) -> None:
-        """Put what later sections read into slots."""
-        for slot, number in section.keeps:
+    def keep(self, nest_pass: NestPass, values: Sequence[Value]) -> None:
+        """Write values to the slots that later passes read."""
+        for slot, number in nest_pass.keeps:
             for name, part in zip(parts(self.slot(slot)), parts(values[number]), strict=True):
                 self.w.line(f"{name} = {part}")
 
 
-def room(type_: Type) -> list[str]:
-    """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
+def shared_dtypes(type_: Type) -> list[str]:
+    """The NumPy types of the shared arrays that hold values of a type: one, or two if complex."""
     name = element_types.numpy_type(element_types.register_type(type_)).name if type_ is not types.bool_ else "uint8"
     return [f"np.{name}"] * (2 if type_.is_complex else 1)
 
 
 def needed(code: Sequence[Op], number: int) -> list[Op]:
-    """An instruction and those that it needs, numbered anew; it is the last one."""
+    """An instruction and those it depends on, renumbered; it is the last one."""
     wanted = {number}
-    for place in range(number, -1, -1):
-        if place in wanted:
-            wanted.update(code[place].args)
+    for position in range(number, -1, -1):
+        if position in wanted:
+            wanted.update(code[position].args)
     moved = {old: new for new, old in enumerate(sorted(wanted))}
     return [code[old]._replace(args=tuple(moved[arg] for arg in code[old].args)) for old in moved]
 
 
-def put(writer: SourceWriter, places: Sequence[str], value: Value, type_: Type) -> None:
-    """Write a value to elements of arrays that hold it as registers do."""
-    for place, part in zip(places, parts(value), strict=True):
-        writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
+def put(writer: SourceWriter, elements: Sequence[str], value: Value, type_: Type) -> None:
+    """Write a value to elements of shared arrays."""
+    for element, part in zip(elements, parts(value), strict=True):
+        writer.line(f"{element} = {f'u8({part})' if type_ is types.bool_ else part}")
 
 
-def got(writer: SourceWriter, places: Sequence[str], type_: Type) -> Value:
-    """A value from elements of arrays that hold it as registers do."""
-    found = [writer.let(place) for place in places]
+def got(writer: SourceWriter, elements: Sequence[str], type_: Type) -> Value:
+    """Write a read of a value from elements of shared arrays; the value."""
+    read = [writer.let(element) for element in elements]
     if type_.is_complex:
-        return ComplexText(*found)
-    return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]
+        return ComplexText(*read)
+    return writer.let(f"truth({read[0]})") if type_ is types.bool_ else read[0]
 
 
 _LEAVES = frozenset(["const", "slot", "carry", "scratch", "index"])

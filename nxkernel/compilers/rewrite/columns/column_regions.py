@@ -18,7 +18,7 @@ FEWEST = 512
 
 
 class Region:
-    """Nodes of a graph, and the forms of the values in them and in their loops.
+    """A set of nodes that compute independent columns, with the column axes (form) of each value in it.
 
     Parameters
     ----------
@@ -70,25 +70,25 @@ class Region:
         self._cut()
 
     def value(self, node: Expr) -> Expr:
-        """What a parameter hands on, or the node itself."""
+        """The value that a node stands for: of a body's parameter the value that is passed in, else the node itself."""
         while node in self.same:
             node = self.same[node]
         return node
 
     def form(self, node: Expr) -> Form:
-        """The form of a value of the region."""
+        """The form (column axes) of a value in the region."""
         value = self.value(node)
         return uniform(value) if scalars.is_single(value) else self.forms[value]
 
     def result_form(self, node: Expr, index: int) -> Form:
-        """The form of a result of a branch."""
+        """The form of one result of a node."""
         spec = node.spec[index]
         return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, index]
 
     # Growing ---------------------------------------------------------------------------------------------------
 
     def _grow(self) -> None:
-        """Take in what is before and after the loop and works on columns too."""
+        """Add nodes before and after the loop that work column by column too."""
         while True:
             before = len(self.nodes)
             todo = deque(node for node in self.order if node in self.nodes)
@@ -104,7 +104,7 @@ class Region:
         return [operand for operand in node.operands if operand in self.asked and operand not in self.nodes]
 
     def _try(self, node: Expr) -> list[Expr]:
-        """Take in a node if it belongs to the region; gives what is taken in."""
+        """Add a node if it belongs to the region; the nodes that were added."""
         if node in self.asked and all(map(is_uniform, self.asked[node])):
             return []
         control = node.operands[0] if node.primitive is p.elem else node
@@ -124,7 +124,7 @@ class Region:
         return group
 
     def _fits(self, node: Expr, form: Form) -> bool:
-        """Whether a node that is no loop is better off in the region."""
+        """Whether a node other than a loop is better computed inside the region."""
         if node.primitive.family == "leaf":
             return False
         if node in self.asked and (node in self.kept or not self.nodes.issuperset(self.users[node])):
@@ -147,7 +147,7 @@ class Region:
         self.nodes.update(group)
 
     def _cut(self) -> None:
-        """Remove nodes that depend on nodes outside that themselves depend on the region."""
+        """Remove nodes that depend on outside nodes which in turn depend on the region."""
         after: set[Expr] = set()
         for node in self.order:
             if any(operand in after for operand in node.operands):
@@ -159,11 +159,11 @@ class Region:
 
     @property
     def loops(self) -> list[Expr]:
-        """The loops and choices of the graph that are in it."""
+        """The loops and branches of the graph that are in the region."""
         return [node for node in self.order if node in self.nodes and node.primitive.family == "control"]
 
     def results(self) -> list[Expr]:
-        """The values of the region that are wanted outside of it."""
+        """The values of the region that are used outside it."""
         return [
             node
             for node in self.order
@@ -173,13 +173,13 @@ class Region:
         ]
 
     def inputs(self) -> list[Expr]:
-        """The values from outside that are read in it, but for constants."""
+        """The outside values, other than constants, that the region reads."""
         operands = [operand for node in self.order if node in self.nodes for operand in node.operands]
         return [v for v in dict.fromkeys(operands) if v not in self.nodes and v.primitive is not p.constant]
 
 
 def worth(region: Region) -> bool:
-    """Whether interchanging the loops pays.
+    """Whether interchanging the region's loops is estimated to be faster.
 
     They are where loops walk along memory from plane to plane, and do little besides.
     """
@@ -187,7 +187,7 @@ def worth(region: Region) -> bool:
 
 
 def gain(node: Expr) -> int:
-    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes.
+    """How many more accesses of a loop are close to the previous one in memory by columns than by planes.
 
     A function that vectors compute so much faster than single numbers counts as some that are not.
     """
@@ -206,7 +206,7 @@ FUNCTION = 3
 
 
 def _nested(node: Expr) -> Iterator[Expr]:
-    """The nodes of a loop's or branch's graphs, and of those inside."""
+    """All nodes of the graphs of a loop or branch, recursively."""
     for _, graph in forms_of.parts(node):
         for one in post_order(graph.outputs):
             yield one
@@ -220,13 +220,13 @@ def _sizes(access: Expr, axes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _walk_form(access: Expr, axes: Sequence[int]) -> Form:
-    """The form of a plane that is read, or of an array in which one is updated."""
+    """The form of a plane that is read, or of an array in which a plane is updated."""
     first = forms_of.starts_of(access) if access.primitive is p.put_slice else [0] * len(access.shape)
     return tuple((axes.index(axis), first[axis]) if axis in axes else None for axis in range(len(access.shape)))
 
 
 def _first_walk(node: Expr) -> tuple[Expr, tuple[int, ...]]:
-    """A plane that a loop reads or writes, and its axes."""
+    """The first plane that a loop reads or writes, and its axes; None if there is none."""
     for one in _nested(node):
         axes = forms_of.walks(one)
         if axes is not None and forms_of.is_column_wise(one, axes):
@@ -235,7 +235,7 @@ def _first_walk(node: Expr) -> tuple[Expr, tuple[int, ...]]:
 
 
 class _Trial:
-    """Finds the forms of some nodes and of what is in their loops, for a region that may take them in."""
+    """Infers the forms of candidate nodes, and of the values in their loops, for a region."""
 
     def __init__(self, region: Region, group: Sequence[Expr]) -> None:
         self.region, self.extents = region, region.extents
@@ -280,7 +280,7 @@ class _Trial:
         return [self._value(value) for value in (node, *node.operands) if type(value.spec) is not tuple]
 
     def _groups(self, node: Expr) -> list[list[object]]:
-        """Values of a loop or branch that have the same form."""
+        """The sets of values of a loop or branch that must have the same form."""
         if node.primitive is p.while_:
             body, count = node.params["body"], node.params["state"]
             groups: list[list[object]] = [
@@ -297,7 +297,7 @@ class _Trial:
     # Forms -----------------------------------------------------------------------------------------------------
 
     def infer(self, forms: Mapping[object, Form]) -> None:
-        """Find all forms, given some.
+        """Infer all forms from the given ones.
 
         Raises
         ------
@@ -321,7 +321,7 @@ class _Trial:
                 raise RefusedError("a loop changes an array that all columns share")
 
     def get(self, value: object) -> Form | None:
-        """The form of a value; None as long as it is not known."""
+        """The form of a value; None while it is unknown."""
         spec = value.spec if type(value) is Expr else value[0].spec[value[1]]
         if scalars.is_single(spec):
             return (None,) * len(spec.shape)
@@ -396,7 +396,7 @@ class _Trial:
         ]
 
     def _further_walk(self) -> bool:
-        """Another walk over planes of the same sizes."""
+        """Try the form of another plane of the same sizes."""
         for node in self.inside:
             axes = forms_of.walks(node)
             if axes is None:
@@ -407,7 +407,7 @@ class _Trial:
         return False
 
     def _further_spread(self) -> bool:
-        """A broadcast to axes that are no columns."""
+        """Try the form of a broadcast whose new axes are no column axes."""
         for node in self._open():
             if node.primitive is p.broadcast:
                 operand_form = self.get(self._value(node.operands[0]))
@@ -417,7 +417,7 @@ class _Trial:
         return False
 
     def _further_uniform(self) -> bool:
-        """What has nothing to do with columns."""
+        """Take one more value as the same for all columns."""
         for node in self._open():
             self._set(node, uniform(node))
             return True

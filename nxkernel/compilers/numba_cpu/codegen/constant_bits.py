@@ -1,4 +1,4 @@
-"""Constants encoded as 64-bit words, as kernels and programs read them."""
+"""The 64 bits of a constant, as kernels and programs read it from their tables of scalar parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nxkernel.types import Type
 
 
 def bits(number: complex, type_: Type) -> int:
-    """A constant as a word; half-width floats as the float in which they compute.
+    """The 64 bits of a number of a type; half-width floats are encoded as the f32 that kernels compute in.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The frame of kernels: steps, words, loops, conditions, masks and whole numbers."""
+"""The frame of kernels: steps, scalars, loops, conditions, masks and whole numbers."""
 
 import numpy as np
 import pytest
 
 from kernels import run
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 
 
 def test_names_tell_what_decides_the_code():
@@ -13,9 +13,9 @@ def test_names_tell_what_decides_the_code():
     assert len(name_of("scan")) == 44
 
 
-def test_steps_words_and_numbers():
-    def write(f, pointers, words):
-        (target,), (size, limit) = pointers, words
+def test_steps_scalars_and_numbers():
+    def write(f, pointers, scalars):
+        (target,), (size, limit) = pointers, scalars
         steps = f.loop(f.begin, f.end)
         quotient, remainder = f.split(steps.index, size)
         with f.when(f.b.icmp("ne", remainder, f.integer(0))):
@@ -30,8 +30,8 @@ def test_steps_words_and_numbers():
 
 @pytest.mark.parametrize("left", [-3, 0, 1, 7, 8, 100])
 def test_masks_have_the_first_lanes(left):
-    def write(f, pointers, words):
-        mask = f.mask(words[0], 8)
+    def write(f, pointers, scalars):
+        mask = f.mask(scalars[0], 8)
         f.b.store(f.b.convert("zext", mask, "i8"), pointers[0])
 
     found = np.full(8, 9, np.uint8)

@@ -1,4 +1,4 @@
-"""Constants as words: the bits of a number as the registers of its type have them."""
+"""The bits of constants: those of a number as the registers of its type have them."""
 
 import math
 import struct
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.constant_bits import bits
 
 
 @pytest.mark.parametrize(
-    ("number", "type_", "word"),
+    ("number", "type_", "scalar"),
     [
         (0, types.s64, 0),
         (-1, types.s64, -1),
@@ -25,8 +25,8 @@ from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
         (math.inf, types.f32, 0x7F800000),
     ],
 )
-def test_words(number, type_, word):
-    assert bits(number, type_) == word
+def test_bits(number, type_, scalar):
+    assert bits(number, type_) == scalar
 
 
 @pytest.mark.parametrize("type_", [types.f16, types.bf16], ids=str)
@@ -36,7 +36,7 @@ def test_halves_are_the_floats_in_which_they_compute(type_):
         assert struct.pack("<q", bits(number, type_)) == struct.pack("<f", rounded) + bytes(4)
 
 
-def test_words_fit_the_table():
+def test_constants_fit_the_table():
     for type_ in types.TYPES.values():
         if not type_.is_complex:
             assert -(1 << 63) <= bits(1, type_) < 1 << 63

@@ -1,4 +1,4 @@
-"""The common frame of routine kernels: argument table, loop over steps, masks of vectors."""
+"""A builder for kernels of routines: argument table, loop over steps, masks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModu
 
 
 def name_of(*parts: object) -> str:
-    """The symbol of a kernel: a hash of everything that decides its code."""
+    """The name of a kernel: a hash of everything that decides its code."""
     return "nxk_" + hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
 
 
-class KernelFrame:
+class KernelBuilder:
     """A kernel under construction.
 
     Parameters
@@ -35,17 +35,17 @@ class KernelFrame:
         self.begin = self.b.load("i64", IRValue("ptr", 1, "%args"))
         self.end = self.plus(self.begin, self.b.load("i64", IRValue("ptr", 1, "%dims")))
 
-    def table(self, pointers: int, words: int) -> tuple[list[IRValue], list[IRValue]]:
-        """The addresses and the words of a call."""
-        at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
-        words_of_call = [
+    def table(self, pointers: int, scalars: int) -> tuple[list[IRValue], list[IRValue]]:
+        """Load the pointers and the scalar parameters of a call from its table."""
+        at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + scalars)]
+        loaded = [
             self.b.load("ptr" if index < pointers else "i64", address, invariant=True)
             for index, address in enumerate(at)
         ]
-        return words_of_call[:pointers], words_of_call[pointers:]
+        return loaded[:pointers], loaded[pointers:]
 
     def finish(self) -> str:
-        """Close the kernel; the text of its module."""
+        """End the kernel; its LLVM IR."""
         self.b.do("ret void")
         self.b.finish()
         return str(self.module)
@@ -53,28 +53,28 @@ class KernelFrame:
     # Whole numbers of 64 bits ----------------------------------------------------------------------------------
 
     def integer(self, number: int) -> IRValue:
-        """A constant."""
+        """A constant i64."""
         return self.b.constant("i64", number)
 
     def plus(self, left: IRValue, right: IRValue | int) -> IRValue:
-        """A sum."""
+        """An i64 sum."""
         return self._two("add", left, right)
 
     def minus(self, left: IRValue, right: IRValue | int) -> IRValue:
-        """A difference."""
+        """An i64 difference."""
         return self._two("sub", left, right)
 
     def times(self, left: IRValue, right: IRValue | int) -> IRValue:
-        """A product."""
+        """An i64 product."""
         return self._two("mul", left, right)
 
     def split(self, number: IRValue, size: IRValue) -> tuple[IRValue, IRValue]:
-        """Quotient and remainder of two numbers that are not negative."""
+        """Quotient and remainder of non-negative numbers."""
         quotient = self.b.integer("udiv", number, size)
         return quotient, self.minus(number, self.times(quotient, size))
 
     def least(self, left: IRValue, right: IRValue | int) -> IRValue:
-        """The smaller of two."""
+        """The smaller of two i64."""
         right = self.integer(right) if isinstance(right, int) else right
         return self.b.intrinsic("smin", left, right)
 
@@ -96,7 +96,7 @@ class KernelFrame:
 
     @contextmanager
     def when(self, condition: IRValue) -> Iterator[None]:
-        """What is written inside runs where a condition holds; it gives no values."""
+        """A context whose code runs only if a condition holds; it yields no values."""
         then, done = self.b.label("then"), self.b.label("done")
         self.b.branch_if(condition, then, done)
         self.b.start(then)
@@ -105,7 +105,7 @@ class KernelFrame:
         self.b.start(done)
 
     def mask(self, left: IRValue, lanes: int) -> IRValue:
-        """The first lanes of a vector, as many as are `left`; none for a negative number."""
+        """A mask of the first `left` lanes; empty for negative numbers."""
         b = self.b
         left = b.intrinsic("smax", self.least(left, lanes), self.integer(0))
         narrow = b.convert("trunc", left, "i32")
