@@ -6,6 +6,21 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from nxkernel_lab.messaging import comm
+from nxkernel_magics import (
+    autoreload,
+    cell_options,
+    cells,
+    compiled_cells,
+    completion,
+    definition_help,
+    names,
+    recompilation_warning,
+    running_cell,
+    tracebacks,
+)
+from nxkernel_magics.commands import NxMagics
+
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -25,21 +40,6 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_lab.messaging import comm
-    from nxkernel_magics import (
-        autoreload,
-        cell_options,
-        cells,
-        compiled_cells,
-        completion,
-        definition_help,
-        names,
-        recompilation_warning,
-        running_cell,
-        tracebacks,
-    )
-    from nxkernel_magics.commands import NxMagics
-
     with ExitStack() as stack:
         stack.callback(names.name_cells(shell))
         stack.callback(running_cell.install(shell))
@@ -72,6 +72,6 @@ def unload(shell: InteractiveShell) -> None:
 
 
 def _forget_magics(shell: InteractiveShell, magics: dict[str, dict[str, str]]) -> None:
-    for kind, names in magics.items():
-        for name in names:
+    for kind, functions in magics.items():
+        for name in functions:
             shell.magics_manager.magics[kind].pop(name, None)

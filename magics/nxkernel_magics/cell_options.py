@@ -11,7 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 import nxkernel
+import nxkernel_lab
 from nxkernel.definitions.observe.compilation_report import CompilationView
+from nxkernel_lab.rendering.text import kernel_lines
 from nxkernel_magics.recompilation_warning import RecompilationWatch
 
 #: For each shell, what its cells asked for.
@@ -104,10 +106,10 @@ def show(view: CompilationView, what: str) -> None:
     what : str
         ``"graph"`` or ``"kernels"``.
     """
-    from nxkernel_lab import to_svg, to_text
-    from nxkernel_lab.rendering.text import kernel_lines
-
     if what == "kernels":
         print("\n".join([view.signature, *kernel_lines(view)]))
     else:
-        display({"image/svg+xml": to_svg(view), "text/plain": to_text(view, times=False)}, raw=True)
+        display(
+            {"image/svg+xml": nxkernel_lab.to_svg(view), "text/plain": nxkernel_lab.to_text(view, times=False)},
+            raw=True,
+        )

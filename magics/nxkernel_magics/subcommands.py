@@ -14,11 +14,16 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
+import nxkernel_lab
 from nxkernel.definitions.keys.default_options import current
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
 from nxkernel.messages.grammar import a, counted
+from nxkernel_lab.records.cache_contents import contents
+from nxkernel_lab.records.view_data import of_function, snapshot
+from nxkernel_lab.rendering.text import to_text
+from nxkernel_lab.timeline.text import caches_text, columns, timeline_text
 from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import ParsedCall, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
@@ -50,11 +55,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
         name = parse(inspect.parser, line).name
         definition = find_definition(namespace(shell), name)
     if _has_page(shell) and not (before or behind):
-        from nxkernel_lab import Inspector
-
-        return Inspector(definition, view)
-    from nxkernel_lab import to_text
-
+        return nxkernel_lab.Inspector(definition, view)
     print(to_text(view or _latest(definition, name)))
     return None
 
@@ -72,12 +73,7 @@ def timeline(shell: InteractiveShell, line: str) -> Any:
     _check_number(options.number)
     name = find_definition(namespace(shell), options.name).__name__ if options.name else ""
     if _has_page(shell) and not options.text:
-        from nxkernel_lab import Timeline
-
-        return Timeline(function=name)
-    from nxkernel_lab.records.view_data import of_function, snapshot
-    from nxkernel_lab.timeline.text import timeline_text
-
+        return nxkernel_lab.Timeline(function=name)
     print(timeline_text(of_function(name, options.number) if name else snapshot(limit=options.number)))
     return None
 
@@ -101,15 +97,10 @@ def cache(shell: InteractiveShell, line: str) -> Any:
         print(f"Forgot the programs of {', '.join(known)}." if known else "There is nothing to forget.")
         return None
     if _has_page(shell) and not options.text:
-        from nxkernel_lab import Timeline
-
-        return Timeline("caches", known[options.name].__name__ if options.name else "")
+        return nxkernel_lab.Timeline("caches", known[options.name].__name__ if options.name else "")
     if not known:
         print("There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.")
         return None
-    from nxkernel_lab.records.cache_contents import contents
-    from nxkernel_lab.timeline.text import caches_text, columns
-
     rows = [("definition", "programs", "hits", "traced", "kernels compiled", "from memory", "from disk")]
     for name, definition in known.items():
         info = definition.cache_info()

@@ -15,14 +15,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import nxkernel
 import nxkernel_lab
-import nxkernel_magics
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
 
 _OWN = tuple(
-    os.path.join(os.path.dirname(os.path.abspath(package.__file__)), "")
-    for package in (nxkernel, nxkernel_lab, nxkernel_magics)
+    os.path.join(os.path.dirname(os.path.abspath(file)), "")
+    for file in (nxkernel.__file__, nxkernel_lab.__file__, __file__)
 )
 
 #: Errors that are shown without nxkernel's frames wherever they come from.
@@ -31,7 +30,7 @@ _OURS = (NxError, KeyboardInterrupt)
 #: What brings the names that notebooks usually have, and that tutorials write.
 _IMPORTS = {"nx": "import nxkernel as nx", "np": "import numpy as np"}
 
-_NAMES = frozenset(package.__name__ for package in (nxkernel, nxkernel_lab, nxkernel_magics))
+_NAMES = frozenset({"nxkernel", "nxkernel_lab", "nxkernel_magics"})
 
 
 def without_own(traceback: TracebackType | None) -> TracebackType | None:

@@ -18,8 +18,8 @@ from nxkernel_lab.inspector.compilation_view import FUSED, Side, side_of, steps_
 from nxkernel_lab.inspector.event_list import Feed
 from nxkernel_lab.inspector.page_data import graph, sources
 from nxkernel_lab.messaging.comm import hear
+from nxkernel_lab.messaging.limits import VIEWS
 from nxkernel_lab.messaging.page_requests import (
-    VIEWS,
     Choose,
     Close,
     Compare,

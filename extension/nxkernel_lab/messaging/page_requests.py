@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nxkernel_lab.messaging.limits import LONGEST, MOST, VIEWS
 from nxkernel_lab.rendering.node_groups import WAYS
-
-#: No name that a page has to send is longer than this, it folds no more groups, and no widget is told of more views.
-LONGEST, MOST, VIEWS = 1000, 20_000, 64
 
 
 @dataclass(frozen=True, slots=True)

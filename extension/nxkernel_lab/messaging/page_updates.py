@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.definitions.observe.events import NO_CELL, stream
+from nxkernel_lab.messaging.limits import LONGEST
+from nxkernel_lab.records import cache_clearing
+from nxkernel_lab.records.cache_clearing import Forget, Undo
 from nxkernel_lab.records.event_follower import Follower, Pace
+from nxkernel_lab.records.view_data import snapshot
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-    from nxkernel_lab.records.cache_clearing import Forget, Undo
 
 #: A page that has left so many batches unanswered gets none until it speaks again: it may be gone.
 UNANSWERED = 8
@@ -46,22 +48,11 @@ def read_request(content: object) -> More | Forget | Undo | None:
     More(since=12, view='')
     >>> read_request({"kind": "more", "since": -1})
     """
-    from nxkernel_lab.messaging.page_requests import LONGEST
-    from nxkernel_lab.records import cache_clearing
-
     match content:
         case {"kind": "more", "since": int(since), **rest} if type(since) is int and since >= 0:
             view = rest.get("view", "")
             return More(since, view) if type(view) is str and len(view) <= LONGEST else None
     return cache_clearing.read_request(content)
-
-
-def latest(since: int) -> dict[str, Any]:
-    """What there is to tell after an event; see :func:`nxkernel_lab.records.view_data.snapshot`."""
-    # What looks into the caches brings the compiler with it: `%load_ext nxkernel` does not wait for that.
-    from nxkernel_lab.records.view_data import snapshot
-
-    return snapshot(since)
 
 
 class Page:
@@ -90,7 +81,7 @@ class Page:
         send: Callable[[dict[str, Any]], None],
         since: int,
         shell: InteractiveShell | None = None,
-        snapshot: Callable[[int], dict[str, Any]] = latest,
+        snapshot: Callable[[int], dict[str, Any]] = snapshot,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._send, self._since, self._snapshot = send, min(since, stream.kept), snapshot
@@ -149,7 +140,7 @@ class Desk:
     def __init__(
         self,
         shell: InteractiveShell | None = None,
-        snapshot: Callable[[int], dict[str, Any]] = latest,
+        snapshot: Callable[[int], dict[str, Any]] = snapshot,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._shell, self._snapshot, self._clock = shell, snapshot, clock
@@ -180,8 +171,6 @@ class Desk:
 
     def clear(self, request: Forget | Undo, send: Callable[[dict[str, Any]], None]) -> None:
         """Do what a page asks for, say what became of it, and tell all pages."""
-        from nxkernel_lab.records import cache_clearing
-
         send({"kind": "done", **cache_clearing.clearing.perform(request)})
         for page in self._pages:
             if page.following:

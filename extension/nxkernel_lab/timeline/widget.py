@@ -10,7 +10,8 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from nxkernel_lab.messaging.comm import hear
-from nxkernel_lab.messaging.page_requests import VIEWS, Close, unharmed
+from nxkernel_lab.messaging.limits import VIEWS
+from nxkernel_lab.messaging.page_requests import Close, unharmed
 from nxkernel_lab.messaging.page_updates import Desk, More, Page, read_request
 from nxkernel_lab.messaging.static_twins import Bundle, with_twins
 from nxkernel_lab.messaging.widget_replacement import Successive
