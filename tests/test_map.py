@@ -254,7 +254,7 @@ def test_folders_are_small():
 
 
 def short(module):
-    """The name of a module within the package."""
+    """The name of a module within the library; the names of the two other packages stay whole."""
     name = module.removeprefix("nxkernel.")
     return "__init__" if name == "nxkernel" else f"{name}.__init__" if (SOURCES["nxkernel"] / name).is_dir() else name
 

@@ -13,7 +13,7 @@ from IPython.display import display
 import nxkernel
 import nxkernel_lab
 from nxkernel.definitions.observe.compilation_report import CompilationView
-from nxkernel_lab.rendering.text import kernel_lines
+from nxkernel_lab.rendering.text import kernel_lines, to_text
 from nxkernel_magics.recompilation_warning import RecompilationWatch
 
 #: For each shell, what its cells asked for.
@@ -109,7 +109,5 @@ def show(view: CompilationView, what: str) -> None:
     if what == "kernels":
         print("\n".join([view.signature, *kernel_lines(view)]))
     else:
-        display(
-            {"image/svg+xml": nxkernel_lab.to_svg(view), "text/plain": nxkernel_lab.to_text(view, times=False)},
-            raw=True,
-        )
+        text = to_text(view, times=False)
+        display({"image/svg+xml": nxkernel_lab.to_svg(view), "text/plain": text}, raw=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel_lab.messaging.limits import LONGEST, MOST, VIEWS
+from nxkernel_lab.messaging.limits import LONGEST, MOST
 from nxkernel_lab.rendering.node_groups import WAYS
 
 
