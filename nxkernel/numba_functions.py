@@ -1,4 +1,4 @@
-"""Numba functions as parts of graphs: their signatures and results, and when two of them are equal.
+"""Numba functions in graphs: compiling them, their result types, and equality.
 
 A function of single numbers is known by its machine-independent code, constants that it captured and functions that it
 calls included, so that the same text in a new cell or process is the same function. A function of arrays is a box that
@@ -26,12 +26,12 @@ from nxkernel.types import Type
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether a function is one that `numba.njit` or `numba.vectorize` made; Numba is not imported for the answer."""
+    """Whether a function was made by `numba.njit` or `numba.vectorize`; does not import Numba."""
     return type(function).__module__.startswith("numba.") and (_is_dispatcher(function) or _is_ufunc(function))
 
 
 def is_generalized(function: Any) -> bool:
-    """Whether a function is one that `numba.guvectorize` made, of whole arrays."""
+    """Whether a function was made by `numba.guvectorize`."""
     return type(function).__module__.startswith("numba.") and type(function).__name__ == "GUFunc"
 
 
@@ -44,7 +44,7 @@ def _is_ufunc(function: Any) -> bool:
 
 
 def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[Any]:
-    """The values of a function's parameters in a call, those that were left out included.
+    """The values of all parameters of a call, defaults included.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[A
 
 
 def name_of(function: Any) -> str:
-    """What a Numba function is called."""
+    """The name of a Numba function."""
     return getattr(function, "__name__", str(function))
 
 
@@ -78,7 +78,7 @@ def name_of(function: Any) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
 class ScalarFunction:
-    """A Numba function of single numbers, compiled for types.
+    """A Numba function of scalars, compiled for argument types.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class ScalarFunction:
         return self.name
 
     def over(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """The function of each element of arrays of one shape."""
+        """Apply the function to each element of arrays of one shape."""
         if _is_ufunc(self.call):
             return np.asarray(self.call(*arrays))
         found = [self.call(*numbers) for numbers in zip(*(array.flat for array in arrays), strict=True)]
@@ -123,7 +123,7 @@ class ScalarFunction:
 
 
 def scalar_function(function: Any, given: Sequence[Type]) -> ScalarFunction:
-    """Compile a function of single numbers for the types that it is given.
+    """Compile a Numba function of scalars for argument types.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _compiled(function: Any, given: Sequence[Type]) -> Any:
 
 
 def _resolved(dispatcher: Any, given: Sequence[Any]) -> Any:
-    """The signature that Numba chooses, and compiles where that is allowed."""
+    """The signature that Numba selects for the arguments, compiled if allowed."""
     from numba.core import registry
     from numba.core.types import Dispatcher
 
@@ -231,7 +231,7 @@ def _numba_type(type_: Type) -> Any:
 
 
 def _type_of(numba_type: Any) -> Type | None:
-    """The type of a number of Numba's, or None for anything else."""
+    """The element type of a Numba type; None if it is no number."""
     from numba.core import types as numba_types
     from numba.np.numpy_support import as_dtype
 
@@ -253,7 +253,7 @@ _NUMBERS = re.compile(r"(?<=B)\d+v\d+(?=B)|(?<=v)\d+(?=B)")
 
 
 def _key(compiled: Any, function: Any) -> str:
-    """A hash of the code of a compiled function, the same in every process."""
+    """A hash of a compiled function's code, the same in every process."""
     key = _keys.get(compiled.library)
     if key is None:
         order: dict[str, str] = {}
@@ -282,7 +282,7 @@ def _process_word() -> str:
 
 
 def core(compiled: Any) -> Any:
-    """The module of a compiled function with nothing but that function and what it calls.
+    """An LLVM module of only a compiled function and what it calls.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def core(compiled: Any) -> Any:
 
 
 def run_passes(passes: Any, module: Any, builder: Any) -> None:
-    """Run LLVM's passes on a module, and give back what they took.
+    """Run LLVM passes on a module, and free the memory that they hold.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayFunction:
-    """A Numba function of whole arrays, with the results that were declared.
+    """A Numba function of whole arrays, with declared result types and shapes.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class ArrayFunction:
         return name_of(self.function)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The results for arrays, in the types and shapes that were declared.
+        """Call it on arrays; the results have the declared types and shapes.
 
         Raises
         ------
@@ -393,7 +393,7 @@ class ArrayFunction:
 
 
 def array_function(function: Any, given: Sequence[Spec], results: tuple[Spec, ...], single: bool) -> ArrayFunction:
-    """Compile a function of arrays for what it is given, and check what it returns against what was declared.
+    """Compile a Numba function of arrays, and check its return type against the declared results.
 
     Parameters
     ----------

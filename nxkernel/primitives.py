@@ -19,7 +19,7 @@ Names = tuple[str | None, ...]
 
 
 class Spec(NamedTuple):
-    """What is known of a value before it exists: type, shape and axis names."""
+    """The static description of a value: type, shape and axis names."""
 
     type: Type
     shape: tuple[int, ...]
@@ -37,7 +37,7 @@ Rule = Callable[..., "Spec | tuple[Spec, ...]"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Primitive:
-    """A row of the table.
+    """A primitive operation: a row of the table.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ TABLE: dict[str, Primitive] = {}
 
 @dataclass(frozen=True, slots=True)
 class ElementaryFunction:
-    """What backends and explanations need to know of a function of one number, besides its name.
+    """The properties of an elementary function that backends need besides its name.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def primitive(name: str, family: str, rule: Rule) -> Primitive:
 
 
 def _same(first: Spec, *others: Spec) -> Spec:
-    """Like the first operand, with the names of all."""
+    """The rule of results like the first operand, with the names of all operands."""
     if not others:
         return first
     names = first.names

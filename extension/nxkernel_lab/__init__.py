@@ -1,4 +1,4 @@
-"""What a numerical definition was compiled to, to look at: a widget, a picture, a Graphviz graph, a text."""
+"""Views of compiled definitions: an inspector and a timeline widget, SVG, Graphviz and text."""
 
 from __future__ import annotations
 

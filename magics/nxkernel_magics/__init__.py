@@ -31,7 +31,7 @@ _loaded: WeakKeyDictionary[InteractiveShell, ExitStack] = WeakKeyDictionary()
 
 
 def load(shell: InteractiveShell) -> None:
-    """Give a shell the commands; nothing is printed, and loading twice is loading once.
+    """Register the magics with a shell; prints nothing, and loading again has no effect.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Take the commands out of a shell again.
+    """Remove the magics from a shell.
 
     Parameters
     ----------

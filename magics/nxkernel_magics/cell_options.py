@@ -1,4 +1,4 @@
-"""What a ``%%defn`` cell asks for beside definitions: to see their graphs or kernels, or to hear nothing of them."""
+"""Options of ``%%defn`` cells: showing graphs or kernels after compilation, or suppressing reports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Desk:
 def define(
     compiler: str | None, what: str, quiet: bool, promotion: str | None = None
 ) -> Callable[[Callable[..., Any]], Any]:
-    """The decorator that a ``%%defn`` cell puts on its functions.
+    """The decorator that a ``%%defn`` cell applies to its functions.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def define(
 
 
 def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], None]:
-    """Show what was asked for after each cell; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], 
 
 
 def show(view: CompilationView, what: str) -> None:
-    """Display a compilation: as a picture where there is a page, as text elsewhere.
+    """Display a compilation: a picture in notebooks, text elsewhere.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``%%defn`` cells: ordinary cells, line for line, in which each ``def`` and ``f = lambda`` at the top is a definition.
+"""``%%defn`` cells: each top-level ``def`` and ``f = lambda`` becomes a definition; the rest runs as usual.
 
 A cell magic would run its body apart from IPython's own machinery, with other line numbers, other tracebacks and an
 error of its own for a missing bracket. So the first line is rewritten into one statement before IPython parses the
@@ -24,7 +24,7 @@ _ALREADY = frozenset({"defn", "deftransform"})
 
 
 def parser() -> MagicArgumentParser:
-    """The options of ``%%defn``."""
+    """The parser of the options of ``%%defn``."""
     options = cell_transform.parser("%defn", "Make each def of the cell a numerical definition.")
     options.add_argument(
         "--show",
@@ -37,7 +37,7 @@ def parser() -> MagicArgumentParser:
 
 
 def statement(line: str) -> str:
-    """The Python statement that stands for the line ``%%defn …`` in what IPython runs and tracebacks show."""
+    """The Python statement that replaces the line ``%%defn …``."""
     return f"get_ipython().run_line_magic('defn', {line!r})"
 
 
@@ -46,7 +46,7 @@ rewrite_first_line = cell_transform.rewriting("%%defn", statement)
 
 
 class DecorateDefinitions(ast.NodeVisitor):
-    """Decorates the functions at the top of a ``%%defn`` cell, below which their own decorators stay."""
+    """AST transformer that decorates the top-level functions of a ``%%defn`` cell, outside of their own decorators."""
 
     def visit(self, tree: ast.AST) -> ast.AST:
         """Decorate in place when the tree is that of a ``%%defn`` cell.
@@ -86,7 +86,7 @@ class DecorateDefinitions(ast.NodeVisitor):
 
 
 def _check(node: ast.stmt) -> None:
-    """Refuse an async function, which cannot be a definition; say of a class that it is none."""
+    """Raise an error for an async function, and print a note for a class: neither becomes a definition."""
     if isinstance(node, ast.AsyncFunctionDef):
         raise InputRejected(
             f"%%defn, line {node.lineno}: async def {node.name} runs beside other code and cannot be a definition. "
@@ -132,5 +132,5 @@ def _decorator(options: Namespace) -> str:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell understand ``%%defn``; the function that is returned ends that."""
+    """Register ``%%defn`` with a shell; returns a function that unregisters."""
     return cell_transform.install(shell, rewrite_first_line, DecorateDefinitions())

@@ -1,4 +1,4 @@
-"""What the Tab key offers on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
+"""Tab completion on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLAGS = {
 
 
 def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
-    """What may stand at the end of a line, whatever has been typed of it.
+    """The completions at the end of a line, regardless of a typed prefix.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def _after_flag(flag: str) -> list[str]:
 
 
 def _compilers() -> list[str]:
-    """What may be named as a compiler."""
+    """The names of compilers."""
     return sorted([AUTO, *registry.names()])
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell complete these lines; the function that is returned ends that.
+    """Register the completer with a shell; returns a function that unregisters.
 
     Parameters
     ----------

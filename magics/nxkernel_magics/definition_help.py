@@ -1,4 +1,4 @@
-"""Help as IPython shows it: one signature of a definition, that of its function, and text without markup."""
+"""``f?`` of a definition: the signature of its function once, and the docstring without markup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXTS = ("docstring", *_OF_THE_CLASS)
 
 
 def plain(text: str) -> str:
-    """Text whose references are names, as people write them.
+    """A docstring with references reduced to names.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def plain(text: str) -> str:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell show help so; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The commands behind ``%nx``: each takes the shell and the rest of the line."""
+"""The subcommands of ``%nx``: each takes the shell and the rest of the line."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def source(shell: InteractiveShell, line: str) -> None:
 
 
 def forms(kernels: Iterable[KernelView]) -> dict[str, str]:
-    """The forms in which the code of kernels is there, by the word for each on a line such as ``--form llvm``.
+    """The available forms of kernel code, by the word for each on the command line.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def why(shell: InteractiveShell, line: str) -> None:
 
 
 def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
-    """Read a call of a definition.
+    """Parse a call of a definition.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def help_(shell: InteractiveShell, line: str) -> None:
 
 
 def find(name: str) -> Command:
-    """The command of a name.
+    """The subcommand of a name.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def find(name: str) -> Command:
 
 
 def _has_page(shell: InteractiveShell) -> bool:
-    """Whether a widget could live there: only a kernel has a page, a terminal's IPython has none."""
+    """Whether widgets can be shown: in a kernel, not in a terminal."""
     return getattr(shell, "kernel", None) is not None
 
 

@@ -1,4 +1,4 @@
-"""Tracebacks without nxkernel's own frames: what remains are the lines of the person."""
+"""Tracebacks without nxkernel's own frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMES = frozenset({"nxkernel", "nxkernel_lab", "nxkernel_magics"})
 
 
 def without_own(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of nxkernel's files, and of what they call that is not the person's.
+    """A traceback without nxkernel's frames, and without library frames that they call.
 
     Blocks of a function, which are functions when it runs, are shown as lines of the function.
 
@@ -67,7 +67,7 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _frame_at(frame: FrameType, line: int) -> FrameType:
-    """A frame as another one with its arguments, but at a line: in a kernel, IPython asks frames where they stand."""
+    """A substitute frame with the same variables at a given line: IPython asks frames for their position."""
     code, values = frame.f_code, frame.f_locals
     given = inspect.getargs(code)
     plain = given.args[: code.co_argcount]
@@ -93,7 +93,7 @@ def _is_own(traceback: TracebackType) -> bool:
 
 
 def _concerns_us(error: BaseException) -> bool:
-    """Whether frames of nxkernel's are in the traceback of an error."""
+    """Whether the traceback of an error contains nxkernel's frames."""
     traceback = error.__traceback__
     while traceback is not None and not _is_own(traceback):
         traceback = traceback.tb_next
@@ -101,7 +101,7 @@ def _concerns_us(error: BaseException) -> bool:
 
 
 def _raised_in_definition(error: BaseException) -> bool:
-    """Whether code of the person's, or what it calls, raised an error that nxkernel's frames were on the way to.
+    """Whether user code, or what it calls, raised an error below nxkernel's frames.
 
     One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
     """
@@ -119,7 +119,7 @@ def _raised_in_definition(error: BaseException) -> bool:
 def show(
     shell: InteractiveShell, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
 ) -> None:
-    """Show an error of nxkernel's, one that a person's code raised in a definition, or an interrupt.
+    """Show an error of nxkernel, an error raised by user code in a definition, or an interrupt.
 
     Other errors are shown as IPython shows them. ``%tb`` and ``%xmode Verbose`` show every frame.
 
@@ -169,7 +169,7 @@ _REWRITTEN = {
 
 
 def as_written(text: str) -> str:
-    """Lines of a traceback, in which the first line of a cell stands as the person wrote it.
+    """Traceback lines in which the first line of a cell is shown as written, not as rewritten.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _line_as_written(line: str) -> str:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell show nxkernel's errors that way; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     A shell has one handler for errors of its own: where there is another one already, it stays.
 

@@ -1,4 +1,4 @@
-"""Containers as JSON and back: what is a list, tuple or dict, and what are its leaves, without any code in it.
+"""The structure of containers as JSON: lists, tuples, dicts and leaves, without code.
 
 Texts, booleans and None are themselves. Everything else is a list whose first item tells what it is::
 
@@ -34,7 +34,7 @@ _NUMBERS = {"int": int, "float": float}
 
 
 class StructureWriter:
-    """Makes JSON of containers and collects their tensors; a tensor that is met twice is written once.
+    """Converts containers to JSON and collects their tensors; a tensor met twice is stored once.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class StructureWriter:
         self._kept: list[Any] = []
 
     def node(self, value: Any, path: str, depth: int = 0) -> Any:
-        """The JSON of a value; `path` is how a person would write it."""
+        """The JSON of a value; `path` is its Python expression for errors."""
         if depth > DEPTH:
             raise NxValueError(f"containers are nested more than {DEPTH} deep, or hold themselves: {path[:60]}…")
         kind = type(value)
@@ -108,7 +108,7 @@ def _digits(value: int, path: str) -> str:
 
 
 def _fields(kind: type) -> tuple[str, ...] | None:
-    """The members of a named tuple or dataclass; None for other classes."""
+    """The field names of a named tuple or dataclass; None for other classes."""
     if issubclass(kind, tuple):
         return getattr(kind, "_fields", None)
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
@@ -123,7 +123,7 @@ def _refusal(value: Any, path: str) -> NxTypeError:
 
 
 class Reader:
-    """Makes containers of JSON.
+    """Rebuilds containers from JSON.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Reader:
                 raise NxValueError(f"two of the classes are called {kind.__qualname__}")
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """The value of a node."""
+        """The value of a JSON node."""
         if node is None or isinstance(node, bool | str):
             return node
         if depth > DEPTH:

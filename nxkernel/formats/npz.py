@@ -79,7 +79,7 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
 
 
 def _check(source: ByteSource, entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Refuse an archive by what it says of itself, before anything of it is unpacked."""
+    """Raise an error for an archive whose directory is invalid, before anything is unpacked."""
     seen = set()
     for entry in entries:
         name = entry.filename
@@ -104,7 +104,7 @@ def _check_limit(source: ByteSource, total: int, limit: int) -> None:
 
 
 def _places(source: ByteSource, entries: list[zipfile.ZipInfo], end: int) -> dict[str, tuple[int, int]]:
-    """Where the bytes of each entry are, each in a place of its own, before the directory."""
+    """The byte range of each entry; ranges must be disjoint and lie before the directory."""
     found, before = {}, None
     for entry in sorted(entries, key=lambda entry: entry.header_offset, reverse=True):
         what, start = f"the entry {brief(entry.filename)}", entry.header_offset
@@ -129,7 +129,7 @@ def _encoded(name: str, flags: int) -> bytes | None:
 
 
 def _tensor(source: ByteSource, entry: zipfile.ZipInfo, place: tuple[int, int], limit: int) -> tuple[Tensor, int]:
-    """The tensor of an entry, and how many bytes it unpacked to: never more than its own header tells of, and one."""
+    """The tensor of an entry and its unpacked size, which is limited to what the entry's header announces."""
     what = f"the entry {brief(entry.filename)}"
     packed = memoryview(source.data)[slice(*place)]
     named = f"{entry.filename!r} in {source.name}"

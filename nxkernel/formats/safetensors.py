@@ -1,4 +1,4 @@
-"""Safetensors files, in which models are handed around: tensors by name, a header in JSON and their bytes.
+"""Safetensors files, a common format for model weights: named tensors, a JSON header and raw bytes.
 
 The layout is that of https://github.com/huggingface/safetensors: eight bytes with the length of the header
 (little-endian), the header, and the data. An entry of the header tells the type, the shape and where in the data the
@@ -42,7 +42,7 @@ _LONGEST = 100_000_000
 
 
 def load_safetensors(source: Readable) -> dict[str, Tensor]:
-    """Read the tensors of a safetensors file by their names.
+    """Read the named tensors of a safetensors file.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
 
 
 def load_safetensors_metadata(source: Readable) -> dict[str, str]:
-    """Read the metadata of a safetensors file: a dict of texts.
+    """Read the metadata of a safetensors file, a dict of strings.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def load_safetensors_metadata(source: Readable) -> dict[str, str]:
 
 
 def _header(source: ByteSource) -> tuple[dict[str, Any], int]:
-    """The header, and where the data starts."""
+    """The header, and the offset of the data."""
     data = source.data
     if len(data) < _LENGTH:
         source.refuse(f"a safetensors file starts with a length of {_LENGTH} bytes, there are {len(data)} in all")
@@ -135,7 +135,7 @@ def _metadata(source: ByteSource, header: dict[str, Any]) -> dict[str, str]:
 
 
 def _axes(source: ByteSource, metadata: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """What is told of the axes of each tensor that has names of some."""
+    """The axis names in the metadata, for each tensor that has some."""
     if _AXES not in metadata:
         return {}
     found = source.object(metadata[_AXES].encode("utf-8", "surrogatepass"), f"{_AXES} in its metadata")
@@ -146,7 +146,7 @@ def _axes(source: ByteSource, metadata: dict[str, str]) -> dict[str, dict[str, A
 
 
 def _part(source: ByteSource, name: str, entry: Any) -> tuple[types.Type, tuple[int, ...], tuple[int, int]]:
-    """Type, shape and place of a tensor."""
+    """Type, shape and byte range of a tensor."""
     what = f"the tensor {brief(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         keys = sorted(entry) if isinstance(entry, dict) else entry
@@ -165,7 +165,7 @@ def _part(source: ByteSource, name: str, entry: Any) -> tuple[types.Type, tuple[
 
 
 def _check_places(source: ByteSource, places: dict[str, tuple[int, int]], size: int) -> None:
-    """Refuse tensors that share bytes, reach beyond the data, or leave some of it to nobody."""
+    """Raise an error for tensors that overlap, exceed the data or leave gaps."""
     end, before = 0, None
     for name, (begin, stop) in sorted(places.items(), key=lambda item: item[1]):
         if stop > size:
@@ -182,7 +182,7 @@ def _check_places(source: ByteSource, places: dict[str, tuple[int, int]], size: 
 def save_safetensors(
     target: Writable, tensors: Mapping[str, Any], *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors by their names to a safetensors file.
+    """Write named tensors to a safetensors file.
 
     A file at that path is replaced when all is written. The same tensors give the same bytes.
 

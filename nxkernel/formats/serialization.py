@@ -1,4 +1,4 @@
-r"""nxkernel's own format: a container of tensors, numbers and texts in one file, checked by a checksum, free of code.
+r"""nxkernel's own format: a container of tensors, numbers and texts in one file, with a checksum and without code.
 
 All numbers are little-endian. Version 1::
 
@@ -50,7 +50,7 @@ _WRITERS = {".npy": "save_numpy", ".npz": "save_numpy_archive", ".safetensors": 
 
 
 def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
-    """Turn a container of tensors into bytes, without pickle.
+    """Serialize a container of tensors to bytes, without pickle.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
 
 
 def deserialize(data: bytes, *, classes: Iterable[type] = (), limit: int = UNPACKED) -> Any:
-    """Turn bytes of :func:`nxkernel.serialize` into the container again.
+    """Rebuild a container from the bytes of :func:`nxkernel.serialize`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def save(target: Writable, container: Any, *, compressed: bool | int = False) ->
 
 
 def load(source: str | os.PathLike | IO[bytes], *, classes: Iterable[type] = (), limit: int = UNPACKED) -> Any:
-    """Read a container of tensors from a file of :func:`nxkernel.save`.
+    """Read a container of tensors from a file written by :func:`nxkernel.save`.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _told(tensor: Tensor) -> dict[str, Any]:
 
 
 def _pieces(tensors: list[Tensor]) -> Iterator[bytes | memoryview]:
-    """The data: the tensors' elements, with zeros before each that would not be aligned."""
+    """The data section: the tensors' elements, with padding for alignment."""
     place = 0
     for tensor in tensors:
         if _gap(place):
@@ -258,7 +258,7 @@ def _read(source: ByteSource, classes: Iterable[type], limit: int) -> Any:
 
 
 def _parts(source: ByteSource, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:
-    """The header's text, how large the data is, and what gives bytes with the data and where in them it starts.
+    """The header's text, the size of the data, and the bytes that contain the data with its offset.
 
     All that can be checked before is.
     """

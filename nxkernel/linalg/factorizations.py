@@ -1,4 +1,4 @@
-"""Factorizations of matrices: Cholesky's, LU, QR, eigenvalues and singular values.
+"""Matrix factorizations: Cholesky, LU, QR, eigenvalues, singular values.
 
 References
 ----------
@@ -169,7 +169,7 @@ def eigh(tensor: Any, *, max_iter: int = 1000, eps: float = 1e-4) -> tuple[Value
 
 
 def _as_if(found: Operand, ordered: Operand, known: Operand) -> Value:
-    """What is known of a diagonal matrix where it is one, with the gradients of what was found."""
+    """The exact result for a diagonal matrix where the input is one, with the gradients of the computed result."""
     nothing = elementwise.subtract(found, apply(primitives.stop_grad, found))
     finite = equal(nothing, 0)
     known = elementwise.add(

@@ -79,7 +79,7 @@ def norm(
 
 
 def _vector_norm(sizes: Operand, ord: Any, axes: tuple[int, ...]) -> Operand:
-    """The norm along an axis, which is kept."""
+    """The vector norm along an axis, which is kept."""
     if ord is None or ord == 2:
         return elementary.sqrt(reduction.sum(elementwise.multiply(sizes, sizes), axes=axes, keep_axes=True))
     if not isinstance(ord, int | float):
@@ -155,7 +155,7 @@ def _of_two(t: Operand) -> Operand:
 
 
 def _of_three(t: Operand) -> Operand:
-    """Along the first row, by the determinants of what the other rows have in the other columns."""
+    """The determinant by expansion along the first row."""
     minors = [t[..., 1, i] * t[..., 2, j] - t[..., 1, j] * t[..., 2, i] for i, j in ((1, 2), (0, 2), (0, 1))]
     return t[..., 0, 0] * minors[0] - t[..., 0, 1] * minors[1] + t[..., 0, 2] * minors[2]
 

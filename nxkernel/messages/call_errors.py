@@ -89,7 +89,7 @@ _ELEMENTWISE = (
 
 
 def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
-    """A function whose error for arguments that do not fit says what to write.
+    """A function whose TypeErrors for wrong arguments come with its signature and a hint.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
 
 
 def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None:
-    """Put explained functions in the place of those that a module exports."""
+    """Replace the exported functions of a module by explained ones."""
     for name in names:
         function = namespace[name]
         if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
@@ -141,7 +141,7 @@ def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None
 
 
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What people know by the name of a function: itself, or what a decorator has put in its place.
+    """The public form of a function: itself, or the decorated one.
 
     What is pickled is found by its name, so that only this can be.
 
@@ -162,7 +162,7 @@ def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:
 
 
 def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]) -> NxError | None:
-    """The error for a call that Python could not bind; None where nothing is known beyond what Python says."""
+    """The rewritten error for a call that Python could not bind; None if there is nothing to add to Python's."""
     name = function.__name__
     parameters = inspect.signature(function).parameters
     kinds = {parameter.kind for parameter in parameters.values()}
@@ -199,7 +199,7 @@ def _count(number: int) -> str:
 
 
 def _signature(parameters: Any) -> str:
-    """The parameters as a person reads them, without types."""
+    """The parameters as text, without types."""
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters.values()]
     return str(inspect.Signature(bare))
 
@@ -221,7 +221,7 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
 
 
 def _converted(meant: str, value: Any, given: str) -> str:
-    """A value as it is written under the name that is meant."""
+    """A value rewritten for the parameter that was meant."""
     if meant in _VALUES:
         return _VALUES[meant]
     if meant in ("axes", "names") and isinstance(value, int | str):
@@ -241,7 +241,7 @@ def _converted(meant: str, value: Any, given: str) -> str:
 
 
 def _shown(value: Any, name: str) -> str:
-    """A value where it is short, else the name of its parameter."""
+    """A value if its text is short, else the name of its parameter."""
     if isinstance(value, bool | int | float | complex | str | None) or (
         isinstance(value, list | tuple) and all(isinstance(entry, int | float | str | None) for entry in value)
     ):
@@ -252,7 +252,7 @@ def _shown(value: Any, name: str) -> str:
 
 
 def _written(function: FunctionType, owner: str, args: tuple, parameters: Any) -> list[str]:
-    """How to write a call with positional arguments that only go by keyword."""
+    """The call with positional arguments rewritten as keywords."""
     by_position = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     by_keyword = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     order = _BEYOND.get(function.__name__, by_keyword)

@@ -98,7 +98,7 @@ def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
 
 
 def check_key(name: str, key: Any) -> None:
-    """Raise an error for what is no random key, such as an input in its position."""
+    """Raise an error for a value that is no random key, such as an input in its position."""
     if is_leaf(key) and not isinstance(key, bool | int | float | complex):
         spec = spec_of(key)
         if str(spec.type) == "u32" and spec.shape == (2,):

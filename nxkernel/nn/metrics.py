@@ -24,7 +24,7 @@ def _classes(values: Any, name: str) -> Any:
 
 
 def _decided(name: str, y_true: Any, y_pred: Any, threshold: float) -> tuple[Any, Any]:
-    """Truth and predictions of two classes as 0 and 1."""
+    """Binary labels and thresholded predictions as 0 and 1."""
     truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
     if truth.shape != found.shape:
         raise NxValueError(f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}")
@@ -211,7 +211,7 @@ def false_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def _part(count: Any, total: Any) -> Any:
-    """A quotient that is 0 where there is nothing to divide by."""
+    """A quotient; 0 if the divisor is 0."""
     return nx.select(total > 0, count / nx.max(total, 1), 0.0)
 
 

@@ -31,7 +31,7 @@ def names_of(builder: Callable[..., Any], function: Any, kind: type) -> dict[int
 
 
 def _variadic(builder: Callable[..., Any]) -> str | None:
-    """The name of a maker's ``*layers``: those are called by what they are, and where."""
+    """The name of the ``*layers`` parameter of a builder, whose modules are named by kind and position."""
     try:
         parameters = inspect.signature(builder).parameters.values()
     except (TypeError, ValueError):

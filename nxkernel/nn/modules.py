@@ -84,7 +84,7 @@ class Module:
         return _remade, (exported(builder), args, dict(options), self.name)
 
     def named(self, name: str) -> Module:
-        """The same module with a name for its parameters, as in ``nn.dense(16).named("hidden")``.
+        """A copy of the module with a name for its parameters, as in ``nn.dense(16).named("hidden")``.
 
         Parameters
         ----------
@@ -450,7 +450,7 @@ def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any
 
 
 def _remade(maker: Callable[..., Any], args: tuple, options: dict[str, Any], name: str) -> Module:
-    """A module that was pickled or copied."""
+    """Rebuild a module that was pickled or copied."""
     return Module(inspect.unwrap(maker), args, options, name)
 
 

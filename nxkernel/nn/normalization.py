@@ -1,4 +1,4 @@
-"""Normalization: over the batch, over features, over groups of channels, over each channel."""
+"""Normalization layers: batch, layer, RMS, group and instance normalization."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def instance_norm(
 
 
 def _check(where: str, epsilon: float, scale: bool, offset: bool = True) -> None:
-    """The options that all of them have."""
+    """Check the options that all normalizations share."""
     number_checks.at_least(where, "epsilon", epsilon, 0)
     number_checks.flag(where, "scale", scale)
     number_checks.flag(where, "offset", offset)

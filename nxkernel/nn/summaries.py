@@ -120,7 +120,7 @@ def spec_text(value: Any) -> str:
 
 
 def shown_call(name: str, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any]) -> str:
-    """The call that makes a module, as a person would write it; arguments that are their defaults are left out."""
+    """The call that makes a module as Python code, without arguments that equal their defaults."""
     options = dict(options)
     try:
         parameters = inspect.signature(builder).parameters

@@ -49,7 +49,7 @@ _COUNTED = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", 
 
 
 def _counted(value: Any) -> Any:
-    """A truth value of Python's as the whole number that it is; anything else as it is."""
+    """A Python bool as an int; anything else unchanged."""
     if isinstance(value, Scalar) and value.type is types.bool_ and tracing.weak(value.node):
         return wrap(convert(value.node, types.s64))
     return value
@@ -107,7 +107,7 @@ def _item(self: ArrayValue, *index: Any) -> Any:
 
 
 def _python_number(value: Any) -> Any:
-    """A scalar as Python's number of its kind, which is weak in types."""
+    """A scalar array as a weakly typed number of its kind (int, float, complex), as Python's are."""
     kind = value.type
     wide = kind if kind is types.bool_ else types.c128 if kind.is_complex else types.f64 if kind.is_float else types.s64
     trace = tracing.current()
@@ -129,7 +129,7 @@ def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = Non
 
 
 def _view(self: ArrayValue, dtype: Any = None, type: Any = None) -> Any:
-    """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
+    """A view of all elements, as :meth:`numpy.ndarray.view`; a view as another type is refused."""
     if dtype is not None and type_of(dtype, self.type) is not self.type:
         raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
     return self[...]
@@ -141,17 +141,17 @@ def _dot(self: ArrayValue, b: Any, out: Any = None) -> Any:
 
 
 def _conjugate(self: ArrayValue) -> Any:
-    """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
     return e.conjugate(self) if self.type.is_complex else self
 
 
 def _compress(self: ArrayValue, condition: Any, axis: int | None = None) -> Any:
-    """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+    """The slices along an axis where a condition holds, as :meth:`numpy.ndarray.compress`."""
     return selection.compress(condition, self, axis)
 
 
 def _partition_in_place(self: Any, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+    """Partition in place, as :meth:`numpy.ndarray.partition`: all elements are sorted."""
     self[...] = sorting.sort(self, axis)
 
 
@@ -177,7 +177,8 @@ METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
 class Flat(Array):
-    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
+    """The result of ``a.flat``: all elements in C order along one axis. Assigning to it writes to the array.
+    """
 
     __slots__ = ()
 
@@ -209,7 +210,7 @@ _OF_MEMORY = {
 
 
 def _put_on(cls: type, table: dict[str, Callable[..., Any]]) -> None:
-    """Functions as methods of a class."""
+    """Install the functions of a table as methods of a class."""
     for name, function in table.items():
         setattr(cls, name, function)
 

@@ -69,7 +69,7 @@ def _is_traced(value: Any) -> bool:
 
 
 def twin(function: Any) -> Any:
-    """What stands for a function of NumPy's while a definition is traced.
+    """The function of this package that replaces a NumPy function while a definition is traced.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _is_numpys(function: Any) -> bool:
 
 
 def _refusing(function: Any) -> Any:
-    """NumPy's function as it is, but for traced values, which it cannot take."""
+    """A NumPy function without a counterpart, wrapped to refuse traced values."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **options: Any) -> Any:
@@ -139,7 +139,7 @@ def _refusing(function: Any) -> Any:
 
 
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """What NumPy's ``__array_ufunc__`` asks for."""
+    """Carry out what NumPy's ``__array_ufunc__`` asks for."""
     out = options.pop("out", None)
     if out is not None:
         if any(isinstance(one, np.ndarray) for one in out):
@@ -155,7 +155,7 @@ def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -
 
 
 def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """A function of NumPy's on tensors and traced values, by the rules of types that are followed now.
+    """A NumPy function applied to tensors and traced values, by the promotion rules in force.
 
     Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into, and
     element-wise functions are those of nxkernel.
@@ -180,7 +180,7 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
 
 
 def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """A function of numba.vectorize of each element."""
+    """A ``numba.vectorize`` function applied to each element."""
     if method != "__call__" or options:
         name = numba_functions.name_of(function)
         raise NxTypeError(
@@ -197,7 +197,7 @@ def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]
 
 @functools.cache
 def _own_functions() -> dict[Any, Any]:
-    """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
+    """The table from NumPy's ufuncs to nxkernel's functions, which support axis names and vectorized axes."""
     found = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
     found |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
     for name in _SAME_NAMES:
@@ -229,7 +229,7 @@ _WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_
 
 
 def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
-    """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
+    """As :func:`dispatched`, for tensors, whose elements are known; functions without a counterpart run in NumPy.
 
     Parameters
     ----------

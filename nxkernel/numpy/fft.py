@@ -82,7 +82,7 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
-    """The half of a transform of real numbers that tells the other, as :func:`numpy.fft.rfft`."""
+    """The Fourier transform of real input, its non-redundant half, as :func:`numpy.fft.rfft`."""
     found = _transform(a, [n], [axis], False, norm)
     place = normalize_axis(axis, found.shape)
     half = wrap(element_slice(operand(found), place, 0, found.shape[place] // 2 + 1))
@@ -98,7 +98,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
 
 
 def _mirrored(value: ArrayValue, axis: int, length: int) -> ArrayValue:
-    """The whole transform from its half: the rest are conjugates, backwards."""
+    """The whole transform from its non-redundant half: the rest are the conjugates in reverse order."""
     value = _resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis
     # Real numbers have a transform whose first element, and middle one of an even number, are real.
@@ -143,7 +143,7 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None,
 
 
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
-    """The transform of a signal that is its own conjugate backwards, as :func:`numpy.fft.hfft`."""
+    """The Fourier transform of a signal with Hermitian symmetry, as :func:`numpy.fft.hfft`."""
     value = as_value(a)
     length = 2 * (value.shape[axis] - 1) if n is None else n
     other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
@@ -168,7 +168,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
-    """The frequencies of a transform of real numbers, as :func:`numpy.fft.rfftfreq`."""
+    """The frequencies of the transform of real input, as :func:`numpy.fft.rfftfreq`."""
     import numpy as np
 
     return (

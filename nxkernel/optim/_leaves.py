@@ -1,4 +1,4 @@
-"""Functions over the leaves of parameter containers side by side; errors name the first path where two differ."""
+"""Functions over the leaves of parameter containers of equal structure; errors name the first path that differs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nxkernel.types import Type
 
 
 def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1) -> Any:
-    """Call a function with the leaves of containers that are built alike.
+    """Call a function with the corresponding leaves of containers of equal structure.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _refuse(path: str, value: Any) -> Exception:
 
 
 def like(params: Any, value: float = 0.0) -> Any:
-    """A container like the parameters with one number in all of its elements.
+    """A container of the structure of the parameters, filled with one number.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def like(params: Any, value: float = 0.0) -> Any:
 
 
 def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: Callable[[str, Any], Exception]) -> list:
-    """The label of each leaf of a container; one label may stand for a whole subtree."""
+    """The label of each leaf of a container; a label may cover a whole subtree."""
     found: dict[str, Any] = {}
     leaves = flat(value, name)[1]
 
@@ -101,7 +101,7 @@ def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: C
 
 
 def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any], Exception]) -> None:
-    """Refuse containers with anything else in them than labels; functions make labels later."""
+    """Raise an error for containers with leaves that are no labels; functions that compute labels are allowed."""
     parts = container_comparison.parts(labels)
     if callable(labels) or isinstance(labels, kind):
         return
@@ -112,7 +112,7 @@ def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any]
 
 
 def arranged(value: Any, like: Any) -> Any:
-    """A container whose dicts have the order of those of another one, where the two are built alike."""
+    """A container with dict keys in the order of another, where their structures are equal."""
     wanted, _ = flat(like, "like")
     structure, leaves = flat(value, "value")
     found = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
@@ -127,12 +127,12 @@ def only(value: Any, chosen: list[bool], name: str) -> Any:
 
 
 def zeros(value: Any) -> Any:
-    """A container of the same types and shapes with 0 in all of its elements."""
+    """A container of the same types and shapes, filled with zeros."""
     return each(lambda leaf: filled_like(0, leaf.type, leaf), {"the container": value})
 
 
 def check_float(path: str, leaf: Any) -> None:
-    """Refuse a parameter of whole numbers."""
+    """Raise an error for an integer parameter."""
     if leaf.type.is_integer:
         raise NxTypeError(
             message(
@@ -143,10 +143,10 @@ def check_float(path: str, leaf: Any) -> None:
 
 
 def scaled(leaf: Any, factor: Any) -> Any:
-    """A leaf times a number or scalar, in the type of the leaf."""
+    """A leaf multiplied by a number or scalar, in the leaf's type."""
     return leaf * (factor if is_number(factor) else convert(operand(factor), leaf.type))
 
 
 def in_type(value: Any, type_: Type) -> Any:
-    """A leaf in a type that it may have already."""
+    """A leaf converted to a type."""
     return value if value.type is type_ else convert(value, type_)

@@ -1,4 +1,4 @@
-"""Schedules: learning rates as functions of the number of updates that there were, 0 at first.
+"""Learning rate schedules: functions of the number of updates so far.
 
 They work on numbers, on traced counts, and on arrays of counts, as for a plot.
 """
@@ -346,5 +346,5 @@ def _one_cycle(steps: int, top: int, peak: float, div_factor: float, final_div_f
 
 
 def _cosine(first: float, last: float, x: Any) -> Any:
-    """From one value to another along half a cosine, as x goes from 0 to 1."""
+    """Cosine interpolation between two values, for x from 0 to 1."""
     return first + (last - first) / 2 * (1 - nx.cos(math.pi * nx.clip(x, 0.0, 1.0)))

@@ -82,7 +82,7 @@ class Transformation:
 
     @property
     def rated(self) -> bool:
-        """Whether `update` uses a learning rate that it is given."""
+        """Whether `update` accepts a learning rate."""
         return self._parts().rated
 
     def init(self, params: Any) -> Any:
@@ -216,7 +216,7 @@ def chain(*transformations: Transformation) -> Transformation:
 
 
 def check(what: str, value: Any) -> None:
-    """Refuse a value that is no transformation, such as ``optim.adam`` without its call."""
+    """Raise an error for a value that is no transformation, such as ``optim.adam`` without its call."""
     if not isinstance(value, Transformation):
         hint = "Make one by a call, such as optim.adam(1e-3)." if callable(value) else "Such as optim.adam(1e-3)."
         raise NxTypeError(message(f"{what} is {describe(value)}.", hint))
@@ -224,7 +224,7 @@ def check(what: str, value: Any) -> None:
 
 @transformation
 def identity() -> Transformation:
-    """A transformation that changes nothing.
+    """A transformation that leaves updates unchanged.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def identity() -> Transformation:
 
 
 def stateless(params: Any) -> tuple[()]:
-    """The empty state of a transformation that keeps nothing between updates."""
+    """The empty state of a stateless transformation."""
     return ()
 
 
@@ -269,7 +269,7 @@ def apply_updates(params: Any, updates: Any) -> Any:
 
 
 def needed(params: Any, name: str) -> Any:
-    """The parameters, or an error where a transformation needs them and got none."""
+    """The parameters, or an error if the transformation needs them and got none."""
     if params is None:
         raise NxTypeError(
             message(f"{name} needs the parameters.", "Give them to the update: update(grads, state, params).")

@@ -1,4 +1,4 @@
-"""Random order, and elements taken at random."""
+"""Random permutations and choices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["choice", "shuffle"]
 def shuffle(
     key: Any, tensor: Any, *, axis: int | str = 0, independent: bool = False
 ) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """Shuffle a tensor along an axis.
+    """Permute a tensor randomly along an axis.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def shuffle(
 
 
 def _order(key: Any, size: int) -> tuple[Operand, Operand]:
-    """So many places in random order, and a new key."""
+    """A random permutation of `size` indices, and a new key."""
     order, following = None, operand(key)
     for _ in range(_rounds(size)):
         pair, following = advance(pair_of(following))
@@ -85,7 +85,7 @@ def _ranks(pair: Any, shape: Shape, axis: int) -> Operand:
 
 
 def _rounds(size: int) -> int:
-    """How often to sort by words of 32 bits: until the words of all rounds together are as good as distinct."""
+    """The number of sorts by 32-bit words after which ties are practically impossible."""
     return math.ceil(3 * math.log(max(size, 1)) / math.log(2**32 - 1))
 
 
@@ -177,7 +177,7 @@ def _likelihoods(p: Any, count: int) -> Operand:
 
 
 def _drawn(key: Any, p: Operand | None, count: int, samples: int) -> tuple[Operand, Operand]:
-    """Places with replacement: where a random part of the total is reached, if likelihoods are given."""
+    """Indices drawn with replacement, by the inverse of the cumulative probabilities if `p` is given."""
     if p is None:
         return randint(key, 0, count, shape=(samples,))
     totals = cumulative_sum(p)
@@ -186,7 +186,7 @@ def _drawn(key: Any, p: Operand | None, count: int, samples: int) -> tuple[Opera
 
 
 def _reached(totals: Operand, wanted: Operand) -> Operand:
-    """The first place at which each wanted number is reached by ascending totals, by bisection."""
+    """The first index at which ascending totals reach each wanted number, by bisection."""
     last = totals.shape[0] - 1
     place = filled(0, types.s64, wanted.shape)
     for step in [1 << bit for bit in reversed(range(last.bit_length()))]:
@@ -197,6 +197,6 @@ def _reached(totals: Operand, wanted: Operand) -> Operand:
 
 
 def _weighted_order(key: Any, p: Operand) -> tuple[Operand, Operand]:
-    """All places in the order in which they would be taken without replacement: the Gumbel trick."""
+    """All indices in the order of weighted sampling without replacement, by the Gumbel trick."""
     noise, following = gumbel(key, shape=p.shape, type=p.type)
     return argsort(-noise - log(p)), following

@@ -1,4 +1,4 @@
-"""Heat maps: the elements of a tensor as shades of grey, digits or a picture, for a look at its pattern."""
+"""Heat maps: the elements of a tensor as shades of grey, digits or a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESET = "\x1b[0m"
 
 
 class Heatmap:
-    """What :func:`nxkernel.to_heatmap` gives: a tensor that shows itself as a map.
+    """The result of :func:`nxkernel.to_heatmap`: a tensor displayed as a heat map.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Fitted:
 
 @dataclasses.dataclass(frozen=True)
 class _Now:
-    """What a step of training changes, replaced as a whole, so that an interrupt leaves no half of a step."""
+    """The training state that each step replaces as a whole, so that an interrupt never leaves half a step."""
 
     params: Any
     state: Any
@@ -234,7 +234,7 @@ class _TrainingRun:
         return Fitted(params, state, model_state, now.history, now.epoch, now.step, stopped)
 
     def _given_up(self) -> str:
-        """Why training stops now, as text; empty while it goes on."""
+        """The reason why training stops early, as text; empty while it goes on."""
         if self.stopping is None or self.now.waited < self.stopping.patience:
             return ""
         return f"{self.stopping.monitor} got no better for {counted(self.now.waited, 'epoch')}"

@@ -79,7 +79,7 @@ def step(
     model: Callable[..., Any], optimizer: Transformation, named: tuple, told_all: bool, stateful: bool,
     params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """What :func:`make_step` compiles; the first arguments are given there."""
+    """The training step that :func:`make_step` compiles, with the first arguments bound."""
     x, y = pair(batch)
     learning_rate, key = _given(learning_rate), _key(key)
     inner, carried = _states(state, stateful)
@@ -126,7 +126,7 @@ def make_evaluation(
 def evaluation(
     model: Callable[..., Any], named: tuple, stateful: bool, params: Any, batch: Any, state: Any = ()
 ) -> dict[str, Any]:
-    """What :func:`make_evaluation` compiles; the first arguments are given there."""
+    """The evaluation that :func:`make_evaluation` compiles, with the first arguments bound."""
     x, y = pair(batch)
     prediction, _ = _Model(model, stateful, training=False)(params, x, state, None)
     return {name: _scalar(name, of(y, prediction)) for name, of in named}
@@ -208,7 +208,7 @@ def pair(batch: Any) -> tuple[Any, Any]:
 
 
 def _given(value: Any) -> Any:
-    """An argument, or None where an empty container stands for it."""
+    """An argument; None where an empty container stands for it."""
     return None if isinstance(value, tuple) else value
 
 

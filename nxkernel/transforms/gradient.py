@@ -25,7 +25,7 @@ __all__ = ["gradients"]
 def gradients(
     outputs: Sequence[Expr], cotangents: Sequence[Expr | None], inputs: Sequence[Expr], more: Sequence[Expr] = ()
 ) -> tuple[list[Expr], list[Expr]]:
-    """The gradients of outputs by inputs, recorded in the trace that is active.
+    """The gradients of outputs with respect to inputs, recorded in the active trace.
 
     Parameters
     ----------
@@ -68,7 +68,9 @@ def gradients(
 
 
 def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
-    """A gradient that changes with inputs by jumps alone, such as that of sorting: it has one of its own, zero."""
+    """A gradient that is piecewise constant in the inputs, such as that of sorting, marked to have zero gradient
+    itself.
+    """
     ways = [node for node in inputs if node.type.is_float or node.type.is_complex]
     if not ways:
         return slope

@@ -1,4 +1,4 @@
-"""Vectorization: the graph of one entry becomes the graph of all entries at once.
+"""Vectorization (vmap): a graph of one entry becomes a graph of all entries along a new axis.
 
 Entries lie along one more axis, which is axis 0 of every value that has it (a *mapped* value); values that are the same
 for every entry stay as they are. What a primitive does to many entries is said in
@@ -22,7 +22,7 @@ __all__ = ["Vectorized", "vectorize"]
 
 @dataclass(frozen=True)
 class Vectorized:
-    """A graph of all entries.
+    """A vectorized graph, and which of its outputs differ between entries.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def _both_sides(
 
 
 def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
-    """For each entry one of two values."""
+    """For each entry, one of two values by a mask."""
     if then.node is otherwise.node:
         return then
     one, other = entries.over(then).node, entries.over(otherwise).node
@@ -114,7 +114,7 @@ def _until_all_are_done(
     around: list[Expr],
     most: int | None,
 ) -> Sequence[Expr]:
-    """The state has one part more, which says of each entry whether it goes on.
+    """A loop over all entries until none continues; its state also holds a mask of the active entries.
 
     Where it is known how often each can turn at most, another one counts turns: gradients ask for that.
     """
@@ -199,7 +199,7 @@ def _part(
     extra: Sequence[Expr],
     finish: Callable[[Entries, Sequence[MappedValue]], list[Expr]],
 ) -> Graph:
-    """The graph of every entry for a part of a loop or branch; what is active is one more operand where it is given."""
+    """The vectorized graph of a loop's or branch's part; the mask of active entries is one more operand if given."""
     values = entries.parameters(old, flags)
     more = [parameter(position, "active", node.spec) for position, node in enumerate(extra, len(values))]
     inside = entries.where(more[0] if more else None)
@@ -208,7 +208,7 @@ def _part(
 
 
 def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
-    """Which outputs of a graph may differ from entry to entry, by which parameters do."""
+    """Which outputs of a graph differ between entries, given which parameters do."""
     mapped_of: dict[Expr, Any] = dict(zip(graph.parameters, mapped, strict=True))
     for node in post_order(graph.outputs):
         if node in mapped_of:
@@ -227,7 +227,7 @@ def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
 
 
 def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
-    """Whether the condition of a loop differs from entry to entry, and which of its operands do in any iteration."""
+    """Whether a loop's condition differs between entries, and which operands do in any iteration."""
     condition, body, flags = node.params["condition"], node.params["body"], list(mapped)
     while True:
         (asked,) = mapped_outputs(condition, flags)
@@ -253,7 +253,7 @@ def _any(mask: Expr) -> Expr:
 
 
 def _truth(predicate: Expr) -> Expr:
-    """A predicate as a mask of u8."""
+    """A predicate as a u8 mask."""
     if predicate.type in (types.u8, types.bool_):
         return convert(predicate, types.u8)
     return apply(p.not_equal, predicate, filled(0, predicate.type, predicate.shape))

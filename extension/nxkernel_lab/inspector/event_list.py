@@ -1,4 +1,4 @@
-"""The live list of what happened to one definition, and the counts of its calls."""
+"""The live list of a definition's events, and its cache statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = 100
 
 
 class Feed:
-    """The events of one definition, told to a widget when there is something new.
+    """The events of one definition, sent to a widget as they happen.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Feed:
 
     @property
     def running(self) -> bool:
-        """Whether it listens."""
+        """Whether it is subscribed."""
         return self._follower.running
 
     def start(self) -> None:
-        """Listen from now on; what happened before is read from the stream's memory."""
+        """Subscribe to new events; earlier ones are read from the stream's memory."""
         if self.running:
             return
         self._rows.clear()
@@ -51,7 +51,7 @@ class Feed:
         self._follower.tell()
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Unsubscribe."""
         self._follower.stop()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class Feed:
         return list(self._rows)
 
     def counts(self) -> str:
-        """How the definition's calls were answered, in one line."""
+        """The definition's cache statistics, in one line."""
         return counts_line(self._definition.cache_info())
 
     def _look(self) -> None:
@@ -71,7 +71,7 @@ class Feed:
             self._tell()
 
     def _read(self) -> bool:
-        """Take what is new from the stream; whether there was any."""
+        """Read new events from the stream; returns whether there were any."""
         found = stream.since(self._last)
         if found:
             self._last = found[-1][0]
@@ -88,7 +88,7 @@ _WORDS = {"error": "error", "evict": "forgotten", "clear": "cleared"}
 
 
 def row(event: Event) -> dict[str, Any]:
-    """An event as the widget lists it.
+    """An event as a row of the list.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def row(event: Event) -> dict[str, Any]:
 
 
 def counts_line(info: CacheInfo) -> str:
-    """What the caches answered, in one line.
+    """Cache statistics in one line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The inspector: a widget that shows what a definition was compiled to, and what happens to it, live."""
+"""The inspector: a widget that shows the compilations and events of a definition, live."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ class Inspector(Successive, anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _one_of_them(self, proposal: dict[str, Any]) -> int:
-        """The compilation that is shown stays where another one is asked for that is not there."""
+        """Traitlets validator: an index out of range leaves the shown compilation unchanged."""
         index = proposal["value"]
         return index if -1 <= index < len(self._compiled) else self.chosen
 
     def refresh(self) -> None:
-        """Read the definition's compilations, events and counts anew."""
+        """Reread the definition's compilations, events and statistics."""
         shown = self._compiled[self.chosen] if self._compiled else None
         self._compiled = self._definition.compilations()
         same = [k for k, view in enumerate(self._compiled) if shown is not None and _origin(view) == _origin(shown)]
@@ -131,26 +131,26 @@ class Inspector(Successive, anywidget.AnyWidget):
             self.feed = {"rows": self._feed.rows(), "counts": self._feed.counts()}
 
     def close(self) -> None:
-        """Take the widget off the page, and stop following events."""
+        """Remove the widget and stop following events."""
         self._feed.stop()
         super().close()
 
     def is_shown(self) -> bool:
-        """Whether a page shows it, as far as pages tell."""
+        """Whether a page shows the widget, as far as pages report it."""
         return bool(self._pages)
 
     def empty_out(self) -> None:
-        """Let go of the compilations, when it is closed."""
+        """Release the compilations when the widget is closed."""
         self._compiled, self._sides, self.empty, self._call = [], [], _NEVER, None
         self.chosen, self.graph, self.geometry, self.steps, self.sources = -1, {}, {}, [], []
         self.beside, self.beside_geometry = {"index": -1}, {}
 
     def fill(self) -> None:
-        """Read the definition's compilations anew."""
+        """Reread the definition's compilations."""
         self.refresh()
 
     def _show(self, index: int, step: str = FUSED) -> None:
-        """Show a compilation at one of its steps, on the left side."""
+        """Show a compilation at one of its stages, on the left side."""
         view = self._compiled[index]
         new = index != self.chosen or not self.geometry
         side = side_of(view, step, self._wanted)
@@ -168,13 +168,13 @@ class Inspector(Successive, anywidget.AnyWidget):
         return graph(side.view, side.changes, self._times.get(_origin(side.view)), side.about)
 
     def _describe(self) -> None:
-        """Say what takes longer to find out, when a page is there to show it."""
+        """Compute the slower parts of the description, once a page shows the widget."""
         if self.chosen >= 0 and not self.steps:
             view = self._compiled[self.chosen]
             self.steps, self.sources = steps_of(view), sources(view)
 
     def _compare(self, index: int) -> None:
-        """Show a second compilation beside the first."""
+        """Show a second compilation on the right side."""
         del self._sides[1:]
         if index < 0 or index == self.chosen:
             self.beside, self.beside_geometry = {"index": -1}, {}
@@ -187,7 +187,7 @@ class Inspector(Successive, anywidget.AnyWidget):
             self.beside_geometry = self._sides[1].geometry()
 
     def _measure(self) -> None:
-        """Find out what the kernels of the compilations on both sides take."""
+        """Time the kernels of the compilations on both sides."""
         views = [self._compiled[index] for index in (self.chosen, self.beside["index"]) if index >= 0]
         try:
             self._times |= {_origin(view): self._measured(view) for view in views}
@@ -202,7 +202,7 @@ class Inspector(Successive, anywidget.AnyWidget):
                 self.beside = {**self.beside, "graph": self._graph(self._sides[1])}
 
     def _measured(self, view: CompilationView) -> Measurement:
-        """What a compilation takes: on the call that was inspected, where it is that one's."""
+        """The timings of a compilation; for the inspected call, those of its arguments."""
         if self._call is not None and self._call[0] == _origin(view):
             return self._call[1]().measurement
         return view.measure()
@@ -270,7 +270,7 @@ class Inspector(Successive, anywidget.AnyWidget):
 
 
 def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
-    """Show what a definition was compiled to, and what happens to it.
+    """Show the compilations and events of a definition in a live widget.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
 
 
 def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:
-    """One form of a kernel's code.
+    """The code of a kernel in one form.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:
 
 
 def _origin(view: CompilationView) -> tuple:
-    """What tells a program from others, also from one whose call reads the same."""
+    """A key that distinguishes programs, also those whose calls read the same."""
     return view.signature, view.cell, view.trace_ms
 
 

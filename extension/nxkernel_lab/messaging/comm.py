@@ -1,4 +1,4 @@
-"""The kernel's side of the panel in JupyterLab: a comm, which each page opens to hear what happens."""
+"""The kernel's side of the JupyterLab panel: pages open a comm to receive events."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TARGET = "nxkernel"
 
 
 class Comm(Protocol):
-    """What is asked of a comm."""
+    """The methods of a comm that are used here."""
 
     def send(self, data: dict[str, Any]) -> None:
         """Send a message to the page."""
 
     def on_msg(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Say who hears the page."""
+        """Set the handler of messages from the page."""
 
     def on_close(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Say who hears that the page has gone."""
+        """Set the handler of the page's closing."""
 
 
 def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
-    """Say who hears a comm's page, and let nobody else take a message for a cell.
+    """Set the handler of a comm's messages, so that no message is taken for a cell's execution.
 
     Around each message a comm triggers what a shell does around a cell. JupyterLab has messages handled in a thread of
     their own, while a cell runs, and there matplotlib would show the figures that the cell is about to draw.
@@ -46,7 +46,7 @@ def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
 
 
 def opened(desk: Desk, comm: Comm) -> None:
-    """A page has opened a comm: it hears what happens, and may ask for what a desk can do.
+    """Handle a comm opened by a page: send it events, and answer its requests.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def opened(desk: Desk, comm: Comm) -> None:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let pages open a comm to a shell's kernel; the function that is returned ends that.
+    """Register the comm target with a shell's kernel; returns a function that unregisters.
 
     Nothing is sent to pages that do not ask, so that nothing is missed where there is no panel.
 

@@ -1,4 +1,4 @@
-"""What the widget's page may ask of Python; anything else that arrives is ignored."""
+"""Requests that the widget's page may send to Python; anything else is ignored."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nxkernel_lab.rendering.node_groups import WAYS
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A view of the widget has appeared on a page."""
+    """A view of the widget was opened on a page."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """A view has gone."""
+    """A view was closed."""
 
     view: str
 
@@ -44,7 +44,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class ShowStage:
-    """Show the graph at another step of the compilation."""
+    """Show the graph at another stage of the compilation."""
 
     view: str
     name: str
@@ -52,7 +52,7 @@ class ShowStage:
 
 @dataclass(frozen=True, slots=True)
 class GroupNodes:
-    """Put other nodes together: those of kernels, definitions or modules."""
+    """Group nodes by kernel, definition or module."""
 
     view: str
     way: str
@@ -60,7 +60,7 @@ class GroupNodes:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Show these groups as one box each, and the others open, on the left side (0) or the right one (1)."""
+    """Show these groups folded into boxes and the others open, on the left side (0) or the right one (1)."""
 
     view: str
     side: int
@@ -69,7 +69,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Run the program with a clock around its kernels."""
+    """Run the program with timing of each kernel."""
 
     view: str
 
@@ -96,7 +96,7 @@ Message = Open | Close | Choose | Compare | ShowStage | GroupNodes | Fold | Meas
 
 
 def read_message(content: object) -> Message | None:
-    """Understand what a page sent.
+    """Parse a message from a page.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def read_message(content: object) -> Message | None:
 
 
 def unharmed(receive: Callable[..., None]) -> Callable[..., None]:
-    """Let an error of what hears a page be logged: a widget shows it in the output of a cell otherwise.
+    """A message handler that logs errors: otherwise widgets would print them into a cell's output.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The desk at which pages hear what happens in this process, each as fast as it takes it."""
+"""Sends events to the connected pages, each as fast as it acknowledges them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UNANSWERED = 8
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """Send what is new since the event of a number, to a view on the page if it has several."""
+    """Request for events newer than `since`."""
 
     since: int
     view: str = ""
 
 
 def read_request(content: object) -> More | Forget | Undo | None:
-    """Understand what a page asks for.
+    """Parse a request from a page.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_request(content: object) -> More | Forget | Undo | None:
 
 
 class Page:
-    """One that is told what is new.
+    """A connected page that receives events.
 
     It asks for more when it has drawn what it got, and gets it when there is more. Kernels without subshells hear
     nobody during a cell: they send on, with pauses that double until they are answered, and at the cell's end. Others
@@ -93,11 +93,11 @@ class Page:
 
     @property
     def following(self) -> bool:
-        """Whether it is told what happens."""
+        """Whether it still receives events."""
         return self._follower.running
 
     def more(self, since: int) -> None:
-        """The page has drawn what it got, up to an event."""
+        """The page has drawn the events up to `since` and is ready for more."""
         with self._follower.lock:
             self._unanswered, self._pace.factor = 0, 1
             self._since = min(since, stream.kept)
@@ -106,12 +106,12 @@ class Page:
             self._follower.tell()
 
     def refresh(self) -> None:
-        """Tell it how things are, whether something happened or not."""
+        """Send the current state, whether or not there are new events."""
         self._stale = True
         self._follower.tell()
 
     def close(self) -> None:
-        """The page has gone."""
+        """Disconnect the page."""
         self._follower.stop()
 
     def _look(self) -> None:
@@ -127,7 +127,7 @@ class Page:
 
 
 class Desk:
-    """The pages that are told, and what they may ask for.
+    """The connected pages, and the requests that they may send.
 
     Parameters
     ----------
@@ -147,30 +147,30 @@ class Desk:
         self._pages: list[Page] = []
 
     def open(self, send: Callable[[dict[str, Any]], None], since: int = 0) -> Page:
-        """A page has come, which knows the events up to one: it gets what it lacks."""
+        """Connect a page that knows the events up to `since`."""
         page = Page(send, since, self._shell, self._snapshot, self._clock)
         # Those that left without a word have stopped following; one that only was slow comes back when it speaks.
         self._pages = [*(each for each in self._pages if each.following), page]
         return page
 
     def more(self, page: Page, since: int) -> None:
-        """A page has drawn what it got, up to an event."""
+        """A page has drawn the events up to `since` and is ready for more."""
         if page not in self._pages:
             self._pages.append(page)
         page.more(since)
 
     def close(self, page: Page) -> None:
-        """A page has gone."""
+        """Disconnect a page."""
         page.close()
         self._pages = [each for each in self._pages if each is not page]
 
     def close_all(self) -> None:
-        """All pages have gone."""
+        """Disconnect all pages."""
         for page in self._pages:
             self.close(page)
 
     def clear(self, request: Forget | Undo, send: Callable[[dict[str, Any]], None]) -> None:
-        """Do what a page asks for, say what became of it, and tell all pages."""
+        """Carry out a clear or undo request, report the outcome, and refresh all pages."""
         send({"kind": "done", **cache_clearing.clearing.perform(request)})
         for page in self._pages:
             if page.following:

@@ -1,4 +1,4 @@
-"""Clearing the caches from a page: what it may ask for, what becomes of it, and how programs come back."""
+"""Clearing caches on a page's request, and undoing it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Put back what was cleared, by the number that was told then."""
+    """Undo a clearing, by the number that its reply gave."""
 
     number: int
 
 
 def read_request(content: object) -> Forget | Undo | None:
-    """Understand what a page asks for.
+    """Parse a request from a page.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def read_request(content: object) -> Forget | Undo | None:
 
 
 class Clearing:
-    """Clears caches, and keeps programs for those who want them back."""
+    """Clears caches, and keeps the cleared programs for undo."""
 
     def __init__(self) -> None:
         self._kept: dict[int, Callable[[], int]] = {}
         self._number = 0
 
     def perform(self, request: Forget | Undo) -> dict[str, Any]:
-        """Do what was asked for.
+        """Carry out a request.
 
         Parameters
         ----------

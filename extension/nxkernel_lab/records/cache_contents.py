@@ -1,4 +1,4 @@
-"""What is in the caches, as plain data: programs of each function, native code in memory, files on disk."""
+"""The contents of the caches as JSON data: programs of each function, native code in memory, files on disk."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LOOK, PAUSE, REST = 0.05, 1.0, 100
 
 
 class _Disk:
-    """The last look at the disk, which takes long where there are many files."""
+    """The latest statistics of the disk cache, whose scan takes long if there are many files."""
 
     def __init__(self) -> None:
         self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), Pace(PAUSE, REST), LOOK
 
     def look(self) -> disk_cache.Kept:
-        """What the last look that saw all files has counted; until there was one, what the longest look has."""
+        """The statistics of the last complete scan, or until there is one of the longest partial scan."""
         if self.pace.ready():
             with self.pace.round():
                 found = disk_cache.survey(self._seconds)
@@ -41,12 +41,12 @@ _disk = _Disk()
 
 
 def look_again() -> None:
-    """Let the next look at the disk be a new one, as something has been removed there."""
+    """Have the next query scan the disk again, after files were removed."""
     _disk.reset()
 
 
 def contents() -> dict[str, Any]:
-    """What is in the caches now.
+    """The current contents of the caches.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _label(
 
 
 def memory() -> dict[str, Any]:
-    """Native code that is loaded; see :func:`contents`."""
+    """The loaded native code; see :func:`contents`."""
     found = [code for compiler in registry.made() for code in compiler.code_in_memory()]
     times, kinds = [code.loaded for code in found], Counter(code.kind for code in found)
     return {
@@ -118,7 +118,7 @@ def memory() -> dict[str, Any]:
 
 
 def disk() -> dict[str, Any]:
-    """Files on disk; see :func:`contents`."""
+    """The files on disk; see :func:`contents`."""
     folder, kept = disk_cache.directory(), _disk.look()
     return {
         "on": folder is not None,
@@ -138,7 +138,7 @@ def disk() -> dict[str, Any]:
 
 
 def _short(folder: Path) -> str:
-    """A folder as people write it, with ``~`` for their own."""
+    """A folder's path, with ``~`` for the home folder."""
     home = os.path.expanduser("~")
     text = str(folder)
     return "~" + text[len(home) :] if text.startswith(home + os.sep) else text

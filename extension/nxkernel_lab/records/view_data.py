@@ -1,4 +1,4 @@
-"""What the views of compilations and caches show, as plain data that JSON can say, for the widget and the panel."""
+"""Events, costs and cache contents as JSON data for the widget and the panel."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
 
 
 def of_function(name: str, limit: int = EVENTS) -> dict[str, Any]:
-    """A snapshot of what concerns one function.
+    """A snapshot limited to one function.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ def _event(number: int, event: Event) -> dict[str, Any]:
 
 
 def kind(event: Event) -> str:
-    """The kind of an event as people sort them; see :func:`snapshot`."""
+    """The kind of an event; see :func:`snapshot`."""
     if event.kind == "miss":
         return "compiled" if event.compiled else "loaded" if event.disk else "traced"
     return {"evict": "evicted", "clear": "cleared"}.get(event.kind, event.kind)
 
 
 def what(event: Event) -> str:
-    """What happened, in a word or two."""
+    """The event in a word or two."""
     if event.kind == "hits":
         return counted(event.calls, "hit")
     return {"evict": "forgotten", "clear": "cleared", "error": "error"}.get(event.kind, event.verb)

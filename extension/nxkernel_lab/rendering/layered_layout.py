@@ -1,4 +1,4 @@
-"""Where the boxes of a graph go: layer by layer, downwards, with the wires of one value sharing one trunk.
+"""Layered graph layout (Sugiyama style), downwards; wires of one value share a trunk.
 
 The method is that of Sugiyama, Tagawa and Toda (1981): a layer for each box, waypoints where a wire passes layers, an
 order within each layer by the barycentre of the neighbours, and then the places that come closest to those of the
@@ -26,7 +26,7 @@ LEAST, SHAPE = 900.0, 1.5
 
 
 class Link(NamedTuple):
-    """A wire to be laid from one box to another.
+    """An edge to be routed from one box to another.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Link(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """A piece of a wire: a curve between two points, then straight down.
+    """A segment of an edge: a curve between two points, then straight down.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Wire(NamedTuple):
 
 @dataclass(frozen=True)
 class Placement:
-    """Where everything went.
+    """The result of the layout.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Placement:
 
 
 class _Near(NamedTuple):
-    """A neighbour, how far off it stands when the wire is straight, and how much the wire wants to be straight."""
+    """A neighbour: its offset if the wire is straight, and the weight of straightening it."""
 
     item: int
     shift: float
@@ -97,7 +97,7 @@ class _Near(NamedTuple):
 
 @dataclass
 class _LayoutLayers:
-    """The work in progress: boxes first, then the waypoints that were put between them."""
+    """The state of the layout: boxes first, then the waypoints inserted between them."""
 
     boxes: int
     widths: list[float]
@@ -108,7 +108,7 @@ class _LayoutLayers:
     below: list[list[_Near]] = field(default_factory=list)
 
     def add(self, rank: int) -> int:
-        """A waypoint in a layer."""
+        """Add a waypoint to a layer."""
         self.widths.append(LANE)
         self.rank.append(rank)
         self.rows[rank].append(len(self.widths) - 1)
@@ -122,7 +122,7 @@ def place(
     last: Iterable[int] = (),
     sweeps: int = 8,
 ) -> Placement:
-    """Place boxes in layers, each below those that it reads.
+    """Arrange boxes in layers, each below those that it reads.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def place(
 
 
 class _Shelves:
-    """The layers as they fill up: none is to be much wider than suits the whole."""
+    """Assigns boxes to layers of limited width."""
 
     def __init__(self, sizes: Sequence[tuple[float, float]]) -> None:
         area = sum((width + BETWEEN) * (height + BELOW) for width, height in sizes)
@@ -179,7 +179,7 @@ class _Shelves:
         self.taken: list[float] = []
 
     def rank(self, box: int, least: int) -> int:
-        """The first layer from `least` on that has room for a box."""
+        """The first layer from `least` on with room for a box."""
         width = self.sizes[box][0]
         self.taken.extend([0.0] * (least + 1 - len(self.taken)))
         rank = least
@@ -190,7 +190,7 @@ class _Shelves:
         return rank
 
     def move(self, box: int, rank: int, most: int) -> int:
-        """As far down from a layer towards `most` as there is room for a box."""
+        """The layer nearest to `most`, from `rank` on, with room for a box."""
         width = self.sizes[box][0] + BETWEEN
         for better in range(most, rank, -1):
             if self.taken[better] + width <= self.room + BETWEEN:
@@ -296,7 +296,7 @@ def _order(layers: _LayoutLayers, sweeps: int) -> None:
 
 
 def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:
-    """The lower and the upper weighted median of sorted (place, weight)."""
+    """The lower and the upper weighted median of sorted (position, weight) pairs."""
     half, reached = sum([weight for _, weight in places]) / 2, 0.0
     for index, (at, weight) in enumerate(places):
         reached += weight

@@ -1,4 +1,4 @@
-"""The timeline: a widget that shows what was compiled and why, what it cost, and what the caches hold, live."""
+"""The timeline: a widget of compilations with reasons and costs, and of cache contents, live."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIRST, TOLD = 200, 20
 
 
 def read_message(content: object) -> More | Close | Forget | Undo | None:
-    """Understand what a page sent.
+    """Parse a message from a page.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_message(content: object) -> More | Close | Forget | Undo | None:
 
 
 class Timeline(Successive, anywidget.AnyWidget):
-    """What happened in this process, cell by cell, the sums of it, and the caches; a text where no widget can live.
+    """Events by cell, sums of costs, and caches, as a widget; as text where there are no widgets.
 
     Parameters
     ----------
@@ -79,20 +79,20 @@ class Timeline(Successive, anywidget.AnyWidget):
         self.settle()
 
     def close(self) -> None:
-        """Take the widget off the page, and stop following events."""
+        """Remove the widget and stop following events."""
         self._desk.close_all()
         super().close()
 
     def is_shown(self) -> bool:
-        """Whether a page shows it, as far as pages tell."""
+        """Whether a page shows it, as far as pages report it."""
         return any(page.following for page in self._views.values())
 
     def empty_out(self) -> None:
-        """Let go of the records, when it is closed."""
+        """Release the records when it is closed."""
         self.state = {}
 
     def fill(self) -> None:
-        """Read the latest records."""
+        """Reread the latest records."""
         self.state = snapshot(limit=FIRST)
 
     def _send_to(self, view: str, message: dict[str, Any]) -> None:

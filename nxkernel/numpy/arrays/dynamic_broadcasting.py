@@ -25,7 +25,7 @@ Target = tuple[Stretch, int]
 
 
 def plus(a: Any, b: Any, minus: bool = False) -> Any:
-    """The sum of two whole numbers, or their difference, known or traced."""
+    """The sum, or the difference with `minus`, of two integers, each a Python int or traced."""
     if isinstance(b, int) and b == 0:
         return a
     if isinstance(a, int) and isinstance(b, int):
@@ -36,13 +36,13 @@ def plus(a: Any, b: Any, minus: bool = False) -> Any:
 
 
 def parts_of(value: ArrayValue) -> tuple[ArrayValue, Stretches]:
-    """The whole axes of a value, and for each of them which part of it, None for all."""
+    """The whole arrays behind a value, and for each axis the part of it that the value covers (None for all)."""
     stretches = getattr(value, "stretches", None)
     return (value, (None,) * value.ndim) if stretches is None else (value.base, stretches)
 
 
 def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
-    """For each axis that values broadcast to what their parts become; None where no value has a part of traced length.
+    """The part that each axis of the broadcast result covers; None if no value has an axis of traced length.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
 
 
 def stretches_of(targets: Sequence[Target | None]) -> Stretches:
-    """Which parts of their axes the targets are; None for all of an axis."""
+    """For each target the part of its axis; None for a whole axis."""
     return tuple([None if target is None or _is_whole(*target) else target[0] for target in targets])
 
 
@@ -85,12 +85,12 @@ def _is_whole(stretch: Stretch, size: int) -> bool:
 
 
 def _is_one(length: Any) -> bool:
-    """Whether a length is 1 whatever the program is given."""
+    """Whether a length is 1 for every input of the program."""
     return integer_bounds.interval(length) == (1, 1)
 
 
 def _is_several(length: Any) -> bool:
-    """Whether a length is never 1, so that it stays when it is broadcast."""
+    """Whether a length is 1 for no input of the program, so that broadcasting keeps it."""
     low, high = integer_bounds.interval(length)
     return (low is not None and low > 1) or (high is not None and high < 1)
 
@@ -100,7 +100,7 @@ def _equals_one(length: Any) -> Operand:
 
 
 def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
-    """The whole axes of a value, moved so that its parts begin where those of the targets do, and are as long."""
+    """The whole array of a value, shifted so that each of its parts begins where the target's does and is as long."""
     base, stretches = parts_of(value)
     data = operand(base)
     for axis, target in enumerate(targets[len(targets) - len(stretches) :]):
@@ -125,7 +125,8 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
 
 
 def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
-    """An axis of another size, whose element k is what was at k + by; outside of the axis its nearest end."""
+    """An axis shifted and resized to `size`: element ``k`` is what was at ``k + by``, clamped to the axis.
+    """
     if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
         return _taken(data, axis, by, size)
     places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
@@ -134,13 +135,13 @@ def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
 
 
 def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:
-    """So many elements along an axis."""
+    """`count` elements along an axis, from `first` on."""
     along = [Along(first, count) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
     return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
 
 
 def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
-    """The elements along an axis that have some numbers; of a part that has one element that one for all.
+    """The elements of a part at the given positions along an axis; a part of length 1 is broadcast.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
 
 
 def number_or_first(length: Any, numbers: Operand) -> Operand:
-    """Numbers of elements; 0 for all where there is one element."""
+    """Positions along an axis, replaced by 0 if the axis has one element, which is then broadcast."""
     if _is_several(length):
         return numbers
     zero = filled(0, s64, numbers.shape)

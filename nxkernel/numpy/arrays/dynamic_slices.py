@@ -37,7 +37,7 @@ Shape = tuple[int, ...]
 
 
 class DynamicSlice(ArrayValue):
-    """A part of an array, of which at least one axis has a length that only the running program knows.
+    """A part of an array of which at least one axis has a traced length, such as ``x[i:j]``.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class DynamicSlice(ArrayValue):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The size of each axis, a traced number where only the running program knows it."""
+        """The size of each axis: an int, or a traced number."""
         sizes = zip(self.base.shape, self.stretches, strict=True)
         return tuple([size if stretch is None else number(stretch.length) for size, stretch in sizes])
 
@@ -113,7 +113,7 @@ class DynamicSlice(ArrayValue):
 
     @property
     def traced_length(self) -> Any:
-        """What the length, or else the place, of the first part comes from."""
+        """The traced value that the length of the first part, or else its offset, was computed from."""
         stretch = next(stretch for stretch in self.stretches if stretch is not None)
         return stretch.offset if isinstance(stretch.length, int) else stretch.length
 
@@ -147,13 +147,15 @@ class DynamicSlice(ArrayValue):
             assign_part(self[key], value)
 
     def _where(self, mask: ArrayValue) -> Any:
-        """What a mask picks of this part."""
+        """The elements of this part where a mask holds."""
         from nxkernel.numpy.arrays.masked_elements import masked
 
         return masked(self, mask)
 
     def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Any]]:
-        """The key for the whole axes, and for each of its entries the part that it leaves, None or _INDEX."""
+        """A key into the part as a key into the whole array, and for each entry the part that it leaves, None or
+        _INDEX.
+        """
         entries = list(key) if isinstance(key, tuple) else [key]
         used = sum(entry is not None and entry is not Ellipsis for entry in entries)
         gap = [builtins.slice(None)] * (self.ndim - used)
@@ -187,12 +189,12 @@ _INDEX = object()
 
 
 def _rank(entry: Any) -> int:
-    """The axes of an index."""
+    """The number of axes of an index."""
     return as_value(entry).ndim if is_array(entry) else 0
 
 
 def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
-    """For each axis of what is read at a key which part of it, where arrays in the key have so many axes.
+    """For each axis of the result of an index, the part of it that counts; arrays in the key have `rank` axes.
 
     Theirs stand where the first index was, or in front where something else is between two of them.
     """
@@ -203,14 +205,14 @@ def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
 
 
 def _entry(entry: Any, taken: Any) -> Any:
-    """An entry of a key for axes of which parts are slices."""
+    """A key's entry, for a key into axes of which parts are taken."""
     if isinstance(taken, Stretch):
         return builtins.slice(number(taken.offset), number(plus(taken.offset, taken.length)))
     return entry
 
 
 def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:
-    """A slice of a part: whether it goes backwards, and which part of the axis, in its new direction, it leaves."""
+    """A slice of a part: whether it is reversed, and the part of the axis that remains, in its new direction."""
     step = 1 if entry.step is None else subscripts.known_number(entry.step)
     if step not in (1, -1) or (step == -1 and (entry.start, entry.stop) != (None, None)):
         raise NxTypeError(
@@ -228,7 +230,7 @@ def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, S
 
 
 def _end(end: Any, length: Any, otherwise: Any) -> Any:
-    """A bound of a slice of a part, inside of it."""
+    """A bound of a slice of a part, clamped to the part."""
     if end is None:
         return otherwise
     known = subscripts.known_number(end)
@@ -245,7 +247,7 @@ def _end(end: Any, length: Any, otherwise: Any) -> Any:
 
 
 def _place_within(entry: Any, stretch: Stretch) -> Any:
-    """An index into a part as one into the whole axis."""
+    """An index into a part as an index into the whole axis."""
     known = subscripts.known_number(entry) if not is_array(entry) else None
     if known is not None:
         return plus(stretch.offset, known if known >= 0 else plus(stretch.length, known))
@@ -262,12 +264,12 @@ def _place_within(entry: Any, stretch: Stretch) -> Any:
 
 
 def is_array(value: Any) -> bool:
-    """Whether an index has axes."""
+    """Whether an index is an array with at least one axis."""
     return isinstance(value, list) or bool(getattr(value, "shape", ()))
 
 
 def number(length: Any) -> Any:
-    """A length as people see it: a number, or a traced one that counts as a Python number."""
+    """A length as users see it: an int, or a traced number that promotes as a Python number."""
     if isinstance(length, int):
         return length
     trace = tracing.current()
@@ -277,12 +279,12 @@ def number(length: Any) -> Any:
 
 
 def in_a_row(value: Any) -> Any:
-    """What a mask picks as a part; anything else as it is."""
+    """Elements selected by a mask as a part of traced length; anything else unchanged."""
     return value.compact() if hasattr(type(value), "compact") else value
 
 
 def settled(value: Any) -> Any:
-    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
+    """Masked elements, and parts with an offset, as parts that begin at 0; anything else unchanged."""
     value = in_a_row(value)
     if not isinstance(value, DynamicSlice):
         return value
@@ -295,17 +297,17 @@ def settled(value: Any) -> Any:
 
 
 def is_mask(key: Any) -> bool:
-    """Whether a key is an array of truth values."""
+    """Whether a key is an array of booleans."""
     return isinstance(key, ArrayValue) and key.type is types.bool_ and key.ndim > 0
 
 
 def any_part(values: Iterable[Any]) -> bool:
-    """Whether one of some values is a part of traced length."""
+    """Whether one of the values is a part of traced length."""
     return any(isinstance(value, DynamicSlice) for value in values)
 
 
 def mask(stretches: Stretches, shape: Shape) -> Operand:
-    """Which elements of the whole axes are inside, in a shape."""
+    """The mask of the elements inside of the given parts of the axes, for an array of the given shape."""
     inside = None
     for axis, stretch in enumerate(stretches):
         if stretch is None:
@@ -321,7 +323,7 @@ def mask(stretches: Stretches, shape: Shape) -> Operand:
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of parts, arrays and numbers: it computes all of the axes."""
+    """Apply an element-wise function to parts, arrays and numbers; it is computed over the whole axes."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     rank = max(value.ndim for value in values if not is_number(value))
     targets = targets_of([value for value in values if not is_number(value)], rank)
@@ -337,7 +339,7 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 def reduced(
     function: Callable[..., Operand], part: DynamicSlice, axes: Shape, keep_axes: bool, *more: Any
 ) -> ArrayValue:
-    """A reduction of a part: of the whole axes where a mask holds.
+    """Reduce a part of traced length: the whole axes are reduced under a mask.
 
     Parameters
     ----------
@@ -361,7 +363,7 @@ def reduced(
 
 
 def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> ArrayValue:
-    """A place in the whole axis as one in the part: what argmin and argmax give."""
+    """An index into the whole axis, as argmin and argmax compute it, as an index into the part."""
     if axis is None and part.ndim > 1:
         part._refuse("the place of an element among all of several axes")
     stretch = part.stretches[0 if axis is None else axis]
@@ -372,7 +374,7 @@ def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> Arra
 
 
 def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
-    """Products of vectors and matrices with parts: outside of a part there are zeros.
+    """The matrix product with parts of traced length as operands; outside of a part elements count as zero.
 
     Parameters
     ----------
@@ -410,14 +412,14 @@ def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
 
 
 def flipped(part: DynamicSlice, axis: int | Sequence[int] | None) -> DynamicSlice:
-    """A part backwards along axes."""
+    """A part with the order of its elements reversed along some axes."""
     places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     wanted = {normalize_axis(place, part.base.shape) for place in places}
     return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
 
 
 def assign_part(target: DynamicSlice, value: Any) -> None:
-    """Put other elements into a part."""
+    """Assign a value to the elements of a part."""
     if isinstance(value, DynamicSlice) and _shows_same(target, value):
         return
     whole = operand(target.base)

@@ -1,4 +1,4 @@
-"""``x[key]`` and ``x[key] = value``: which parts of an array a key shows, and what is assigned to them."""
+"""``x[key]`` and ``x[key] = value`` for traced arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nxkernel.shapes import text
 
 
 def _settled(array: Array, key: Any) -> Any:
-    """A key in which masks of traced length are those of whole axes."""
+    """A key in which masks of traced length are padded to the length of the whole axes."""
     key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
     if hasattr(type(key), "stretched") and key.type is types.bool_:
         return whole_mask(key, array.shape[: key.ndim])
@@ -68,7 +68,7 @@ def _shown(array: Array, key: Any) -> Any:
 
 
 def _picked(view: Array, parsed: Parsed) -> ArrayValue:
-    """Elements at indices in arrays, in a new one."""
+    """The elements at index arrays, as a new array."""
     found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
     if not found.shape:
         return Scalar(found)
@@ -100,7 +100,7 @@ def put(array: Array, key: Any, value: Any) -> None:
 
 
 def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
-    """What a key with traced bounds or with a mask shows of an array."""
+    """The result of a key with traced bounds or a mask."""
     if parsed.mask is not None:
         return Selected(view, parsed.mask, parsed.mask_axis)
     if parsed.picks:
@@ -118,7 +118,7 @@ def _assign(target: DynamicSlice | Selected, value: Any) -> None:
 
 
 def _picked_by_parts(view: Array, parsed: Parsed) -> DynamicSlice:
-    """Elements at indices that are parts: as many as those."""
+    """The elements at index arrays of traced length: a part as long as the indices."""
     picks, stretches, rank = _aligned_picks(view, parsed)
     found = fancy_indexing.read(operand(view), picks, parsed.front)
     position = 0 if parsed.front else min(picks)
@@ -140,7 +140,9 @@ def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], lis
 
 
 def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
-    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
+    """Assign to elements at index arrays of traced length; unused indices point to an extra element that is cut off
+    again.
+    """
     picks, stretches, rank = _aligned_picks(view, parsed)
     if not any(stretches):
         raise NxTypeError(

@@ -1,4 +1,4 @@
-"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept.
+"""Elements selected by a mask, ``x[mask]``: their number is traced, so all elements are kept beside the mask.
 
 As in NumPy they are a copy: what is read is :meth:`Selected.copied`, all elements of that moment. Only an assignment,
 ``x[mask] = ...``, goes by a :class:`Selected` of the array itself.
@@ -28,7 +28,7 @@ Shape = tuple[int, ...]
 
 
 class Selected(ArrayValue):
-    """What a mask picks of an array.
+    """The elements of an array that a mask selects.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ class Selected(ArrayValue):
 
     @property
     def count(self) -> Any:
-        """How many elements of the mask hold, a traced number."""
+        """The number of selected elements, a traced number."""
         whole = convert(self.mask, s64)
         return number(apply(p.sum_, whole, axes=tuple(range(len(whole.shape))), keep_axes=False))
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The size of each axis; that of the picked one is traced."""
+        """The size of each axis; that of the selected axis is traced."""
         rest = self.base.shape
         return (*rest[: self.axis], self.count, *rest[self.axis + len(self.mask.shape) :])
 
     def shows_same(self, other: Any) -> bool:
-        """Whether another one is this one."""
+        """Whether another value is this very one."""
         return self is other
 
     @property
@@ -80,12 +80,12 @@ class Selected(ArrayValue):
 
     @property
     def T(self) -> Any:  # noqa: N802 - NumPy's name
-        """What is picked, one element after the other, with its axes in reverse order."""
+        """The selected elements, compacted, with the axes in reverse order."""
         return self.compact().T
 
     @property
     def flat(self) -> Any:
-        """What is picked along one axis."""
+        """The selected elements along one axis."""
         return self if self.ndim == 1 else self.compact().reshape(-1)
 
     @property
@@ -100,7 +100,7 @@ class Selected(ArrayValue):
 
     @property
     def whole_mask(self) -> Operand:
-        """The mask in the shape of all elements."""
+        """The mask broadcast to the shape of the whole array."""
         ones = (1,) * self.axis
         after = self.base.ndim - self.axis - len(self.mask.shape)
         return spread(reshaped(self.mask, (*ones, *self.mask.shape, *(1,) * after)), self.base.shape)
@@ -125,11 +125,11 @@ class Selected(ArrayValue):
         return self.compact()[key]
 
     def copied(self) -> Selected:
-        """The elements as they are now."""
+        """The selection from a copy of the elements as they are now."""
         return Selected(Array.of(operand(self.base)), self.mask, self.axis)
 
     def compact(self) -> Any:
-        """The elements one after the other: a part of which the running program knows the length."""
+        """The selected elements one after the other: a part of traced length."""
         return compacted(self.base, self.mask, self.axis)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -149,7 +149,7 @@ class Selected(ArrayValue):
         )
 
     def assign(self, value: Any) -> None:
-        """Put other elements where the mask holds."""
+        """Assign to the elements where the mask holds."""
         self.base.assign(operand(self._with(value)))
 
     def _with(self, value: Any) -> Array:
@@ -164,7 +164,7 @@ class Selected(ArrayValue):
         return wrap(apply(p.select, self.whole_mask, new, whole))
 
     def _in_place(self, value: ArrayValue) -> ArrayValue:
-        """Values for the elements that are picked, where those elements are."""
+        """Values for the selected elements, moved to where those are in the whole array."""
         after = self.base.ndim - self.axis - len(self.mask.shape)
         sizes = parts_of(value)[0].shape
         before = value.ndim - after - 1
@@ -182,11 +182,11 @@ class Selected(ArrayValue):
         return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
 
     def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """A function of this and other values, where it is computed one element after the other; None else."""
+        """An element-wise function of this and other values, if it is computed in a loop over elements; else None."""
         return None
 
     def _goes_with(self, value: ArrayValue) -> bool:
-        """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
+        """Whether a value can be broadcast to the whole array: it has one element for each, or one for all selected."""
         if isinstance(value, Selected):
             return self._alike(value)
         after = self.base.ndim - self.axis - len(self.mask.shape)
@@ -195,7 +195,7 @@ class Selected(ArrayValue):
         return value.ndim <= after or value.shape[-after - 1] == 1
 
     def _alike(self, other: Selected) -> bool:
-        """Whether the same mask picks another value."""
+        """Whether the other value is selected by the same mask."""
         return (
             self.mask.shape == other.mask.shape
             and self.axis == other.axis
@@ -214,7 +214,7 @@ class Selected(ArrayValue):
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
+    """Apply an element-wise function to values selected by one mask and numbers; all elements are computed."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     first = next(value for value in values if isinstance(value, Selected))
     found = first.by_element(function, values)
@@ -238,7 +238,7 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 
 
 def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> ArrayValue:
-    """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
+    """Reduce selected elements, over all axes or the axis that the mask covers."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
     if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
         return dynamic_slices.reduced(function, value.compact(), axes_of(axis, value.ndim), keep_axes)
@@ -247,7 +247,7 @@ def reduced(function: Callable[..., Operand], value: Selected, axis: int | None,
 
 
 def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of anything: arrays, scalars, parts of traced length, what masks pick."""
+    """Apply an element-wise function to any values: arrays, scalars, parts of traced length, masked elements."""
     if any(isinstance(value, Selected) for value in inputs):
         return elementwise(function, inputs)
     if dynamic_slices.any_part(inputs):
@@ -256,7 +256,7 @@ def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 
 
 def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
-    """What a mask, of traced length too, picks of a part.
+    """The elements that a mask, itself perhaps of traced length, selects from a part.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
 
 
 def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
-    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
+    """A mask of traced length padded to the whole array whose leading axes it covers, if NumPy accepts it as its mask.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
 
 
 def places(mask: Any) -> tuple[Any, ...]:
-    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
+    """The indices of nonzero elements, one array for each axis, as :func:`numpy.nonzero` gives them."""
     mask = dynamic_slices.in_a_row(as_value(mask))
     if mask.type is not bool_:
         mask = mask != 0
@@ -318,7 +318,7 @@ def places(mask: Any) -> tuple[Any, ...]:
 
 
 def _refusing(name: str) -> property:
-    """What arrays have and parts do not, as it depends on the size."""
+    """A property that arrays have and parts refuse, since it depends on the traced size."""
 
     def refuse(self: Any) -> NoReturn:
         self._refuse("this use of it")

@@ -1,4 +1,4 @@
-"""Every so many-th element of an axis, ``x[i::k]``, of which only the running program knows where or how many they are.
+"""Slices with a traced start, step or length, such as ``x[i::k]``.
 
 Assignments go through the elements one by one, in a loop of the program: others are not touched. Whatever else is done
 with such a part goes by a mask of its elements.
@@ -29,7 +29,7 @@ from nxkernel.types import bool_, s64
 
 @dataclass(frozen=True, eq=False)
 class PastRead:
-    """Elements of an array as it was when something was computed of them.
+    """Elements of an array as it was at an earlier moment, when something was computed from them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PastRead:
     before: Operand
 
     def at(self, count: Operand, now: Sequence[PastRead]) -> ArrayValue:
-        """The element with a number, or all that have this number along the axis."""
+        """The element at position `count`, or all elements with that position along the axis."""
         whole = self.view.root.read() if self in now else self.before
         place = self.spread.place(count, self.view.shape[self.axis])
         for step in _one(self.view, self.axis, place).steps:
@@ -56,7 +56,7 @@ class PastRead:
 
 @dataclass(frozen=True)
 class ElementRule:
-    """How elements are computed one by one.
+    """A function that computes elements one by one, for a loop over them.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ElementRule:
 
 @dataclass(frozen=True, eq=False)
 class InOrder(ViewStep):
-    """Every so many-th element along an axis, one after the other; after them it is any elements.
+    """The view of a strided slice whose elements are moved to the front of an axis; the values behind are arbitrary.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class InOrder(ViewStep):
 
     @property
     def shape(self) -> Shape:
-        """As long along the axis as there may be elements."""
+        """The shape, with the largest possible number of elements along the axis."""
         return (*self.before[: self.axis], self._most, *self.before[self.axis + 1 :])
 
     @property
@@ -94,7 +94,7 @@ class InOrder(ViewStep):
         return self.spread.most(self.before[self.axis])
 
     def read(self, whole: Operand) -> Operand:
-        """The elements, then others."""
+        """The elements of the slice, then arbitrary ones."""
         most = self._most
         numbers = apply(p.iota, type=s64, shape=(most,), names=unnamed((most,)), axis=0)
         places = apply(p.multiply, numbers, spread(as_number(self.spread.step), (most,)))
@@ -102,7 +102,7 @@ class InOrder(ViewStep):
         return fancy_indexing.read(whole, {self.axis: places}, False) if most else whole
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value with other elements at their places."""
+        """The whole value with the elements of the slice replaced."""
         size = self.before[self.axis]
         if not size:
             return whole
@@ -113,7 +113,7 @@ class InOrder(ViewStep):
 
 
 class Spaced(Selected):
-    """Every so many-th element of an axis: a view, or what is computed of such views element by element.
+    """A strided slice of an axis with traced bounds: a view, or a result computed element by element from such views.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ class Spaced(Selected):
 
     @property
     def mask(self) -> Operand:
-        """Which elements of the axis it has."""
+        """The mask of the elements of the axis that are in the slice."""
         return self.spread.mask(self.base.shape[self.axis])
 
     @property
     def count(self) -> Any:
-        """How many elements it has along the axis, a traced number."""
+        """The number of elements along the axis, a traced number."""
         return dynamic_slices.number(self.spread.count)
 
     @property
@@ -147,19 +147,19 @@ class Spaced(Selected):
 
     @property
     def is_view(self) -> bool:
-        """Whether it shows elements of an array, and what is assigned to it is in the array."""
+        """Whether it is a view of an array, so that assignments write to that."""
         return self._elements is None
 
     @property
     def elements(self) -> ElementRule:
-        """How its elements are computed of what is in memory now."""
+        """The rule that computes its elements from the current memory."""
         if self._elements is not None:
             return self._elements
         read = PastRead(self.base, self.axis, self.spread, self.base.root.read())
         return ElementRule(read.at, (read,))
 
     def copied(self) -> Spaced:
-        """The elements as they are now."""
+        """The slice of a copy of the elements as they are now."""
         return Spaced(Array.of(operand(self.base)), self.axis, self.spread, self.elements)
 
     def __getitem__(self, key: Any) -> Any:
@@ -184,11 +184,11 @@ class Spaced(Selected):
             self.base, self._elements = self._with(value), self._source(value)
 
     def _row(self, key: Any) -> Spaced:
-        """What an index along the first axis shows, where that is another one than the axis of the slice."""
+        """The result of indexing the first axis, if that is not the axis of the slice."""
         return Spaced(self.base[(key,)], self.axis - 1, self.spread)
 
     def _place(self, key: Any) -> tuple[Any, ...]:
-        """An index along the axis of the slice, the first one, as a key of the whole array."""
+        """An index along the slice's axis, the first one, as a key into the whole array."""
         count = as_number(key if isinstance(key, int) else operand(key))
         low = integer_bounds.interval(count)[0]
         if low is None or low < 0:
@@ -208,17 +208,17 @@ class Spaced(Selected):
         return self.base.shows_same(other.base)
 
     def compact(self) -> dynamic_slices.DynamicSlice:
-        """The elements one after the other, in the order of the slice."""
+        """The elements one after the other: a part of traced length."""
         row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
         stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
         return dynamic_slices.DynamicSlice(row, tuple(stretches))
 
     def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """See the base."""
+        """An element-wise function of this and other values, computed in a loop over the elements."""
         return _computed(function, values) if _is_computed(values) else None
 
     def _in_place(self, value: ArrayValue) -> ArrayValue:
-        """Values for its elements, where those elements are."""
+        """Values for its elements, moved to where those are in the whole array."""
         axis = self.axis - (self.ndim - value.ndim)
         if axis < 0:
             return value
@@ -228,7 +228,7 @@ class Spaced(Selected):
         return numbered(value, axis, self.spread.order(self.base.shape[self.axis], size))
 
     def _whole(self, value: Any) -> Any:
-        """A value for the whole axis."""
+        """A value broadcast to the whole axis."""
         if is_number(value) or value.ndim == 0:
             return value
         if not isinstance(value, Selected):
@@ -236,7 +236,7 @@ class Spaced(Selected):
         return value.base if self._alike(value) else self._in_place(settled(value))
 
     def assign(self, value: Any) -> None:
-        """Put other elements into a view, one after the other."""
+        """Assign to the elements of a view, one after the other."""
         if self.shows_same(value):
             return
         source, before = self._source(value), self.base.root.read()
@@ -257,7 +257,7 @@ class Spaced(Selected):
         _each(self.spread, size, turn)
 
     def _gathered(self, source: ElementRule) -> Operand:
-        """The elements one after the other, in memory of their own: before any is put, all are computed."""
+        """The elements copied into new memory, so that all are computed before any is written."""
         shape, size = list(self.base.shape), self.base.shape[self.axis]
         shape[self.axis] = self.spread.most(size)
         room = Array.of(filled(0, self.type, tuple(shape)))
@@ -265,7 +265,7 @@ class Spaced(Selected):
         return operand(room)
 
     def _source(self, value: Any) -> ElementRule:
-        """How the elements of a value come that is broadcast to this."""
+        """The rule that gives the elements of a value broadcast to this slice."""
         if is_number(value):
             return ElementRule(lambda count, now: value)
         value = as_value(value)
@@ -290,7 +290,7 @@ class Spaced(Selected):
 
 
 def shown(view: Array, parsed: Parsed) -> Spaced:
-    """What a key with such a slice shows of an array."""
+    """The result of a key that contains a strided slice with traced bounds."""
     if len(parsed.spreads) + len(parsed.stretches) > 1:
         raise NxTypeError(
             message(
@@ -307,7 +307,7 @@ def _is_index(key: Any) -> bool:
 
 
 def _one(view: Array, axis: int, place: Operand) -> Array:
-    """What an array has at one place of an axis, as a view."""
+    """A view of one index along an axis of an array."""
     return view.through(subscripts.parse((*[slice(None)] * axis, place), view.shape).basic)
 
 
@@ -316,7 +316,7 @@ def _at(data: Operand, axis: int, place: Operand) -> ArrayValue:
 
 
 def _each(spread: StridedAxis, size: int, turn: Callable[[Operand], None]) -> None:
-    """A loop of the program over the numbers of elements."""
+    """A loop of the program over the element numbers."""
 
     def body(state: list[Any]) -> list[Any]:
         integer_bounds.assume(state[0], 0, max(spread.most(size) - 1, 0))
@@ -331,7 +331,7 @@ def _same_places(one: PastRead, other: PastRead) -> bool:
 
 
 def _apart(one: PastRead, other: PastRead) -> bool:
-    """Whether two parts of an array have no element in common, as far as that is known."""
+    """Whether two parts of an array are known to be disjoint."""
     if one.axis == other.axis and one.view.shows_same(other.view):
         return one.spread.misses(other.spread)
     steps = one.view.steps, other.view.steps
@@ -344,7 +344,7 @@ def _apart(one: PastRead, other: PastRead) -> bool:
 
 
 def _is_computed(values: Sequence[Any]) -> bool:
-    """Whether a function of some values can be computed element by element."""
+    """Whether a function of these values can be computed element by element."""
     found = [value for value in values if isinstance(value, Selected | dynamic_slices.DynamicSlice)]
     first = found[0]
     if not all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found):
@@ -357,13 +357,13 @@ def _is_computed(values: Sequence[Any]) -> bool:
 
 
 def _is_for_all(value: ArrayValue, first: Spaced) -> bool:
-    """Whether a value has the same element for all that are every so many-th."""
+    """Whether a value is the same for all elements of a slice along its axis."""
     axis = first.axis - (first.ndim - value.ndim)
     return axis < 0 or value.shape[axis] == 1
 
 
 def _computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """An element-wise function of such parts, arrays and numbers."""
+    """An element-wise function of strided slices, arrays and numbers."""
     first = next(value for value in values if isinstance(value, Spaced))
     sources = [None if is_number(value) else first._source(value) for value in values]
     reads = tuple([read for source in sources if source is not None for read in source.reads])

@@ -28,7 +28,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Stretch:
-    """The elements of an axis from `offset` on, as many as `length`; both may be traced."""
+    """A contiguous part of an axis: `length` elements from `offset` on; both may be traced."""
 
     offset: Any
     length: Any
@@ -36,31 +36,31 @@ class Stretch:
 
 @dataclass(frozen=True)
 class StridedAxis:
-    """Every `step`-th element of an axis from `first` on, as many as `count`; all may be traced."""
+    """A strided slice of an axis: `count` elements from `first` on, `step` apart; all may be traced."""
 
     first: Any
     step: Any
     count: Any
 
     def most(self, size: int) -> int:
-        """More elements of an axis of a size these never are."""
+        """An upper bound of the slice's length along an axis of the given size."""
         return ceil_div(size, abs(self.step)) if isinstance(self.step, int) else size
 
     def place(self, number: Operand, size: int) -> Operand:
-        """Where in an axis of a size the element with a number is."""
+        """The index along an axis of the given size of the slice's element `number`."""
         place = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
         if type(place) is Expr:
             integer_bounds.assume(place, 0, size - 1)
         return place
 
     def same(self, other: StridedAxis) -> bool:
-        """Whether these are the same elements, whatever the program is given."""
+        """Whether two slices are equal for every input of the program."""
         return all(
             map(integer_bounds.same, (self.first, self.step, self.count), (other.first, other.step, other.count))
         )
 
     def misses(self, other: StridedAxis) -> bool:
-        """Whether others are between these, or there are none of them, whatever the program is given."""
+        """Whether two slices are disjoint for every input of the program."""
         apart = integer_bounds.difference(self.first, other.first)
         known = isinstance(self.step, int) and isinstance(other.step, int) and apart is not None
         return known and apart % math.gcd(self.step, other.step) != 0
@@ -200,7 +200,7 @@ def parse(key: Any, shape: Shape) -> Parsed:
 
 
 def _read(entry: Any) -> Any:
-    """An entry as None, `...`, a slice, a number, or an operand."""
+    """A key's entry as None, ``...``, a slice, an int or an operand."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
     if isinstance(entry, bool | np.bool_):
@@ -236,7 +236,7 @@ def _read(entry: Any) -> Any:
 
 
 def known_number(value: Any) -> int | None:
-    """A whole number that is known now, None for one that only the running program knows."""
+    """An integer that is known while tracing as an int; None if it is traced."""
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, Proxy):
@@ -248,13 +248,13 @@ def known_number(value: Any) -> int | None:
 
 
 def static(value: Any) -> int:
-    """A whole number that is known while tracing: a size, an axis, how often; a traced one is asked for its value."""
+    """An integer that must be known while tracing, such as a size or an axis; a traced one raises an error."""
     known = known_number(value) if isinstance(value, Operand | Proxy) else None
     return value.__index__() if known is None else known
 
 
 def known_places(value: Operand | Proxy, function: str) -> Any:
-    """The elements of an index that a size depends on: those of a tensor are known."""
+    """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
     places = operand(value)
     if isinstance(places, Tensor):
         return places.data
@@ -266,7 +266,7 @@ def known_places(value: Operand | Proxy, function: str) -> Any:
 
 
 def needed(value: Any, *texts: str) -> TracedValueError:
-    """The error for a number that has to be known while tracing, and tells which one that is."""
+    """The error for a traced number that must be known while tracing; it names where the number came from."""
     error = TracedValueError(message(*texts))
     error.value = None if is_number(value) else operand(value) if isinstance(value, Proxy) else value
     return error
@@ -291,7 +291,7 @@ def _inside(place: int, axis: int, shape: Shape) -> int:
 
 
 def traced_place(place: Operand, size: int) -> Operand:
-    """A traced index: a negative one counts from the end. Reads and writes clamp what is still outside."""
+    """A traced index, where negative ones count from the end; reads and writes clamp what is out of bounds."""
     unsigned = place.type.kind == "u"
     low = integer_bounds.interval(place)[0]
     place = convert(place, s64)
@@ -323,7 +323,7 @@ def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
 
 
 def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | StridedAxis | None]:
-    """A slice of an axis; with the part of it that is taken where that is traced."""
+    """A slice of an axis, and the part of it that counts if its bounds are traced."""
     step = 1 if entry.step is None else _bound(entry.step)
     if isinstance(step, int) and step == 0:
         raise NxValueError("the step of a slice cannot be 0")
@@ -351,7 +351,7 @@ def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | StridedAxis | Non
 
 
 def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
-    """The least place that a slice may take, and one more than the greatest."""
+    """The smallest index that a slice may reach, and one more than the largest."""
     start, stop = ends
     if forth:
         return _clipped(start, size, 0), _clipped(stop, size, size)
@@ -359,7 +359,7 @@ def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
 
 
 def _spread(ends: Sequence[Any], step: Operand, size: int) -> StridedAxis:
-    """A slice with a traced step, which may go forwards or backwards."""
+    """A slice with a traced step, which may be positive or negative."""
     step = as_number(step)
     forth = apply(p.greater, step, as_number(0))
     sides = zip(_between(ends, size, True), _between(ends, size, False), strict=True)
@@ -386,7 +386,7 @@ def _bound(end: Any) -> Any:
 
 
 def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
-    """A bound between 0 and the size of an axis, counted from its beginning; `after` moves it by so many."""
+    """A bound of a slice clamped to ``[0, size]``, counted from the beginning of the axis; `after` is added first."""
     if end is None:
         return otherwise
     if isinstance(end, int):
@@ -403,7 +403,7 @@ def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
 
 
 def as_number(value: Any) -> Operand:
-    """A number or node as a node of type s64."""
+    """An int or integer node as a node of type s64."""
     return filled(value, s64, ()) if isinstance(value, int) else convert(value, s64)
 
 
@@ -427,7 +427,7 @@ def _positive(length: Any) -> Any:
 
 
 def same_step(one: ViewStep, other: ViewStep) -> bool:
-    """Whether two steps show the same."""
+    """Whether two view steps show the same elements."""
     if type(one) is not type(other):
         return False
     if not isinstance(one, Index):

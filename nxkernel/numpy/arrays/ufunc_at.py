@@ -1,4 +1,4 @@
-"""``ufunc.at``: a function applied in place at indices, once for each time that an index is there."""
+"""``ufunc.at``: a function applied in place at indices, repeatedly for repeated indices."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def at(function: Callable[..., Any], name: str, array: Array, indices: Any, valu
 
 
 def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.Parsed, type_: Type) -> list[Any]:
-    """The values for each place, one after the other."""
+    """The values for each index, broadcast and one after the other."""
     if not values:
         return []
     found = fitted(values[0], shape, operand(values[0]).type if hasattr(values[0], "type") else type_)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def _made(value: Operand, order: str = "C") -> Array:
-    """A new array, also without axes."""
+    """A new array with the elements of a value, also one without axes."""
     return Array.of(value, strides=memory_order.of_order(value.shape, order, None))
 
 
@@ -44,7 +44,7 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
     like: Any = None,
 ) -> Any:  # fmt: skip
-    """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
     if not copy and isinstance(object, ArrayValue) and not isinstance(object, Scalar):
         made = asarray(object, dtype, order)
@@ -73,7 +73,7 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
-    """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
+    """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
     if isinstance(a, ArrayValue) and not copy and not isinstance(a, Scalar):
         found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
@@ -100,7 +100,7 @@ def _at_least_1d(value: Any) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """An array with what is required of its memory, as :func:`numpy.require`."""
+    """An array that meets requirements on its type and memory, as :func:`numpy.require`."""
     wanted = {one.upper()[0] for one in requirements or ()}
     found = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
     is_view = isinstance(found, Array) and (found.steps or found.root.cell.shared)
@@ -124,7 +124,7 @@ def full(
 
 
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A shape with the greatest sizes that traced ones can have, and those as parts of these; None for the others."""
+    """The shape with each traced size replaced by its upper bound, and the parts that count; None for known sizes."""
     most, stretches = [], []
     for size in shape if isinstance(shape, tuple | list) else (shape,):
         is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
@@ -194,7 +194,7 @@ def _counting(count: int, type_: Type) -> Operand:
 def arange(
     start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Any:
-    """Numbers at equal distances, as :func:`numpy.arange`; how many they are is known while tracing."""
+    """Evenly spaced values, as :func:`numpy.arange`; their number must be known while tracing."""
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
@@ -225,7 +225,7 @@ def _known(value: Any) -> Any:
 
 
 def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
-    """Numbers of which the first is traced, or whose count is between 0 and a known number."""
+    """Evenly spaced values of which the first is traced, or whose number is traced and bounded."""
     if step == 1:
         low, high = (value if isinstance(value, int) else operand(as_value(value)) for value in (start, stop))
         apart = integer_bounds.difference(high, low)
@@ -251,7 +251,7 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    """Numbers at equal distances between two, as :func:`numpy.linspace`."""
+    """Evenly spaced values between two bounds, as :func:`numpy.linspace`."""
     num = subscripts.static(num)
     parts_of = (num - 1) if endpoint else num
     ends = [end if is_number(end) else operand(as_value(end)) for end in (start, stop)]
@@ -278,13 +278,13 @@ def linspace(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
-    """Powers of a base at equal distances of the exponent, as :func:`numpy.logspace`."""
+    """Values evenly spaced on a logarithmic scale, as :func:`numpy.logspace`."""
     found = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return found if dtype is None else found.astype(dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """Numbers at equal ratios between two positive ones, as :func:`numpy.geomspace`."""
+    """A geometric sequence between two positive bounds, as :func:`numpy.geomspace`."""
     first, last = as_value(start), as_value(stop)
     # As wide as its bounds and what it is to become together, and f64 where nothing is said.
     type_ = functools.reduce(types.merge, [first.type, last.type, type_of(dtype, types.f64)])
@@ -340,22 +340,22 @@ def _triangle(m: Any, k: int, lower: bool) -> Any:
 
 
 def tril(m: Any, k: int = 0) -> Any:
-    """What is on and below a diagonal, as :func:`numpy.tril`."""
+    """The lower triangle, with zeros above, as :func:`numpy.tril`."""
     return _triangle(m, k, True)
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    """What is on and above a diagonal, as :func:`numpy.triu`."""
+    """The upper triangle, with zeros below, as :func:`numpy.triu`."""
     return _triangle(m, k - 1, False)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the lower triangle is, as :func:`numpy.tril_indices`."""
+    """The indices of the lower triangle, as :func:`numpy.tril_indices`."""
     return tuple(array(side) for side in np.tril_indices(n, k, m))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the upper triangle is, as :func:`numpy.triu_indices`."""
+    """The indices of the upper triangle, as :func:`numpy.triu_indices`."""
     return tuple(array(side) for side in np.triu_indices(n, k, m))
 
 
@@ -391,7 +391,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **options: Any) -> Any:
-    """A function of the indices of elements, as :func:`numpy.fromfunction`."""
+    """A function applied to the indices of all elements, as :func:`numpy.fromfunction`."""
     return function(*indices(shape, dtype=dtype), **options)
 
 
@@ -404,7 +404,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
-    """Powers of a vector in columns, as :func:`numpy.vander`."""
+    """The Vandermonde matrix of a vector, as :func:`numpy.vander`."""
     value = as_value(x)
     count = value.shape[0] if N is None else N
     exponents = np.arange(count) if increasing else np.arange(count)[::-1]
@@ -418,7 +418,7 @@ def _known_slice(entry: slice) -> slice:
 
 
 class _Grid:
-    """What ``np.mgrid[0:3, 0:4]`` makes: the coordinates of a grid of known size."""
+    """The objects ``np.mgrid`` and ``np.ogrid``: ``np.mgrid[0:3, 0:4]`` gives the coordinates of a grid."""
 
     def __init__(self, sparse: bool) -> None:
         self.sparse = sparse
@@ -434,7 +434,7 @@ class _Grid:
         return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
 
     def _moving(self, lines: list[Any]) -> tuple[Any, ...]:
-        """A grid of which only the running program knows the size."""
+        """A grid with traced bounds."""
         apart = [
             line[tuple(slice(None) if k == axis else None for k in range(len(lines)))]
             for axis, line in enumerate(lines)

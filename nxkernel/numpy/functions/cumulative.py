@@ -90,17 +90,17 @@ def _zeroed(a: Any, number: int) -> ArrayValue:
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running sums without NaN, as :func:`numpy.nancumsum`."""
+    """Running sums that count NaN as 0, as :func:`numpy.nancumsum`."""
     return cumsum(_zeroed(a, 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running products without NaN, as :func:`numpy.nancumprod`."""
+    """Running products that count NaN as 1, as :func:`numpy.nancumprod`."""
     return cumprod(_zeroed(a, 1), axis, dtype, out)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Each element less the one before it, as :func:`numpy.diff`."""
+    """Differences of consecutive elements, as :func:`numpy.diff`."""
     value = as_value(a)
     if n == 0:
         return value
@@ -129,14 +129,14 @@ def _filled_with(value: Operand, shape: tuple[int, ...]) -> Operand:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Differences of all elements, with others around them, as :func:`numpy.ediff1d`."""
+    """Differences of consecutive elements of the flattened array, as :func:`numpy.ediff1d`."""
     found = diff(in_one_axis(as_value(ary)))
     ends = [to_begin, found, to_end]
     return concatenate([in_one_axis(as_value(end)).astype(found.dtype) for end in ends if end is not None])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Slopes by central differences, as :func:`numpy.gradient`."""
+    """The gradient by central differences, as :func:`numpy.gradient`."""
     value = as_value(f)
     axes = axes_of(axis, value.ndim) if not isinstance(axis, tuple) else axis
     spacing = list(varargs) or [1.0]
@@ -189,7 +189,7 @@ def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The area below samples, as :func:`numpy.trapezoid`."""
+    """The integral of samples by the trapezoid rule, as :func:`numpy.trapezoid`."""
     value = as_value(y)
     place = normalize_axis(axis, value.shape)
     before = (slice(None),) * place
@@ -202,7 +202,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
-    """Angles without jumps, as :func:`numpy.unwrap`."""
+    """Angles with jumps larger than half a period removed, as :func:`numpy.unwrap`."""
     value = as_value(p)
     place = normalize_axis(axis, value.shape)
     steps = diff(value, axis=place)

@@ -1,4 +1,4 @@
-"""NumPy's element-wise functions: for each its name, the types that it computes in, and what it computes."""
+"""NumPy's element-wise functions: a table of their names, the types that they compute in, and what they compute."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _counted(type_: Type) -> Type:
 
 
 def _fractions(type_: Type) -> Type:
-    """NumPy computes sines and their like of narrow integers in narrow floats."""
+    """The result type of a sine and the like: NumPy gives narrow integers narrow floats."""
     if not type_.is_integer or not types.follows_numpy():
         return types.to_floating(type_)
     return {8: types.f16, 16: types.f32}.get(type_.bits, types.f64)
@@ -82,7 +82,7 @@ def _apply(primitive: Primitive) -> Callable[..., Operand]:
 
 
 def _with_bool(primitive: Primitive, of_bool: Primitive) -> Callable[..., Operand]:
-    """A primitive, with another one for truth values."""
+    """A function that applies one primitive, or another one to booleans."""
 
     def compute(*values: Operand) -> Operand:
         return apply(of_bool if values[0].type is bool_ else primitive, *values)
@@ -115,7 +115,7 @@ def _rest(left: Operand, right: Operand) -> Operand:
 
 
 def _rounded_once(compute: Callable[..., Operand]) -> Callable[..., Operand]:
-    """A function of several operations for which f16 and bf16 are f32, as in NumPy: each would round on the way."""
+    """A composite function that computes f16 and bf16 in f32, as NumPy does, to round once at the end."""
 
     def computed(*values: Operand) -> Operand:
         type_ = values[0].type
@@ -228,7 +228,7 @@ def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Opera
 
 
 def _order(primitive: Primitive, strict: Primitive) -> Callable[..., Operand]:
-    """A comparison, of complex numbers by their real parts first, where no imaginary part is NaN."""
+    """A comparison; complex numbers compare as NumPy orders them, by real parts, then imaginary parts."""
 
     def compute(left: Operand, right: Operand) -> Operand:
         if not left.type.is_complex:

@@ -1,4 +1,4 @@
-"""Questions about types and memory that NumPy's functions answer of traced arrays."""
+"""Functions that inspect types and memory: dtype promotion, shared memory, iterability."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def common_type(*arrays: Any) -> type:
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether two arrays have elements in common, as :func:`numpy.shares_memory`.
+    """Whether two arrays overlap in memory, as :func:`numpy.shares_memory`.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 
 
 def _is_whole(array: Array) -> bool:
-    """Whether a view has all elements of its array."""
+    """Whether a view shows all elements of its base."""
     return not array.steps or (array.writeable and math.prod(array.shape) == math.prod(array.root.shape))
 
 
 def _is_given(value: Any) -> bool:
-    """Whether a value is an argument or a captured array itself."""
+    """Whether a value is an argument or captured array, not computed in the definition."""
     if isinstance(value, Expr):
         return value.primitive is parameter
     return not isinstance(value, Operand | Proxy)
@@ -88,12 +88,12 @@ may_share_memory = shares_memory
 
 
 def iterable(y: Any) -> bool:
-    """Whether one can go through a value, as :func:`numpy.iterable`."""
+    """Whether a value can be iterated over, as :func:`numpy.iterable`."""
     return y.ndim > 0 if isinstance(y, ArrayValue | Operand) else np.iterable(y)
 
 
 def isfortran(a: Any) -> bool:
-    """Whether elements lie in Fortran's order and not in C order, as :func:`numpy.isfortran`."""
+    """Whether the array is in Fortran order and not in C order, as :func:`numpy.isfortran`."""
     value = as_value(a)
     if not isinstance(value, Array):
         return False

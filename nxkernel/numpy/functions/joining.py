@@ -1,4 +1,4 @@
-"""Joining arrays of NumPy's, taking them apart, and putting borders around them."""
+"""Joining, splitting and padding arrays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COPIED_BY_SLICES = 2 * 512 * 512
 
 
 def _one_type(values: Sequence[Any]) -> list[Operand]:
-    """Values as operands of the type that all merge to; Python numbers are weak."""
+    """Values as operands of their common type; Python numbers are weak."""
     given = [operand(as_value(value)) for value in values if not is_number(value)]
     if not given:
         type_ = functools.reduce(types.merge, [types.infer(value) for value in values])
@@ -53,7 +53,7 @@ def _one_type(values: Sequence[Any]) -> list[Operand]:
 
 
 def join_new(values: Sequence[Any], axis: int) -> Operand:
-    """Values of one shape along a new axis."""
+    """Values of one shape joined along a new axis."""
     made = _one_type(values)
     shape = made[0].shape
     for value in made:
@@ -75,7 +75,7 @@ def _listed(arrays: Any) -> list[Any]:
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays along a new axis, as :func:`numpy.stack`."""
+    """Join arrays along a new axis, as :func:`numpy.stack`."""
     values = _listed(arrays)
     found = join_new(values, axis)
     place = (*(slice(None),) * normalize_axis(axis, found.shape), None)
@@ -86,7 +86,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
 def concatenate(
     arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
 ) -> Any:
-    """Arrays one after the other along an axis, as :func:`numpy.concatenate`."""
+    """Join arrays along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
     for value in values:
         if isinstance(value, dynamic_slices.DynamicSlice):
@@ -147,29 +147,29 @@ def _each(arrays: Sequence[Any], function: Any) -> Any:
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays below each other, as :func:`numpy.vstack`."""
+    """Stack arrays vertically, as :func:`numpy.vstack`."""
     return concatenate([atleast_2d(value) for value in _listed(tup)], 0, dtype=dtype)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays beside each other, as :func:`numpy.hstack`."""
+    """Stack arrays horizontally, as :func:`numpy.hstack`."""
     values = [atleast_1d(value) for value in _listed(tup)]
     return concatenate(values, 0 if values[0].ndim == 1 else 1, dtype=dtype)
 
 
 def dstack(tup: Any) -> Any:
-    """Arrays along a third axis, as :func:`numpy.dstack`."""
+    """Stack arrays along the third axis, as :func:`numpy.dstack`."""
     return concatenate([atleast_3d(value) for value in _listed(tup)], 2)
 
 
 def column_stack(tup: Any) -> Any:
-    """Vectors as columns, as :func:`numpy.column_stack`."""
+    """Stack vectors as columns, as :func:`numpy.column_stack`."""
     values = [atleast_1d(value) for value in _listed(tup)]
     return concatenate([value[:, None] if value.ndim == 1 else value for value in values], 1)
 
 
 def block(arrays: Any) -> Any:
-    """A matrix of blocks, as :func:`numpy.block`."""
+    """An array assembled from nested lists of blocks, as :func:`numpy.block`."""
 
     def depth(value: Any) -> int:
         return 1 + depth(value[0]) if isinstance(value, list) else 0
@@ -199,7 +199,7 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Values after an array, as :func:`numpy.append`."""
+    """Values appended to an array, as :func:`numpy.append`."""
     if axis is None:
         return concatenate([in_one_axis(as_value(arr)), in_one_axis(as_value(values))])
     return concatenate([arr, values], axis=axis)
@@ -213,7 +213,7 @@ def _cut(value: Any, places: Sequence[int], axis: int) -> list[Any]:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts of an array that may differ in size by one, as :func:`numpy.array_split`."""
+    """Split an array into parts that may differ in size by one, as :func:`numpy.array_split`."""
     value = as_value(ary)
     if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
         indices_or_sections = subscripts.static(indices_or_sections)
@@ -226,7 +226,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts of an array, views of it, as :func:`numpy.split`."""
+    """Split an array into views, as :func:`numpy.split`."""
     value = as_value(ary)
     if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
         indices_or_sections = subscripts.static(indices_or_sections)
@@ -238,30 +238,30 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts beside each other, as :func:`numpy.hsplit`."""
+    """Split an array horizontally, as :func:`numpy.hsplit`."""
     value = as_value(ary)
     return split(value, indices_or_sections, 0 if value.ndim == 1 else 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts below each other, as :func:`numpy.vsplit`."""
+    """Split an array vertically, as :func:`numpy.vsplit`."""
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts along the third axis, as :func:`numpy.dsplit`."""
+    """Split an array along the third axis, as :func:`numpy.dsplit`."""
     return split(ary, indices_or_sections, 2)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """What lies at each place of an axis, as :func:`numpy.unstack`."""
+    """A tuple of the slices along an axis, as :func:`numpy.unstack`."""
     value = as_value(x)
     before = (slice(None),) * normalize_axis(axis, value.shape)
     return tuple(value[(*before, place)] for place in range(value.shape[axis]))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """Arrays repeated to one shape, as :func:`numpy.broadcast_arrays`."""
+    """Arrays broadcast to one shape, as :func:`numpy.broadcast_arrays`."""
     values = [as_value(value) for value in args]
     shape = common_shape(*values)
     if all(isinstance(value, Array) and value.shape == shape for value in values):
@@ -271,7 +271,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """An array without some places of an axis, which are numbers, as :func:`numpy.delete`."""
+    """An array without some indices of an axis, which must be known, as :func:`numpy.delete`."""
     import numpy as np
 
     value = as_value(arr)
@@ -285,7 +285,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """An array with values before a place of an axis, which is a number, as :func:`numpy.insert`."""
+    """An array with values inserted before an index of an axis, which must be known, as :func:`numpy.insert`."""
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0
@@ -304,7 +304,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
+    """Elements rolled along an axis, as :func:`numpy.roll`."""
     value = as_array(a)
     if axis is None:
         return roll(in_one_axis(value), shift, 0).reshape(value.shape)
@@ -331,7 +331,7 @@ def _numbers(count: int) -> ArrayValue:
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
-    """The array with borders, as :func:`numpy.pad`."""
+    """A padded array, as :func:`numpy.pad`."""
     value = as_array(array)
     taken = "constant_values" if mode == "constant" else "stat_length" if mode in _STATISTICS else "reflect_type"
     unknown = options.keys() - ({taken} if mode in ("constant", *_STATISTICS, "reflect", "symmetric") else set())

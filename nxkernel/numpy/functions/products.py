@@ -36,7 +36,7 @@ Axes = Sequence[int]
 def product(
     left: Operand, right: Operand, over: Axes, other: Axes, batch: Axes = (), other_batch: Axes = ()
 ) -> Operand:
-    """Sums of products over pairs of axes: batch axes come first, then what is left of both."""
+    """A tensor contraction: the batch axes come first, then the remaining axes of both operands."""
     type_ = merged(left, right)
     computed = types.s64 if type_ is types.bool_ else type_
     left, right = convert(left, computed), convert(right, computed)
@@ -52,7 +52,7 @@ def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
 
 
 def _special(left: ArrayValue, right: ArrayValue) -> Any:
-    """A product of parts of traced length, or of what a mask picks; None for arrays."""
+    """The product of operands with traced length or masked elements; None for ordinary arrays."""
     if isinstance(left, Selected) or isinstance(right, Selected):
         if left.ndim == right.ndim == 1:
             return _total(e.multiply(left, right))
@@ -61,7 +61,7 @@ def _special(left: ArrayValue, right: ArrayValue) -> Any:
 
 
 def _total(products: ArrayValue, axis: int | None = None) -> Any:
-    """The sum of products in their own type, where a sum of narrow integers would be a wide one."""
+    """The sum of products in their own type; NumPy does not widen narrow integers here as it does in sums."""
     return reductions.sum(products, axis=axis, dtype=products.dtype)
 
 
@@ -110,22 +110,22 @@ def _row(a: Operand, b: Operand) -> Operand:
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
-    """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
+    """Dot products of vectors along an axis, as :func:`numpy.vecdot`."""
     return finished(_total(e.multiply(as_value(x1).conj(), x2), axis), out, True, "vecdot")
 
 
 def matvec(x1: Any, x2: Any, /, out: Any = None) -> Any:
-    """Products of matrices with vectors, as :func:`numpy.matvec`."""
+    """Matrix-vector products, as :func:`numpy.matvec`."""
     return finished(matmul(x1, as_value(x2)[..., None])[..., 0], out, True, "matvec")
 
 
 def vecmat(x1: Any, x2: Any, /, out: Any = None) -> Any:
-    """Products of vectors with matrices, as :func:`numpy.vecmat`."""
+    """Vector-matrix products, as :func:`numpy.vecmat`."""
     return finished(matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :], out, True, "vecmat")
 
 
 def inner(a: Any, b: Any, /) -> Any:
-    """Products over the last axes, as :func:`numpy.inner`."""
+    """Sums of products over the last axes, as :func:`numpy.inner`."""
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right)
@@ -136,25 +136,25 @@ def inner(a: Any, b: Any, /) -> Any:
 
 
 def vdot(a: Any, b: Any, /) -> Any:
-    """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
+    """The dot product of flattened arrays, the first conjugated, as :func:`numpy.vdot`."""
     left, right = _values(a, b)
     left = e.conjugate(left) if left.type.is_complex else left
     return dot(*(side if side.ndim == 1 else in_one_axis(side) for side in (left, right)))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """Products of each element with each, as :func:`numpy.outer`."""
+    """The outer product, as :func:`numpy.outer`."""
     left, right = (value if value.ndim == 1 else in_one_axis(value) for value in _values(a, b))
     return e.multiply(left[:, None], right[None, :], out=out)
 
 
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
-    """Products of each element with each, as ``numpy.linalg.outer``."""
+    """The outer product of two vectors, as ``numpy.linalg.outer``."""
     return outer(x1, x2)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Sums of products over axes, as :func:`numpy.tensordot`."""
+    """A tensor contraction over the given axes, as :func:`numpy.tensordot`."""
     left, right = map(operand, _values(a, b))
     if isinstance(axes, int):
         ours, theirs = list(range(len(left.shape) - axes, len(left.shape))), list(range(axes))
@@ -179,7 +179,7 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The vector product, as :func:`numpy.cross`."""
+    """The cross product of vectors, as :func:`numpy.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
     left, right = moveaxis(as_value(a), axisa, -1), moveaxis(as_value(b), axisb, -1)
@@ -195,7 +195,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """A diagonal, read-only as that of :func:`numpy.diagonal`."""
+    """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     value = as_value(a)
     axes = normalize_axis(axis1, value.shape), normalize_axis(axis2, value.shape)
     return value.diagonal_of(offset, axes)
@@ -207,7 +207,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """A diagonal of a matrix, or the matrix with a diagonal, as :func:`numpy.diag`."""
+    """A diagonal of a matrix, or a matrix with the given diagonal, as :func:`numpy.diag`."""
     value = as_value(v)
     if value.ndim == 2:
         return diagonal(value, k)
@@ -225,14 +225,14 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """The matrix with a diagonal of all elements, as :func:`numpy.diagflat`."""
+    """A matrix with the flattened input as a diagonal, as :func:`numpy.diagflat`."""
     return diag(in_one_axis(as_value(v)), k)
 
 
 def einsum(
     *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: Any = None, optimize: Any = False
 ) -> Any:
-    """Sums of products as Einstein wrote them, as :func:`numpy.einsum`."""
+    """The Einstein summation, as :func:`numpy.einsum`."""
     if not isinstance(operands[0], str):
         raise NxTypeError(message("einsum takes its subscripts as text first.", 'Write np.einsum("ij,jk->ik", a, b).'))
     values = [operand(as_value(value)) for value in operands[1:]]
@@ -258,7 +258,7 @@ def einsum(
 
 
 def _ordered(found: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
-    """The result of einsum, with its elements in the order that NumPy gives them."""
+    """The result of einsum in the memory order that NumPy gives it."""
     arrays = [as_value(value) for value in operands[1:]]
     if not all(isinstance(one, Array) for one in (found, *arrays)):
         return found
@@ -270,7 +270,7 @@ def _ordered(found: Any, operands: Sequence[Any], order: str, optimize: Any) -> 
 
 
 def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result; upper-case Greek letters stand for the axes of an ellipsis."""
+    """The labels of each operand and of the result; upper-case Greek letters label the axes of an ellipsis."""
     left, arrow, right = text.replace(" ", "").partition("->")
     inputs = left.split(",")
     if len(inputs) != len(values):
@@ -293,7 +293,7 @@ def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
 
 
 def _rearranged(value: ArrayValue, labels: str, result: str) -> Any:
-    """What only takes diagonals and puts axes in another order is a view."""
+    """The view for subscripts that only take diagonals and permute axes."""
     if not value.ndim:
         return value
     labels, found = _diagonals(labels, value)

@@ -36,7 +36,7 @@ Function = Callable[[Operand, Shape, bool, Operand | None], Operand]
 
 
 def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, out: Any, name: str) -> Any:
-    """A reduction of anything: arrays, parts of traced length, what a mask picks."""
+    """Reduce any value: an array, a part of traced length, or masked elements."""
     if isinstance(array, tuple | list) and tracing.current() is not None and not holds_traced(array):
         # Of numbers that are known the result is known too, such as the product of a shape.
         with tracing.suspended():
@@ -62,7 +62,7 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
 
 
 def _only(value: Operand, mask: Operand | None, identity: Any) -> Operand:
-    """The elements that count, and the identity of the reduction for the others."""
+    """A value in which the elements outside of the mask are replaced by the identity of the reduction."""
     if mask is None:
         return value
     return apply(p.select, mask, value, filled(identity, value.type, value.shape))
@@ -95,7 +95,7 @@ def sum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 0,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Add up, as :func:`numpy.sum`."""
+    """The sum of elements, as :func:`numpy.sum`."""
     return run(_sum_total(dtype, initial), a, axis, keepdims, where, out, "sum")
 
 
@@ -103,7 +103,7 @@ def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 1,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Multiply all, as :func:`numpy.prod`."""
+    """The product of elements, as :func:`numpy.prod`."""
     return run(_prod_total(dtype, initial), a, axis, keepdims, where, out, "prod")
 
 
@@ -125,7 +125,7 @@ def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any
 
 
 def refuse_complex(type_: Type) -> None:
-    """Refuse complex numbers where elements are put in order.
+    """Raise an error for complex numbers, which have no order.
 
     Raises
     ------
@@ -157,7 +157,7 @@ amax, amin = max, min
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """The greatest element less the least, as :func:`numpy.ptp`."""
+    """The range from the least to the greatest element, as :func:`numpy.ptp`."""
     return e.subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims), out=out)
 
 
@@ -169,17 +169,17 @@ def _truth(primitive: Primitive, identity: bool) -> Function:
 
 
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-    """Whether all elements count as true, as :func:`numpy.all`."""
+    """Whether all elements are true, as :func:`numpy.all`."""
     return run(_truth(p.all_, True), a, axis, keepdims, where, out, "all")
 
 
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-    """Whether an element counts as true, as :func:`numpy.any`."""
+    """Whether any element is true, as :func:`numpy.any`."""
     return run(_truth(p.any_, False), a, axis, keepdims, where, out, "any")
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """How many elements are not 0, as :func:`numpy.count_nonzero`."""
+    """The number of nonzero elements, as :func:`numpy.count_nonzero`."""
 
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
         found = apply(p.not_equal, value, filled(0, value.type, value.shape))
@@ -189,7 +189,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 def _count(value: Operand, axes: Shape, mask: Operand | None, type_: Type) -> Operand:
-    """How many elements count, in the shape that axes which stay leave."""
+    """The number of elements that count, in a shape that broadcasts against the kept axes."""
     if mask is None:
         count = 1
         for axis in axes:
@@ -200,7 +200,7 @@ def _count(value: Operand, axes: Shape, mask: Operand | None, type_: Type) -> Op
 
 
 def _averaged(value: Operand, axes: Shape, mask: Operand | None, fewer: Any = 0) -> Operand:
-    """Sums divided by counts; the axes stay."""
+    """Sums divided by the number of elements (minus `fewer`), with the axes kept."""
     total = apply(p.sum_, _only(value, mask, 0), axes=axes, keep_axes=True)
     count = _count(value, axes, mask, types.to_real(value.type))
     if not (isinstance(fewer, int) and fewer == 0):
@@ -260,7 +260,7 @@ def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
-    """The average square of the distance from the average, as :func:`numpy.var`."""
+    """The variance, as :func:`numpy.var`."""
     return run(_variance_of(dtype, correction or ddof, mean, False), a, axis, keepdims, where, out, "var")
 
 
@@ -291,7 +291,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def _as_often(scale: Any, found: ArrayValue) -> Any:
-    """What averages were divided by, for each of them."""
+    """The divisor of averages, broadcast to their shape."""
     return broadcast_to(scale, found.shape).astype(found.dtype)[()]
 
 
@@ -341,7 +341,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
 
 
 def _numbers(a: Any) -> tuple[ArrayValue, Any]:
-    """An array, and where it is not NaN."""
+    """An array, and the mask of its elements that are not NaN."""
     value = as_value(a)
     return value, (e.logical_not(e.isnan(value)) if not value.type.is_integer else True)
 

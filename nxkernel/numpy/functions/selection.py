@@ -1,4 +1,4 @@
-"""NumPy's selection of elements: where, nonzero, select, clip, take, put; rounding, parts and predicates of numbers."""
+"""Selecting and assigning elements (where, select, clip, take, put), rounding, and predicates of numbers."""
 
 from __future__ import annotations
 
@@ -87,17 +87,17 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
-    """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+    """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
     return masked_elements.places(a)
 
 
 def flatnonzero(a: Any) -> Any:
-    """Where elements of an array along one axis are not 0, as :func:`numpy.flatnonzero`."""
+    """The indices of nonzero elements of a flattened array, as :func:`numpy.flatnonzero`."""
     return nonzero(in_one_axis(as_value(a)))[0]
 
 
 def argwhere(a: Any) -> Any:
-    """Where elements are not 0, a row of indices for each, as :func:`numpy.argwhere`."""
+    """The indices of nonzero elements, one row for each, as :func:`numpy.argwhere`."""
     value = as_value(a)
     found = nonzero(value if value.ndim else value.reshape(1))
     if not value.ndim:
@@ -109,7 +109,7 @@ def argwhere(a: Any) -> Any:
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """What a condition picks along an axis, as :func:`numpy.compress`."""
+    """The slices along an axis where a condition holds, as :func:`numpy.compress`."""
     value = as_value(a)
     if axis is None:
         value, axis = in_one_axis(value), 0
@@ -120,12 +120,12 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """What a condition picks of all elements, as :func:`numpy.extract`."""
+    """The elements where a condition holds, as :func:`numpy.extract`."""
     return in_one_axis(as_value(arr))[in_one_axis(as_value(e.not_equal(condition, 0)))]
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Elements of the first choice whose condition holds, as :func:`numpy.select`."""
+    """Elements chosen by the first condition that holds, as :func:`numpy.select`."""
     found = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         found = where(condition, choice, found)
@@ -133,7 +133,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
+    """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     count = len(choices)
     which, found = within(as_value(a), count, mode), choices[count - 1]
     for place in reversed(range(count - 1)):
@@ -142,7 +142,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
-    """A function given by cases, as :func:`numpy.piecewise`."""
+    """A piecewise-defined function, as :func:`numpy.piecewise`."""
     value = as_value(x)
     given = condlist if isinstance(condlist, list | tuple) else [condlist]
     cases = [case(value, *args, **options) if callable(case) else case for case in funclist]
@@ -156,7 +156,7 @@ def clip(
     a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
     where: Any = True, **options: Any,
 ) -> Any:  # fmt: skip
-    """Elements between two bounds, as :func:`numpy.clip`."""
+    """Elements clipped to a range, as :func:`numpy.clip`."""
     low, high = a_min if min is None else min, a_max if max is None else max
     found = as_value(a)
     if low is not None:
@@ -167,7 +167,7 @@ def clip(
 
 
 def _held(bound: Any, type_: types.Type) -> Any:
-    """A bound: a whole number of Python's beyond what a type of integers holds is the nearest that it does."""
+    """A bound of `clip`: a Python int out of range of the integer type is replaced by the nearest that fits."""
     if isinstance(bound, bool) or not type_.is_integer or type_ is types.bool_:
         return bound
     low, high = types.limits(type_)
@@ -182,7 +182,7 @@ def _held(bound: Any, type_: types.Type) -> Any:
 
 
 def _clip_method(self: ArrayValue, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
+    """Elements clipped to a range, as :meth:`numpy.ndarray.clip`."""
     return clip(self, min, max, out, **options)
 
 
@@ -213,12 +213,12 @@ def fix(x: Any, out: Any = None) -> Any:
 
 
 def real(val: Any) -> Any:
-    """The real parts, as :func:`numpy.real`; of one of Python's numbers it is one of Python's."""
+    """The real parts, as :func:`numpy.real`; a Python number stays one."""
     return val.real if isinstance(val, int | float | complex) else as_value(val).real
 
 
 def imag(val: Any) -> Any:
-    """The imaginary parts, as :func:`numpy.imag`; of one of Python's numbers it is one of Python's."""
+    """The imaginary parts, as :func:`numpy.imag`; a Python number stays one."""
     return val.imag if isinstance(val, int | float | complex) else as_value(val).imag
 
 
@@ -233,7 +233,7 @@ def _scalar_part(imaginary: bool) -> Any:
 
 
 def _is_integer(self: Any) -> Any:
-    """Whether a number is a whole one, as :meth:`float.is_integer`."""
+    """Whether a number has no fraction, as :meth:`float.is_integer`."""
     return e.logical_and(e.equal(self, e.trunc(self)), e.isfinite(self))
 
 
@@ -245,7 +245,7 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether elements are equal but for rounding, as :func:`numpy.isclose`."""
+    """Whether elements are equal within a tolerance, as :func:`numpy.isclose`."""
     if as_value(b).type.is_integer:
         # So that differences of unsigned integers and of truth values are differences.
         b = as_value(b).astype("float64")
@@ -255,12 +255,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are equal but for rounding, as :func:`numpy.allclose`."""
+    """Whether all elements are equal within a tolerance, as :func:`numpy.allclose`."""
     return _fact(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _fact(value: ArrayValue) -> ArrayValue:
-    """What is true or false, as Python's bool."""
+    """A boolean that stands for a Python bool, and so is weak in types."""
     run, node = tracing.current(), operand(value)
     if run is not None:
         run.weak.add(node)
@@ -268,7 +268,7 @@ def _fact(value: ArrayValue) -> ArrayValue:
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether two arrays have one shape and equal elements, as :func:`numpy.array_equal`."""
+    """Whether two arrays have the same shape and equal elements, as :func:`numpy.array_equal`."""
     one, other = as_value(a1), as_value(a2)
     if one.ndim != other.ndim:
         return False
@@ -290,7 +290,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """NaN and infinities as numbers, as :func:`numpy.nan_to_num`."""
+    """NaN and infinities replaced by finite numbers, as :func:`numpy.nan_to_num`."""
     import numpy as np
 
     value = as_value(x)
@@ -310,12 +310,12 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 
 def isposinf(x: Any, out: Any = None) -> Any:
-    """Whether elements are infinite and positive, as :func:`numpy.isposinf`."""
+    """Whether elements are positive infinity, as :func:`numpy.isposinf`."""
     return e.equal(x, math.inf, out=out)
 
 
 def isneginf(x: Any, out: Any = None) -> Any:
-    """Whether elements are infinite and negative, as :func:`numpy.isneginf`."""
+    """Whether elements are negative infinity, as :func:`numpy.isneginf`."""
     return e.equal(x, -math.inf, out=out)
 
 
@@ -325,7 +325,7 @@ def isreal(x: Any) -> Any:
 
 
 def iscomplex(x: Any) -> Any:
-    """Whether imaginary parts are not 0, as :func:`numpy.iscomplex`."""
+    """Whether imaginary parts are nonzero, as :func:`numpy.iscomplex`."""
     return e.not_equal(as_value(x).imag, 0)
 
 
@@ -340,12 +340,12 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether a value is one number, as :func:`numpy.isscalar`."""
+    """Whether a value is a single number, as :func:`numpy.isscalar`."""
     return not isinstance(element, Array | list | tuple | dict) and as_value(element).ndim == 0
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:
-    """The array as it is: whether imaginary parts are small is traced."""
+    """The array unchanged: whether its imaginary parts are small is only known when the program runs."""
     return as_value(a)
 
 
@@ -358,7 +358,7 @@ def sinc(x: Any) -> Any:
 
 
 def within(indices: Any, size: Any, mode: str) -> Any:
-    """Indices of an axis, where ``mode=`` says what those beyond its ends are."""
+    """Indices brought into the range of an axis, by ``mode=`` (raise, wrap or clip)."""
     if mode == "wrap":
         return e.mod(indices, size)
     return clip(indices, 0, size - 1) if mode == "clip" else indices
@@ -379,7 +379,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 
 
 def _lines(value: ArrayValue, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
-    """Indices along an axis as indices of all axes."""
+    """Indices along one axis as index arrays for all axes."""
     chosen = operand(as_value(indices))
     place = normalize_axis(axis, value.shape)
     if len(chosen.shape) != value.ndim:
@@ -398,7 +398,7 @@ def _lines(value: ArrayValue, indices: Any, axis: int) -> tuple[dict[int, Operan
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    """Elements of each line at its own indices, as :func:`numpy.take_along_axis`."""
+    """Elements at indices given for each 1-d slice along an axis, as :func:`numpy.take_along_axis`."""
     value = as_value(arr)
     if axis is None:
         value, axis = value.ravel(), 0
@@ -406,7 +406,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Assign to elements of each line at its own indices, as :func:`numpy.put_along_axis`."""
+    """Assign at indices given for each 1-d slice along an axis, as :func:`numpy.put_along_axis`."""
     if axis is None:
         arr, axis = arr.ravel(), 0
     picks, place = _lines(arr, indices, axis)
@@ -415,7 +415,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Assign to elements at places in C order, as :func:`numpy.put`."""
+    """Assign to elements at flat indices, as :func:`numpy.put`."""
     places = within(as_value(ind).ravel(), a.size, mode)
     a.flat[places] = resize(v, places.shape)
 
@@ -429,12 +429,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Assign where a mask holds the values at the same places, as :func:`numpy.putmask`."""
+    """Assign values at the same positions where a mask holds, as :func:`numpy.putmask`."""
     a[...] = where(mask, values, a)
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Assign all of an array, or where a mask holds, as :func:`numpy.copyto`."""
+    """Assign to all of an array, or where a mask holds, as :func:`numpy.copyto`."""
     if where is True:
         dst[...] = src
     else:
@@ -442,7 +442,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """Assign to the diagonal, several values in turn, as :func:`numpy.fill_diagonal`."""
+    """Assign to the main diagonal, repeating the values, as :func:`numpy.fill_diagonal`."""
     if wrap and a.ndim == 2:
         # It begins anew below a row that is left out.
         places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])

@@ -1,4 +1,4 @@
-"""NumPy's functions of shapes: they give views wherever NumPy does."""
+"""NumPy's shape functions: they return views wherever NumPy does."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Shape = tuple[int, ...]
 
 
 def sizes(given: Any) -> Shape:
-    """A shape from a number or a sequence of numbers, which are known while tracing."""
+    """A shape from an int or a sequence of ints, which must be known while tracing."""
     return tuple(map(subscripts.static, given)) if isinstance(given, tuple | list) else (subscripts.static(given),)
 
 
 def as_array(value: Any) -> Array:
-    """A value as an array, also where it is a scalar."""
+    """A value as an array, also if it is a scalar."""
     value = as_value(value)
     if isinstance(value, Selected):
         return value.compact()
@@ -110,7 +110,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 
 
 def without_gaps(part: DynamicSlice) -> DynamicSlice:
-    """A part of traced length itself where NumPy has its elements one after the other in memory, else a copy."""
+    """A part of traced length: itself if NumPy would have its elements contiguous in memory, else a copy."""
     first = next((axis for axis, size in enumerate(part.base.shape) if size != 1), 0)
     base = part.base.contiguous()
     if base is part.base:
@@ -132,7 +132,7 @@ def _of_a_single() -> NxTypeError:
 
 
 def _axes_by(order: str, value: Array) -> Shape:
-    """The axes of an array from the slowest to the fastest, by an ``order=``."""
+    """The axes of an array from slowest to fastest varying, by an ``order=``."""
     strides = value.strides_in_memory
     if order in ("A", "K"):
         value.told_by_layout()
@@ -160,7 +160,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 def _copy_method(self: ArrayValue, order: str = "C") -> Any:
-    """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own copies."""
+    """A copy, as :meth:`numpy.ndarray.copy`; scalars are immutable and returned unchanged."""
     return self if isinstance(self, Scalar) else copy(self, order)
 
 
@@ -218,7 +218,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged, a view, as :func:`numpy.swapaxes`."""
+    """Two axes interchanged, a view, as :func:`numpy.swapaxes`."""
     value = as_array(a)
     order = list(range(value.ndim))
     one, two = (normalize_axis(axis, (0,) * value.ndim) for axis in (axis1, axis2))
@@ -239,7 +239,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """An axis moved before another one, as :func:`numpy.rollaxis`."""
+    """An axis moved in front of another, as :func:`numpy.rollaxis`."""
     value = as_array(a)
     axis = normalize_axis(axis, (0,) * value.ndim)
     start = start + value.ndim if start < 0 else start
@@ -264,7 +264,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
-    """More axes of size 1, a view, as :func:`numpy.expand_dims`."""
+    """New axes of size 1, a view, as :func:`numpy.expand_dims`."""
     value = as_array(a)
     given = sizes(axis)
     places = {normalize_axis(place, (0,) * (value.ndim + len(given))) for place in given}
@@ -272,7 +272,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """An array repeated to a shape, read-only, as :func:`numpy.broadcast_to`."""
+    """An array broadcast to a shape, read-only, as :func:`numpy.broadcast_to`."""
     value, wanted = as_array(array), sizes(shape)
     if not spreads(value.shape, wanted):
         raise NxValueError(f"cannot broadcast {text(value.shape) or '()'} to {text(wanted) or '()'}")
@@ -288,7 +288,7 @@ def broadcast_shapes(*args: Any) -> Shape:
 
 
 def flip(m: Any, axis: Any = None) -> Any:
-    """Elements in reverse order along axes, a view, as :func:`numpy.flip`."""
+    """The order of elements reversed along axes, a view, as :func:`numpy.flip`."""
     value = as_array(m)
     if isinstance(value, DynamicSlice):
         return flipped(value, axis)
@@ -298,17 +298,17 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 
 def fliplr(m: Any) -> Any:
-    """Columns in reverse order, as :func:`numpy.fliplr`."""
+    """The order of columns reversed, as :func:`numpy.fliplr`."""
     return flip(m, 1)
 
 
 def flipud(m: Any) -> Any:
-    """Rows in reverse order, as :func:`numpy.flipud`."""
+    """The order of rows reversed, as :func:`numpy.flipud`."""
     return flip(m, 0)
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """The array turned by quarters, as :func:`numpy.rot90`."""
+    """The array rotated by multiples of 90 degrees, as :func:`numpy.rot90`."""
     value, k = as_array(m), k % 4
     one, two = (normalize_axis(axis, value.shape) for axis in axes)
     if k == 0:
@@ -332,7 +332,7 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Each element several times, as :func:`numpy.repeat`."""
+    """Each element repeated, as :func:`numpy.repeat`."""
     import numpy as np
 
     value = as_array(a)
@@ -365,13 +365,13 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """Refused: the size of the result would be traced."""
+    """Refused: the size of the result depends on values of the running program."""
     raise NxTypeError(
         message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
     )
 
 
 def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:
-    """`count` places of an axis from `low` on."""
+    """`count` elements along an axis, from `low` on."""
     along = [Along(low, count) if k == axis else Along(0, n) for k, n in enumerate(value.shape)]
     return Index(value.shape, tuple(along), tuple(range(len(along)))).read(value)

@@ -1,4 +1,4 @@
-"""NumPy's functions of samples: convolutions, interpolation and polynomials."""
+"""NumPy's functions of signals and samples: convolution, interpolation, polynomials, window functions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """The correlation of two vectors, as :func:`numpy.correlate`."""
+    """The cross-correlation of two vectors, as :func:`numpy.correlate`."""
     left, right = in_one_axis(as_value(a)), in_one_axis(as_value(v))
     conjugate = e.conjugate(right) if right.type.is_complex else right
     if right.size > left.size:
@@ -48,7 +48,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def _slid(line: Any, window: Any, mode: str) -> Any:
-    """Products of a window with the parts of a line below it."""
+    """The dot products of a window with each position of a line (cross-correlation)."""
     size = window.size
     borders = {"full": (size - 1, size - 1), "valid": (0, 0), "same": (size - 1 - (size - 1) // 2, (size - 1) // 2)}
     if mode not in borders:
@@ -76,7 +76,7 @@ def _slid(line: Any, window: Any, mode: str) -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """Values between given points, as :func:`numpy.interp`."""
+    """Piecewise linear interpolation between given points, as :func:`numpy.interp`."""
     if period is not None:
         raise NxValueError("interp takes no period: take x % period, and points around the ends, before")
     value, points = (as_value(side).astype("float64") for side in (x, xp))
@@ -100,7 +100,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def _between(value: Any, low: Any, high: Any, below: Any, above: Any) -> Any:
-    """The value of the line through two points, also where that is steep without end, or the points are far up."""
+    """Linear interpolation between two points, also for infinite slopes and huge values."""
     slope = e.divide(e.subtract(above, below), e.subtract(high, low))
     found = e.add(e.multiply(slope, e.subtract(value, low)), below)
     other = where(e.equal(value, low), below, e.add(e.multiply(slope, e.subtract(value, high)), above))
@@ -109,7 +109,7 @@ def _between(value: Any, low: Any, high: Any, below: Any, above: Any) -> Any:
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """The value of a polynomial, its highest power first, as :func:`numpy.polyval`."""
+    """The value of a polynomial with coefficients from the highest power down, as :func:`numpy.polyval`."""
     coefficients, value = as_value(p), as_value(x)
     # Where there are many it is a loop of the program; each turn takes several, which one pass over the values does.
     many = tracing.current() is not None and coefficients.shape[0] > _WRITTEN_OUT
@@ -177,7 +177,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """The polynomial that is 0 at given places, as :func:`numpy.poly`."""
+    """The polynomial with the given roots, as :func:`numpy.poly`."""
     zeros_ = as_array(seq_of_zeros)
     if zeros_.ndim > 1:
         raise NxTypeError(
@@ -214,14 +214,14 @@ blackman = _window("blackman", 0.42, 0.5, 0.08)
 
 
 def bartlett(M: int) -> Any:  # noqa: N803 - NumPy's name
-    """A window in the shape of a triangle, as :func:`numpy.bartlett`."""
+    """The Bartlett (triangular) window, as :func:`numpy.bartlett`."""
     if M <= 1:
         return zeros(max(M, 0)) + 1.0
     return e.subtract(1.0, e.divide(e.absolute(arange(1 - M, M, 2)), M - 1))
 
 
 def kaiser(M: int, beta: float) -> Any:  # noqa: N803 - NumPy's name
-    """A window by a Bessel function, as :func:`numpy.kaiser`: its numbers are known while tracing."""
+    """The Kaiser window, as :func:`numpy.kaiser`; its parameters must be known while tracing."""
     import numpy as np
 
     return as_value(np.kaiser(M, beta))

@@ -1,4 +1,4 @@
-"""Sorting and searching as NumPy does."""
+"""Sorting, searching and histograms, as in NumPy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _along(a: Any, axis: int | None) -> tuple[ArrayValue, int]:
 
 
 def _ordered(value: Operand) -> Operand:
-    """Truth values as numbers, which compilers sort."""
+    """Booleans as integers, which backends can sort; anything else unchanged."""
     if value.type.is_complex:
         raise NxTypeError(message("complex numbers have no order here.", "Sort x.real, or abs(x)."))
     return convert(value, types.u8) if value.type is types.bool_ else value
@@ -50,23 +50,23 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
+    """The indices that sort an array, stably, as :func:`numpy.argsort`."""
     value, place = _along(a, axis)
     return wrap(apply(p.argsort, _ordered(operand(value)), axis=place, direction="asc", type=s64))
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
-    """All of the array sorted, which is a partition for every place, as :func:`numpy.partition`."""
+    """The sorted array, which is partitioned at every index, as :func:`numpy.partition`."""
     return sort(a, axis)
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
-    """The indices that sort all of the array, as :func:`numpy.argpartition`."""
+    """The indices that sort the array, as :func:`numpy.argpartition`."""
     return argsort(a, axis)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The indices that sort by several keys, the last first, as :func:`numpy.lexsort`."""
+    """The indices that sort by several keys, the last one first, as :func:`numpy.lexsort`."""
     order = None
     for key in keys:
         value = as_value(key)
@@ -76,12 +76,12 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def sort_complex(a: Any) -> NoReturn:
-    """Refused: complex numbers have no order here."""
+    """Refused: complex numbers have no order in nxkernel."""
     raise NxTypeError(message("sort_complex is not available.", "Sort x.real, or abs(x)."))
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Where values belong in a sorted vector, as :func:`numpy.searchsorted`: by halving, all at once."""
+    """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
     if side not in ("left", "right"):
         raise NxValueError(f'side is "left" or "right", got {side!r}')
     line = as_value(a)
@@ -109,7 +109,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
 
 def _nan_after(nan: Operand, found: Operand, side: str) -> Operand:
-    """NaN comes last: every number is before it, and NaN too from the right."""
+    """Insertion indices corrected for NaN, which sorts after every number."""
     if side == "right":
         return nan
     return apply(p.logical_and, nan, apply(p.logical_not, apply(p.is_nan, found)))
@@ -133,7 +133,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number is there, as :func:`numpy.bincount`; `minlength` says how many numbers there are."""
+    """The number of occurrences of each integer, as :func:`numpy.bincount`; `minlength` sets the result's length.
+    """
     if not minlength:
         raise NxTypeError(
             message(
@@ -154,7 +155,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The bounds of bins of one size, as :func:`numpy.histogram_bin_edges`."""
+    """The edges of equal-width bins, as :func:`numpy.histogram_bin_edges`."""
     if not isinstance(bins, int):
         edges = as_value(bins)
         if edges.shape:
@@ -180,7 +181,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """How many values are in each bin, as :func:`numpy.histogram`."""
+    """The number of values in each bin, as :func:`numpy.histogram`."""
     value = in_one_axis(as_value(a))
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
@@ -201,7 +202,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
-    """Which bin each value is in, of bins that are equally wide: computed, and put right by the bounds as rounded."""
+    """The index of the equal-width bin of each value: computed, then corrected by comparing with the rounded edges."""
     along = e.multiply(e.divide(e.subtract(value, edges[0]), e.subtract(edges[-1], edges[0])), count)
     place = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
     place = where(e.logical_and(e.less(value, edges[place]), e.greater(place, 0)), e.subtract(place, 1), place)
@@ -212,7 +213,7 @@ def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
-    """Whether elements are among others, as :func:`numpy.isin`."""
+    """Whether elements are contained in another array, as :func:`numpy.isin`."""
     value, others = as_value(element), in_one_axis(as_value(test_elements))
     found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
     found = e.logical_not(found) if invert else found
@@ -220,7 +221,7 @@ def isin(
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """As :func:`isin`, along one axis."""
+    """As :func:`isin`, of flattened arrays."""
     return isin(in_one_axis(as_value(ar1)), ar2, invert=invert)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's statistics: quantiles, and how variables go together."""
+"""Order statistics (quantiles, median) and correlation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
-    """The array with the axes to go over joined, at the end."""
+    """The array with the reduced axes joined into one, which is moved to the end."""
     value = shaping.as_array(a)
     axes = axes_of(axis, value.ndim)
     rest = [k for k in range(value.ndim) if k not in axes]
@@ -44,7 +44,7 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """Values below which a share of the elements lie, as :func:`numpy.quantile`."""
+    """Quantiles, as :func:`numpy.quantile`."""
     _refuse_weights(weights)
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
@@ -90,19 +90,19 @@ def _refuse_weights(weights: Any) -> None:
 
 
 def _at(ordered: ArrayValue, places: ArrayValue) -> ArrayValue:
-    """What is at places of the last axis; the axes of the places come first."""
+    """The elements at positions of the last axis; the axes of the positions come first."""
     return shaping.moveaxis(ordered, -1, 0)[places]
 
 
 def _between(below: Any, above: Any, share: Any) -> ArrayValue:
-    """A value between two, computed from the nearer of them as NumPy does."""
+    """Linear interpolation between two values, computed from the nearer one as NumPy does."""
     apart = e.subtract(above, below)
     from_above = e.subtract(above, e.multiply(apart, e.subtract(1, share)))
     return where(e.greater_equal(share, 0.5), from_above, e.add(below, e.multiply(apart, share)))
 
 
 def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
-    """As :func:`quantile`, of shares in hundredths."""
+    """Percentiles, as :func:`numpy.percentile`."""
     return quantile(a, _hundredths(q), axis, out, *args, **options)
 
 
@@ -111,7 +111,7 @@ def _hundredths(q: Any) -> Any:
 
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The middle of the elements, as :func:`numpy.median`."""
+    """The median, as :func:`numpy.median`."""
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
     ordered, count = sort(line), line.shape[-1]
@@ -127,7 +127,7 @@ def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """As :func:`quantile`, without NaN; for one share at a time."""
+    """Quantiles that ignore NaN, as :func:`numpy.nanquantile`; one quantile a call."""
     _refuse_weights(weights)
     value = shaping.as_array(a)
     if value.type.is_integer:
@@ -146,12 +146,12 @@ def nanquantile(
 
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
-    """As :func:`percentile`, without NaN."""
+    """Percentiles that ignore NaN, as :func:`numpy.nanpercentile`."""
     return nanquantile(a, _hundredths(q), axis, out, *args, **options)
 
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """As :func:`median`, without NaN."""
+    """The median that ignores NaN, as :func:`numpy.nanmedian`."""
     value = shaping.as_array(a)
     if value.type.is_integer:
         return median(value, axis, out, keepdims=keepdims)
@@ -173,7 +173,7 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    """How variables vary together, as :func:`numpy.cov`."""
+    """The covariance matrix of variables, as :func:`numpy.cov`."""
     if fweights is not None or aweights is not None:
         raise NxValueError("cov takes no weights: weigh the samples before")
     value = shaping.as_array(m)
@@ -191,7 +191,7 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    """Correlations of variables, as :func:`numpy.corrcoef`."""
+    """The correlation matrix of variables, as :func:`numpy.corrcoef`."""
     found = cov(x, y, rowvar, dtype=dtype)
     if not found.ndim:
         return e.divide(found, found)

@@ -1,4 +1,4 @@
-"""NumPy's element-wise functions as objects: ``where=``, ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
+"""NumPy's ufuncs as objects: calls with ``where=`` and ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCUMULATE: dict[str, Callable[..., Any]] = {}
 
 
 class Ufunc:
-    """A function of NumPy's that works element by element.
+    """A function that works element by element, with the interface of :class:`numpy.ufunc`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Ufunc:
     def __call__(
         self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
     ) -> Any:
-        """The function of arrays or numbers, broadcast together."""
+        """Apply the function to arrays or numbers, which broadcast together."""
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
         if len(inputs) != self.nin:
@@ -74,7 +74,7 @@ class Ufunc:
         return finished(found, out, where, self.__name__)
 
     def as_operator(self, *inputs: Any) -> Any:
-        """As an operator has it: of Python's numbers it gives what stands for one, not a scalar of NumPy's."""
+        """Apply the function as an operator does: of Python numbers it gives a weak number, not a NumPy scalar."""
         given = [value if is_number(value) else as_value(value) for value in inputs]
         return lifted(lambda *values: self._on_values(values, None), given)
 
@@ -87,7 +87,7 @@ class Ufunc:
         return tuple(results) if isinstance(found, tuple) else results[0]
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as operands."""
+        """Apply the function to operands or numbers; the result is an operand."""
         if self.nin == 1:
             value = operand(values[0])
             if value.type.is_complex and self.__name__ == "absolute" and dtype is not None:
@@ -116,7 +116,7 @@ class Ufunc:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        """Combine all elements along an axis, or several where their order does not matter."""
+        """Reduce along an axis, or along several if the function is associative."""
         function = REDUCE.get(self.__name__)
         if function is not None:
             return self._reduced_by(function, array, axis, dtype, out, keepdims, initial, where)
@@ -184,7 +184,7 @@ class Ufunc:
         return value[0]
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """All steps of combining the elements along an axis."""
+        """All intermediate results of the reduction along an axis."""
         function = ACCUMULATE.get(self.__name__)
         if function is None:
             raise NxTypeError(
@@ -196,35 +196,35 @@ class Ufunc:
         return function(array, axis=axis, dtype=dtype, out=out)
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
-        """The function of each element of `a` with each of `b`."""
+        """Apply the function to all pairs of an element of `a` and one of `b`."""
         a, b = as_value(a), as_value(b)
         return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
-        """Apply it in place at indices, once for each time that an index is there."""
+        """Apply the function in place at indices, repeatedly for repeated indices."""
         if not isinstance(a, Array):
             raise NxTypeError(f"{self.__name__}.at changes an array in place")
         ufunc_at.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))
 
     def reduceat(self, *_: Any, **__: Any) -> None:
-        """Refused: the number of parts would be traced."""
+        """Refused: the number of segments is only known when the program runs."""
         raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
 
 
 class Power(Ufunc):
-    """``power``, which NumPy refuses where fractions would not fit."""
+    """``power``: negative powers of integers are refused, as in NumPy."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         integer_powers.check(*values)
         return super().on_operands(*values, dtype=dtype)
 
 
 class Comparison(Ufunc):
-    """A comparison: integers compare with whole numbers that their type does not hold."""
+    """A comparison: integer arrays also compare with Python ints out of range of their type."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         beyond = _beyond(values)
         if beyond is None:
             place = _maybe_beyond(values)
@@ -240,7 +240,9 @@ class Comparison(Ufunc):
         return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
 
     def _with_number(self, value: Operand, number: Operand, place: int) -> Operand:
-        """Elements beside numbers that their type may not hold: with the nearest that it does, and where that is."""
+        """The comparison with a Python int that may be out of range: by the nearest int in range, and where that
+        differs.
+        """
         shape = common_shape(wrap(value), wrap(number))
         value, number = spread(value, shape), spread(number, shape if number.shape else ())
         least, most = [filled(limit, number.type, number.shape) for limit in _limits_in(value.type, number.type)]
@@ -266,17 +268,17 @@ _TURNED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", 
 
 
 class Division(Ufunc):
-    """``divide``: whole numbers that the type of the other side does not hold are floats as all of them are."""
+    """``divide``: Python ints out of range of the other side's type are converted to floats."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         beyond = _beyond(values)
         sides = [float(value) if place == beyond else value for place, value in enumerate(values)]
         return super().on_operands(*sides, dtype=dtype)
 
 
 def _beyond(values: Sequence[Any]) -> int | None:
-    """Which of two values is a whole number outside of the integer type of the other one."""
+    """Which of two values is an integer out of range of the other's integer type."""
     for place, value in enumerate(values):
         other = values[1 - place]
         if is_number(value) and isinstance(value, int) and not is_number(other) and other.type.is_integer:
@@ -287,7 +289,7 @@ def _beyond(values: Sequence[Any]) -> int | None:
 
 
 def _maybe_beyond(values: Sequence[Any]) -> int | None:
-    """Which of two values is a whole number of Python's that the integer type of the other one may not hold."""
+    """Which of two values is a Python int, known or traced, that may be out of range of the other's integer type."""
     for place, value in enumerate(values):
         other = values[1 - place]
         if is_number(value) or is_number(other) or not tracing.weak(value) or tracing.weak(other):
@@ -301,14 +303,14 @@ def _maybe_beyond(values: Sequence[Any]) -> int | None:
 
 
 def _is_signed_beside_unsigned(one: Any, other: Any) -> bool:
-    """Whether there is no type of integers that holds both."""
+    """Whether no integer type holds the values of both."""
     if is_number(one) or is_number(other) or other.type is not types.u64:
         return False
     return one.type.kind == "s" and not tracing.weak(one) and not tracing.weak(other)
 
 
 def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
-    """The least and the greatest number of a type that another one has, too."""
+    """The limits of an integer type, clamped to those of another."""
     (least, most), (low, high) = types.limits(type_), types.limits(wide)
     return max(least, low), min(most, high)
 
@@ -335,14 +337,14 @@ def _wrapped(value: Operand, inputs: Sequence[Any], order: str) -> ArrayValue:
 
 
 def strong(value: Any) -> Any:
-    """A result as a scalar of NumPy's where it stood for a Python number; functions of NumPy's give no such."""
+    """A weak number as a NumPy scalar of fixed type, as NumPy's functions return it."""
     if isinstance(value, Scalar) and tracing.weak(value.node):
         return Scalar(apply(p.reshape, value.node, shape=(), names=()))
     return value
 
 
 def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
-    """What a function gives of numbers that are known, as constants; None where some of them are traced."""
+    """The constant result of a function of known numbers; None if any argument is traced."""
     known = [value if is_number(value) else constant_of(value) for value in given]
     if tracing.current() is None or any(value is None for value in known):
         return None
@@ -354,7 +356,7 @@ def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
 
 
 def constant_of(value: Operand) -> Operand | None:
-    """A constant without axes as a tensor, None for all else."""
+    """A constant without axes as a tensor; None for anything else."""
     if type(value) is not Expr or value.primitive is not p.constant or value.shape or tracing.weak(value):
         return None
     with tracing.suspended():
@@ -368,7 +370,7 @@ def _check_options(name: str, options: dict[str, Any]) -> None:
 
 
 def finished(found: Any, out: Any, where: Any, name: str) -> Any:
-    """A result put into ``out=`` and only where ``where=`` says."""
+    """A result written into ``out=``, and only where ``where=`` holds."""
     if out is None and where is True:
         return found
     results = found if isinstance(found, tuple) else (found,)
@@ -406,7 +408,7 @@ def common_shape(*values: ArrayValue) -> tuple[int, ...]:
 
 
 def zero_like(value: Operand) -> Operand:
-    """Zeros in the type and shape of an operand."""
+    """Zeros of the type and shape of an operand."""
     return filled(0, value.type, value.shape)
 
 

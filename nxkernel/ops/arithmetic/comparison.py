@@ -1,4 +1,4 @@
-"""Comparisons, logic, choice and bits, element by element. Predicates are u8: 1 where true, 0 where not."""
+"""Comparisons, logical and bitwise operations, `select`. Predicates are u8: 1 where true, 0 where not."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ logical_not = function_rows.unary(
 
 
 def _test(primitive: Primitive, what: str, result: str) -> Any:
-    """A test that only floats can pass."""
+    """A predicate that is constant for integers, such as `is_nan`."""
 
     def function(tensor: Any) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
@@ -88,7 +88,7 @@ is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sig
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
-    """Take each element from one tensor where a condition holds and from another where not.
+    """Choose elements from two tensors by a condition.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Elementary and special functions: one row each."""
+"""Elementary and special functions: a table with one row for each."""
 
 from __future__ import annotations
 

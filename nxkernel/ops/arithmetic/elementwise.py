@@ -154,7 +154,7 @@ abs = _sign_family(
 
 
 def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
-    """Keep elements between two bounds.
+    """Clip elements to a range.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
 
 
 def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:
-    """A tensor with the shape and names of another one, and one value in every element.
+    """A tensor filled with one value, with the shape and names of another.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Vectorized axes of several operands: their union, and each operand brought to it."""
+"""Aligning the vectorized axes of several operands: their union, and each operand broadcast to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from nxkernel.tensor.tensor import Tensor
 
 
 def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
-    """Vectorized axes out of what a person gave; None where no size was said, ``"auto"`` where that is allowed."""
+    """Vectorized axes from the forms that users may pass, as name and size; size None if not given, or ``"auto"`` if
+    allowed.
+    """
     if isinstance(axes, str):
         axes = [axes]
     if isinstance(axes, Mapping):
@@ -44,7 +46,7 @@ def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
 
 
 def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
-    """Vectorized axes out of what a person gave, with a size for each."""
+    """Vectorized axes from the forms that users may pass, each of which must have a size."""
     found = names_and_sizes(axes, auto)
     for name, size in found:
         if size is None:
@@ -53,7 +55,7 @@ def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
 
 
 def union(operands: Iterable[Operand]) -> VectorizedAxes:
-    """The vectorized axes of all operands together, in the order in which they are met.
+    """The union of the operands' vectorized axes, in order of appearance.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def union(operands: Iterable[Operand]) -> VectorizedAxes:
 
 
 def whole(value: Operand) -> Tensor | Expr:
-    """All entries of a value in one: its vectorized axes are plain axes without names, the first ones."""
+    """A value with its vectorized axes turned into plain, unnamed leading axes."""
     if type(value) is VectorizedExpr:
         return value.node
     trace = tracing.current()
@@ -89,7 +91,7 @@ def whole(value: Operand) -> Tensor | Expr:
 
 
 def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Operand:
-    """The reverse of :func:`whole`: a value whose first axes are the vectorized `axes` of entries like `entry`."""
+    """The inverse of :func:`whole`: the leading axes become the vectorized `axes`."""
     spec = vectorized_spec(entry, axes)
     if tracing.current() is None:
         return value.with_spec(spec)
@@ -100,19 +102,19 @@ def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Opera
 
 
 def aligned(value: Operand, axes: VectorizedAxes) -> Tensor | Expr:
-    """All entries of a value along `axes`, which are among them; a value without vectorized axes stays as it is."""
+    """A value as a plain one with leading axes `axes`, which include its vectorized axes; unchanged if it has none."""
     own = value.vectorized_axes
     return _spread(whole(value), own, axes) if own else value
 
 
 def broadcast(value: Operand, axes: VectorizedAxes) -> Operand:
-    """A value repeated along `axes`, which are the vectorized axes of the result."""
+    """A value broadcast along vectorized axes."""
     own = value.vectorized_axes
     return value if own == axes else vectorized(_spread(whole(value), own, axes), axes, entry_spec(value.spec))
 
 
 def _spread(value: Tensor | Expr, own: VectorizedAxes, axes: VectorizedAxes) -> Tensor | Expr:
-    """All entries along the axes `own`, in the order of `axes` and repeated along those that are new or longer."""
+    """A plain value with leading axes `own`, transposed and broadcast to leading axes `axes`."""
     if own == axes:
         return value
     names = [name for name, _ in axes]

@@ -1,4 +1,4 @@
-"""Batching rules: how each primitive's parameters change when it computes many entries at once.
+"""Batching rules (vmap): each primitive over operands with leading batch axes.
 
 Entries lie along leading axes. An operand that has these axes is *mapped*; one that has not is the same for every
 entry. A rule gives the result with the leading axes in front, in terms of primitives.
@@ -27,7 +27,7 @@ Value = Tensor | Expr
 
 @dataclass(frozen=True)
 class Batch:
-    """The operands of a primitive over many entries.
+    """The operands of a primitive with leading batch axes.
 
     Parameters
     ----------
@@ -44,25 +44,25 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """The number of leading axes."""
+        """The number of batch axes."""
         return len(self.sizes)
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """The leading axes."""
+        """The batch axes: 0, 1, …"""
         return tuple(range(len(self.sizes)))
 
     def after(self, axes: Sequence[int]) -> tuple[int, ...]:
-        """Where axes of an entry are behind the leading ones; negative ones count from the end as before."""
+        """The positions of an entry's axes behind the batch axes; negative ones still count from the end."""
         return tuple([axis + self.count if axis >= 0 else axis for axis in axes])
 
     def inner(self, place: int) -> tuple[int, ...]:
-        """The shape of one entry of an operand."""
+        """The shape of one entry of operand `place`."""
         shape = self.operands[place].shape
         return shape[self.count :] if self.mapped[place] else shape
 
     def over(self, place: int) -> Value:
-        """An operand with the leading axes, repeated along them where it is the same for every entry."""
+        """Operand `place`, broadcast along the batch axes if it has none."""
         operand = self.operands[place]
         if self.mapped[place]:
             return operand
@@ -73,7 +73,7 @@ class Batch:
         return apply(p.broadcast, operand, shape=shape, axes=axes, names=names)
 
     def all(self) -> list[Value]:
-        """Every operand with the leading axes."""
+        """Every operand, broadcast along the batch axes."""
         return [self.over(place) for place in range(len(self.operands))]
 
 
@@ -81,7 +81,7 @@ Rule = Callable[..., Any]
 
 
 def over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
-    """Apply a primitive to operands of which some have vectorized axes: the result has all of these."""
+    """Apply a primitive to operands some of which have vectorized axes; the result has the union of these."""
     axes = axis_alignment.union(operands)
     entries = primitive.rule(*[entry_spec(operand.spec) for operand in operands], **params)
     mapped = [bool(operand.vectorized_axes) for operand in operands]
@@ -133,7 +133,7 @@ def _transpose(value: Value, axes: Sequence[int]) -> Value:
 
 
 def _to_front(value: Value, first: int, count: int) -> Value:
-    """The axes from `first` on moved before all others."""
+    """A value with `count` axes from `first` on moved to the front."""
     moved = range(first, first + count)
     return _transpose(value, (*moved, *(axis for axis in range(value.rank) if axis not in moved)))
 
@@ -154,7 +154,7 @@ def _along_axis(primitive: Primitive, batch: Batch, *, axis: int, **params: Any)
 
 
 def _one_by_one(primitive: Primitive, batch: Batch, **params: Any) -> Value:
-    """Entry after entry, for what a primitive cannot take together."""
+    """Apply a primitive in a loop over entries, for primitives without a batched form."""
     made = []
     for index in itertools.product(*map(range, batch.sizes)):
         operands = [
@@ -248,7 +248,7 @@ def _dot(primitive: Primitive, group: Batch, *, contract: tuple, batch: tuple) -
 
 
 def _conv(primitive: Primitive, batch: Batch, *, feature_groups: int, batch_groups: int, **params: Any) -> Value:
-    """The batch takes the entries of the operand, the features those of the kernel; both together are groups."""
+    """The batching rule of convolutions: entries become groups of the batch or of the features."""
     operand, kernel = batch.operands
     (samples, channels, *space), (features, depth, *window) = batch.inner(0), batch.inner(1)
     groups = feature_groups * (math.prod(batch.sizes) if all(batch.mapped) else 1)
@@ -285,7 +285,7 @@ def _conv(primitive: Primitive, batch: Batch, *, feature_groups: int, batch_grou
 
 
 def _numbers(batch: Batch, shape: tuple[int, ...]) -> list[Value]:
-    """For each leading axis the place of an entry along it, over the entries' indices of a shape."""
+    """For each batch axis the index of the entry along it, broadcast to the entries' shape."""
     full = batch.sizes + shape
     return [apply(p.iota, type=types.s64, shape=full, names=unnamed(full), axis=axis) for axis in batch.leading]
 
@@ -313,7 +313,7 @@ def _scatter(primitive: Primitive, batch: Batch, *, axes: tuple[int, ...], combi
 
 
 def _places(batch: Batch, first: int, sizes: Sequence[int], lengths: Sequence[int], strides: Sequence[int]) -> Any:
-    """Indices for parts that start elsewhere in each entry.
+    """Index arrays for blocks that start at a different index in each entry.
 
     Returns the axes along which a part is not the whole, and for each an index operand over the entries and the
     part's elements along these axes. `first` is the place of the first start among the operands.

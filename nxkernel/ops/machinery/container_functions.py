@@ -1,4 +1,4 @@
-"""Containers of tensors, leaf by leaf."""
+"""Functions of tensors applied to each leaf of a container."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel.dict_metadata import form_of, values_of
 
 
 def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], bool] = lambda _: False) -> Any:
-    """A container with what a function gives for each of its leaves.
+    """A container of the results of a function for each leaf.
 
     Parameters
     ----------

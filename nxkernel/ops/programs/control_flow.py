@@ -1,4 +1,4 @@
-"""Loops and branches that run with the program: functions are traced into graphs of their own, over flat values.
+"""Structured control flow: loops and branches whose bodies are traced into graphs of their own, over flat values.
 
 What people call, with containers and names, is in :mod:`nxkernel.definitions.tracing.syntax_runtime`.
 """
@@ -37,7 +37,7 @@ def run_while(
     names: Sequence[str],
     disagreement: Disagreement | None = None,
 ) -> list[Any]:
-    """A loop that runs with the program.
+    """Record a while loop.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def run_while(
 
 
 def _weaken(results: Sequence[Any], weak: Sequence[bool]) -> None:
-    """What stood for a Python number in a body does so after it."""
+    """Mark body results that stand for Python numbers as weak again."""
     trace = tracing.current()
     if trace is not None:
         pairs = zip(results, weak, strict=False)
@@ -151,7 +151,7 @@ def choose(
     disagreement: Disagreement | None = None,
     pair: Callable[[Any, Any], tuple[Leaves, Leaves]] | None = None,
 ) -> list[Any]:
-    """One of two functions' results, by a scalar that only the running program knows.
+    """Record a branch (cond): the results of one of two functions, by a traced scalar.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def choose(
 
 
 class _TracedPart:
-    """A trace and what its graph gives."""
+    """A trace of a body, and the outputs of its graph."""
 
     def __init__(self, trace: BodyTrace, outputs: list[Expr]) -> None:
         self.trace, self.outputs = trace, outputs
@@ -222,7 +222,7 @@ class _TracedPart:
 def _joined(
     parts: Sequence[_TracedPart], count: int, written: Sequence[Any], names: Sequence[str]
 ) -> tuple[list[Graph], list[Any]]:
-    """Graphs with the same parameters (inputs, written cells, what any of them takes from outside), and the latter."""
+    """Graphs with the same parameters (inputs, mutable cells, captured values), and the captured values."""
     outside: dict[Any, Any] = {}
     tables = []
     for part in parts:
@@ -279,7 +279,7 @@ _OF_NUMPY = (
 
 
 def scalar(value: Any, what: str) -> Operand:
-    """A predicate: one number, which counts as true where it is not zero.
+    """A predicate as a scalar boolean; nonzero numbers are true.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def scalar(value: Any, what: str) -> Operand:
 
 
 def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
-    """Type and shape of a part of the state that began as a number, as one more iteration gives it."""
+    """The type and shape of a state value that began as a Python number, after one more iteration."""
     before = start.spec
     if is_number(after):
         return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
@@ -320,7 +320,7 @@ def _settled(before: Type, after: Operand) -> Type:
 
 
 def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Operand:
-    """A part of the state after an iteration, as it must be: of the same type and shape."""
+    """A state value after an iteration, converted to the type and shape that it had before."""
     if is_number(value):
         type_ = types.merge_number(spec.type, value)
         if type_ is spec.type and not spec.shape:
@@ -337,7 +337,7 @@ def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Oper
 
 
 def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, refuse: Disagreement) -> Spec:
-    """What the results of both sides become."""
+    """The results of both branches at one position, converted to a common type and shape."""
     specs = [_spec(v if is_number(v) else operand(v)) for v in (one, other)]
     weak = [is_number(one) or weak_one, is_number(other) or weak_other]
     if weak[0] is weak[1]:
@@ -356,7 +356,7 @@ def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, 
 
 
 def held_beside(type_: Type, number: Any) -> Type:
-    """The type of what is either of some type, or a number of Python's: no operation has made that fit.
+    """The type of a value that is either of this type or a Python number.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def held_beside(type_: Type, number: Any) -> Type:
 
 
 def _beginning(number: Operand) -> Any:
-    """The value of a constant, and of a loop's number in its first iteration."""
+    """The value of a constant, or of a loop's number in its first iteration."""
     trace = tracing.current()
     while trace is not None:
         if isinstance(trace, BodyTrace) and number in trace.beginnings:

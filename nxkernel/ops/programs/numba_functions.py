@@ -1,4 +1,4 @@
-"""Functions that a person compiled with Numba, as parts of definitions: of single numbers, and of whole arrays."""
+"""Numba functions as parts of definitions: applied to each element, or to whole arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["njit_call", "njit_map"]
 
 
 def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> Tensor | Expr:
-    """A Numba function of single numbers, of each element; in compiled programs it is part of the loops around it.
+    """Apply a Numba function of scalars to each element; compiled programs fuse it into the surrounding loops.
 
     In a definition, ``function(t)`` says the same. Errors that the function raises are raised when the program has come
     back.
@@ -77,7 +77,7 @@ def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> T
 
 
 def _operands(function: Any, given: Sequence[Any]) -> list[Tensor | Expr]:
-    """The arguments as operands; numbers among them take their types from the others."""
+    """The arguments as operands; Python numbers take their types from the others."""
     name = numba.name_of(function)
     for place, value in enumerate(given):
         if not is_operand(value):
@@ -116,7 +116,7 @@ def njit_call(
     names: Sequence[str | None] | None = None,
     templates: Sequence[Any] | None = None,
 ) -> Any:
-    """Call a Numba function of whole arrays; in compiled programs it is one step, which reads and writes their memory.
+    """Call a Numba function of whole arrays; it is one step of a compiled program, on the program's memory.
 
     Python is asked once for each call, whatever the number of elements. What the function does besides returning its
     result is lost: it may be called any number of times, and is given arrays that are not the caller's.

@@ -1,4 +1,4 @@
-"""Convolution: a kernel moves over space, and what is under it becomes one element of each feature."""
+"""Convolution over spatial axes."""
 
 from __future__ import annotations
 

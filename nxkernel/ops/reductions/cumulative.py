@@ -1,4 +1,4 @@
-"""What accumulates along an axis, and differences, which undo a running sum."""
+"""Cumulative sums, products and extremes along an axis, and differences."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ cumulative_min = _cumulative(
 
 
 def diff(tensor: Any, *, order: int = 1, axis: int | str = -1) -> Tensor | Expr:
-    """Differences along an axis: each element minus the one before it.
+    """Differences of consecutive elements along an axis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms along one axis and two, of complex and of real signals."""
+"""Discrete Fourier transforms over one or two axes, of complex and real signals."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def ifft2(
 def rfft(
     tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None
 ) -> Tensor | Expr:
-    """The discrete Fourier transform of a real signal: its first half, which determines the other.
+    """The discrete Fourier transform of a real signal: its non-redundant half.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def rfft(
 def irfft(
     tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None
 ) -> Tensor | Expr:
-    """The real signal that has a given first half of a discrete Fourier transform: the inverse of :func:`rfft`.
+    """The inverse of :func:`rfft`: a real signal from the non-redundant half of its transform.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _transform(
 
 
 def _length(length: Any, size: int, function: str) -> int:
-    """The length that an axis of `size` elements is brought to."""
+    """The length that an axis of `size` elements is cut or padded to."""
     if isinstance(length, str):
         if length != "power_of_two":
             raise NxValueError(f'{function}: a length is a whole number or "power_of_two", got {length!r}')

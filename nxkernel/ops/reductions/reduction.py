@@ -1,4 +1,4 @@
-"""Reductions: many elements become one, along some axes or all."""
+"""Reductions over some or all axes."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _floating(tensor: Any) -> Operand:
 
 
 def _precise(tensor: Operand) -> Operand:
-    """The tensor in the type that its sums run in, so that an average rounds to f16 or bf16 once, at the end."""
+    """A tensor converted to the type of its sums, so that an average rounds to f16 or bf16 only once."""
     return convert(tensor, types.compute_type(tensor.type))
 
 
@@ -237,7 +237,7 @@ def weighted_mean(tensor: Any, weights: Any, *, axes: Axes = None, keep_axes: bo
 
 
 def variance(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_axes: bool = False) -> Tensor | Expr:
-    """The average squared distance from the average.
+    """The variance: the mean squared deviation from the mean.
 
     Parameters
     ----------

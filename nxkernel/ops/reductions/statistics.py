@@ -61,7 +61,7 @@ def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = Fals
 
 
 def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor | Expr:
-    """The element that occurs most often; of several the least.
+    """The most frequent element; of several, the smallest.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False)
 
 
 def _sorted(function: str, tensor: Operand, axis: int | str | None) -> tuple[Operand, int]:
-    """The tensor sorted along an axis, or all of its elements along one, and the place of that axis."""
+    """A tensor sorted along an axis (flattened if None), and the position of that axis."""
     line = convert(tensor, ordered(function)(tensor.type))
     if axis is None:
         line, place = flatten(line), 0
@@ -112,7 +112,7 @@ def _sorted(function: str, tensor: Operand, axis: int | str | None) -> tuple[Ope
 
 
 def _without(found: Operand, tensor: Operand, place: int, axis: Any, keep_axis: bool) -> Tensor | Expr:
-    """The one element found along the axis, which stays only if that is asked for."""
+    """A result with the reduced axis removed, or kept with size 1 if asked for."""
     if not keep_axis:
         return squeeze(found, axes=[place])
     return reshape(found, (1,) * tensor.rank) if axis is None else found

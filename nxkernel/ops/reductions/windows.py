@@ -1,4 +1,4 @@
-"""Windows that move over a tensor: what is in each becomes one element."""
+"""Window (pooling) operations: sums, products, extremes, means and user reductions over sliding windows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _padded(tensor: Operand, value: Operand, padding: Pairs) -> Operand:
 def _views(
     tensor: Operand, window_dimensions: Any, value: Operand, padding: Any, strides: Any, window_dilations: Any
 ) -> tuple[Operand, tuple[int, ...]]:
-    """Every window of the tensor padded with a value, and the axes of the result that lie within windows."""
+    """All windows of a padded tensor, and the axes of the result that go through a window."""
     rank = tensor.rank
     window = along_axes(window_dimensions, rank, "window_dimensions")
     strides = along_axes(strides, rank, "strides")
@@ -66,7 +66,7 @@ def _views(
 def _reduced(
     primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> Tensor | Expr:
-    """Every window as one element."""
+    """Each window reduced to one element."""
     views = apply(p.windows, tensor, window=tuple(window), strides=tuple(strides), dilations=tuple(dilations))
     return apply(primitive, views, axes=tuple(range(tensor.rank, 2 * tensor.rank)), keep_axes=False)
 
@@ -74,7 +74,7 @@ def _reduced(
 def _axis_by_axis(
     primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> Tensor | Expr:
-    """The same along one axis after the other, since eager windows are copies."""
+    """Each window reduced to one element, one axis after the other, since eager windows are copies."""
     type_ = tensor.type
     tensor = convert(tensor, types.compute_type(type_))
     for axis in range(tensor.rank):
@@ -174,7 +174,7 @@ def window_mean(
     strides: Steps = 1,
     window_dilations: Steps = 1,
 ) -> Tensor | Expr:
-    """The average of each window.
+    """The mean of each window.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def window_reduce(
     strides: Steps = 1,
     window_dilations: Steps = 1,
 ) -> Tensor | Expr:
-    """Fold the elements of each window into one with a function of two.
+    """Reduce each window with a binary function and an initial value.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def _chosen(
     extreme_of: Primitive,
     identity: Callable[[Type], int | float],
 ) -> Operand:
-    """For each window the place of its extreme element, counted through the window in C order; never one of padding."""
+    """The flat index within each window of its extreme element; never one of the padding."""
 
     def flat(source: Operand, beyond: int | float) -> Operand:
         value = filled(beyond, source.type, ())
@@ -376,7 +376,7 @@ def _chosen(
 
 
 def _coordinates(places: Operand, window: tuple[int, ...], steps: tuple[int, ...]) -> list[Operand]:
-    """Where in the padded tensor the elements are that have these places in their windows, axis by axis."""
+    """The coordinates in the padded tensor of the elements with these flat indices within their windows."""
     coordinates = []
     for axis in reversed(range(len(window))):
         first = elementwise.multiply(iota(places.shape, axis=axis), steps[axis])

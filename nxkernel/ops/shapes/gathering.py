@@ -1,4 +1,4 @@
-"""Elements at indices: taking them from a tensor, and putting or adding others there.
+"""Gather and scatter: reading, adding and writing elements at indices.
 
 Indices in a tensor are known only when the program runs: those outside of an axis are moved to its nearest end. Indices
 in a list of numbers or a NumPy array are known now, and one outside of its axis is an error. (Arrays that a definition
@@ -27,7 +27,7 @@ __all__ = ["gather", "indexed_add", "indexed_put", "take", "take_along_axis"]
 
 
 def whole_indices(value: Any, function: str) -> Operand:
-    """Indices as a tensor; what is not of an integer type is refused."""
+    """Indices as a tensor, which must have an integer type."""
     indices = operand(value, "indices")
     if indices.type is types.bool_:
         raise NxTypeError(
@@ -48,7 +48,7 @@ def whole_indices(value: Any, function: str) -> Operand:
 
 
 def known(value: Any, indices: Operand) -> np.ndarray | None:
-    """The indices when a person gave them as numbers or an array, so that they are known now."""
+    """The indices as a NumPy array if they are known while tracing, else None."""
     if isinstance(value, np.ndarray):
         return value if type(indices) is Tensor else None
     if isinstance(value, list | tuple) and type(indices) is Tensor and not any(_holds_operands(value)):
@@ -81,7 +81,7 @@ def _check_inside(values: np.ndarray | None, axis: int, tensor: Operand, functio
 
 
 def check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, function: str) -> None:
-    """Refuse indices along an axis without elements: there is nothing that they could be clamped to."""
+    """Raise an error for indices along an axis of size 0, where they cannot be clamped."""
     for axis in axes:
         if tensor.shape[axis] == 0 and math.prod(indices.shape):
             raise NxIndexError(f"{function}: axis {axis} of {tensor.spec} has no elements to take")
@@ -135,7 +135,7 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
 
 
 def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Take elements along an axis, at indices of their own for each line along it.
+    """Take elements along an axis, at indices given for each 1-d slice.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
 
 
 def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, function: str) -> tuple[int, ...]:
-    """The axes that coordinates are for, once everything about them is checked."""
+    """The axes that coordinates refer to, after all checks."""
     if not indices.rank:
         raise NxValueError(
             message(
@@ -245,14 +245,14 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
 
 
 def _one_coordinate_each(indices: Operand) -> list[str]:
-    """What to write where a vector was meant as several indices and not as the coordinates of one element."""
+    """A hint for a vector that was meant as several indices, not as the coordinates of one element."""
     if indices.rank != 1:
         return []
     return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
 
 
 def _split_coordinates(indices: Operand) -> list[Operand]:
-    """The last axis apart: the indices of each axis."""
+    """The coordinates split into one index array for each axis."""
     indices = rename(indices, [None] * indices.rank)
     return [indices[..., column] for column in range(indices.shape[-1])]
 

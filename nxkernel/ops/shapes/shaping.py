@@ -1,4 +1,4 @@
-"""Changing shapes: the elements stay, or are repeated, reordered, joined or padded."""
+"""Shape operations: elements are kept, repeated, permuted, joined or padded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _reshaped(tensor: Operand, shape: shapes.Shape, names: shapes.Names) -> Tens
 
 
 def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Tensor | Expr:
-    """Arrange the same elements in another shape, in C order.
+    """Change the shape; elements keep their C order.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None =
 
 
 def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Make one axis of all, or of neighbouring axes.
+    """Merge all or adjacent axes into one.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
 
 
 def rename(tensor: Any, names: Sequence[str | None]) -> Tensor | Expr:
-    """Give axes other names.
+    """Rename the axes.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def broadcast(
 
 
 def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Reorder the axes.
+    """Permute the axes.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def reverse(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
 
 
 def concatenate(tensors: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Join tensors along an axis that they have.
+    """Join tensors along an existing axis.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def _parts(tensors: Any, function: str) -> list[Any]:
 
 
 def _leaves(container: Any) -> Iterator[Any]:
-    """The tensors in a container of containers, in order."""
+    """The tensors in nested containers, in order."""
     if isinstance(container, dict):
         container = container.values()
     for item in container:

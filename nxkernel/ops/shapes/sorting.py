@@ -1,4 +1,4 @@
-"""Orders of elements: sorting along an axis, the indices that sort, and the greatest few."""
+"""Sorting along an axis, sorting indices, and the largest elements."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _along(tensor: Any, axis: int | str, direction: str, name: str) -> tuple[Ope
 
 
 def top_k(tensor: Any, *, k: int = 1) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """The `k` greatest elements along the last axis, and where they are.
+    """The `k` largest elements along the last axis, and their indices.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Vectorized axes: functions work on each entry along them as if it were the whole tensor."""
+"""Vectorized axes: functions apply to each entry along them as if it were the whole tensor (vmap by annotation)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Axes = str | Sequence[str | tuple[str, int]] | Mapping[str, int]
 
 
 def vectorize(tensor: Any, name_or_axes: Axes) -> Any:
-    """Turn the first axes of a tensor into vectorized axes, which functions no longer see.
+    """Turn leading axes into vectorized axes, which functions no longer see.
 
     Each function then works on every entry along them, and tensors with different vectorized axes are combined entry
     with entry: all of one with all of another.
@@ -77,7 +77,7 @@ def _vectorized(tensor: Operand, wanted: Sequence[tuple[str, int | None]]) -> Op
 
 
 def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
-    """Turn all vectorized axes into plain axes again, the first ones.
+    """Turn all vectorized axes back into plain leading axes.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def revectorize(
     target_shape: Sequence[int | str] | None = None,
     target_names: Sequence[str | None] | None = None,
 ) -> Any:
-    """Arrange the same elements along other vectorized axes, in C order.
+    """Rearrange the vectorized axes and elements, in C order.
 
     Parameters
     ----------
@@ -249,12 +249,12 @@ def _ranked(tensor: Operand, rank: int) -> Operand:
 
 
 def _with_all_axes(tensor: Any) -> Operand:
-    """A tensor with those vectorized axes too that are gone over outside of the body of a primitive."""
+    """A tensor that includes the vectorized axes that are hidden inside a primitive's body."""
     return tensor if isinstance(tensor, Operand) else lasting(tensor, "tensor")
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A container with what a function gives for each of its leaves; lists of numbers are leaves."""
+    """Apply a function to each leaf of a container; lists of numbers are leaves."""
     return each(value, function, _is_tensor)
 
 

@@ -1,4 +1,4 @@
-"""Gradients of loops and branches: a loop runs backwards over the values that its iterations saved."""
+"""Gradients of loops and branches: a loop runs in reverse over values that its forward iterations saved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _WORTH_KEEPING = 8
 
 @dataclass
 class _Iteration:
-    """The gradient of one iteration.
+    """The gradient of one iteration of a loop.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class _Backwards:
         }
 
     def _active(self) -> list[int]:
-        """The operands through which the loss can change what the loop gives, from turn to turn."""
+        """The operands through which the loss can change the loop's results, over all iterations."""
         active = {position for position, flag in enumerate(self.at.wanted) if flag}
         while True:
             through = reached(self.body.outputs, [self.body.parameters[position] for position in active])
@@ -104,7 +104,7 @@ class _Backwards:
             active |= more
 
     def gains(self) -> list[Gain]:
-        """What the operands of the loop gain."""
+        """The cotangents of the loop's operands."""
         gains: list[Gain] = [None] * len(self.node.operands)
         if self.most == 0:
             for position in self.state:
@@ -137,8 +137,8 @@ class _Backwards:
     # -----------------------------------------------------------------------------------
 
     def _saved(self, iteration: _Iteration) -> tuple[list[Expr], set[Expr]]:
-        """The values of an iteration that going back needs and cannot make: those, or what makes them, whatever is
-        less.
+        """The values of an iteration that the reverse loop needs: themselves or what they are computed from, whichever
+        is smaller.
         """
         own = set(iteration.cotangents) | set(iteration.totals)
         behind = _dependent(iteration.gains, own)
@@ -166,7 +166,7 @@ class _Backwards:
         return (first if has_tuple or most <= _bytes(border) else list(border)), recomputed
 
     def _is_recomputed(self, position: int) -> bool:
-        """Whether a parameter is the same in every iteration, or counts."""
+        """Whether a body parameter is invariant or a counter, so that it need not be saved."""
         return (
             position >= self.count
             or position in self.counters
@@ -174,7 +174,7 @@ class _Backwards:
         )
 
     def _forward(self, iteration: _Iteration, saved: Sequence[Expr]) -> list[Expr]:
-        """The results of the loop, and for each kept value those of all iterations."""
+        """The results of the loop, and the saved values of all iterations stacked."""
         node, count = self.node, self.count
         if not saved and (
             trip_counts.exactly(node, self.at.ranges) is not None or trip_counts.counter(node) is not None
@@ -295,7 +295,7 @@ def _loaded(buffer: Expr, like: Expr, iteration: Expr) -> Expr:
 
 
 def _dependent(outputs: Sequence[Expr], roots: set[Expr]) -> set[Expr]:
-    """The nodes that depend on roots, and those."""
+    """The roots, and all nodes that depend on them."""
     dependent = set(roots)
     for node in post_order(outputs):
         if any(operand in dependent for operand in node.operands):

@@ -12,7 +12,7 @@ CONSTANT |= {p.all_, p.any_}
 
 
 def _back(at: AdjointSite, value: Expr) -> Expr:
-    """What belongs to a reduced value, for every element that it was reduced from."""
+    """A reduced value broadcast back to the shape before the reduction."""
     shape, axes = at.node.operands[0].shape, at.params["axes"]
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     return spread(shaped(value, tuple(shape[axis] for axis in kept)), shape, kept)
@@ -48,7 +48,7 @@ def _product(at: AdjointSite) -> list[Gain]:
 
 
 def _others(rows: Expr, reverse: bool) -> Expr:
-    """Of each element of rows the product of those before it, or behind."""
+    """For each element the product of those before it along the last axis, or after it with `reverse`."""
     last = len(rows.shape) - 1
     along = apply(p.cumulative_product, rows, axis=last, reverse=reverse)
     config = [(0, 0, 0)] * last + [(-1, 1, 0) if reverse else (1, -1, 0)]

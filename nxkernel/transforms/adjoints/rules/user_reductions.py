@@ -1,4 +1,4 @@
-"""Gradients of `reduce` and `window_reduce` with a user's function, as those of an equivalent loop."""
+"""Gradients of `reduce` and `window_reduce` with a user's function, computed through an equivalent loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _fold(at: AdjointSite) -> list[Gain]:
 
 
 def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...], body: Graph) -> Expr:
-    """The fold as a loop over the elements that go into one result."""
+    """The fold as a loop over the elements of each result."""
     rest = [axis for axis in range(len(x.shape)) if axis not in axes]
     shape = tuple(x.shape[axis] for axis in rest)
     count = shapes.size([x.shape[axis] for axis in axes])
@@ -60,7 +60,7 @@ def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...],
 
 
 def _for_all(body: Graph, arguments: Sequence[Expr], shape: tuple[int, ...]) -> Expr:
-    """A function of single numbers for all elements of arrays of a shape at once."""
+    """A function of scalars applied to all elements of arrays at once."""
     (output,) = body.outputs
     values = dict(zip(body.parameters, arguments, strict=True))
     for node in post_order([output]):
