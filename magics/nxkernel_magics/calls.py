@@ -143,7 +143,7 @@ def _expression(expression: ast.expr, file: str, line: int) -> CodeType:
 
 
 @dataclass
-class Witness:
+class CallReport:
     """The events and the time of a call.
 
     Parameters
@@ -182,7 +182,7 @@ class Witness:
 @contextmanager
 def witnessed():
     """Context manager: record the events and the time of calls."""
-    witness = Witness()
+    witness = CallReport()
     stop = stream.subscribe(witness.events.append)
     start = time.perf_counter()
     try:

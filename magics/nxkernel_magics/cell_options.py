@@ -17,10 +17,10 @@ from nxkernel_lab.rendering.text import kernel_lines, to_text
 from nxkernel_magics.recompilation_warning import RecompilationWatch
 
 #: For each shell, what its cells asked for.
-_desks: weakref.WeakKeyDictionary[InteractiveShell, _Desk] = weakref.WeakKeyDictionary()
+_wishes: weakref.WeakKeyDictionary[InteractiveShell, _CellWishes] = weakref.WeakKeyDictionary()
 
 
-class _Desk:
+class _CellWishes:
     """The wishes of one shell's cells: by name of a definition, itself and ``"graph"`` or ``"kernels"``."""
 
     def __init__(self, watch: RecompilationWatch) -> None:
@@ -60,13 +60,13 @@ def define(
     def decorate(function: Callable[..., Any]) -> Any:
         __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
         definition = nxkernel.defn(function, compiler=compiler, promotion=promotion)
-        desk = _desks.get(get_ipython())
-        if desk is not None:
+        wishes = _wishes.get(get_ipython())
+        if wishes is not None:
             name = definition.__name__
-            desk.asked.pop(name, None)
+            wishes.asked.pop(name, None)
             if what != "none":
-                desk.asked[name] = (definition, what)
-            (desk.watch.quiet.add if quiet else desk.watch.quiet.discard)(name)
+                wishes.asked[name] = (definition, what)
+            (wishes.watch.quiet.add if quiet else wishes.watch.quiet.discard)(name)
         return definition
 
     return decorate
@@ -86,12 +86,12 @@ def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], 
     -------
     callable
     """
-    desk = _desks[shell] = _Desk(watch)
-    shell.events.register("post_run_cell", desk.end_cell)
+    wishes = _wishes[shell] = _CellWishes(watch)
+    shell.events.register("post_run_cell", wishes.end_cell)
 
     def remove() -> None:
-        shell.events.unregister("post_run_cell", desk.end_cell)
-        del _desks[shell]
+        shell.events.unregister("post_run_cell", wishes.end_cell)
+        del _wishes[shell]
 
     return remove
 

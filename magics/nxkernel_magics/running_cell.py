@@ -12,7 +12,7 @@ from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
 
 
-class Marks:
+class RunningCells:
     """The stack of running cells of a shell; a cell run by another counts as part of that.
 
     Parameters
@@ -66,7 +66,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     -------
     callable
     """
-    marks = Marks(shell)
+    marks = RunningCells(shell)
     history.start()
     shell.events.register("pre_run_cell", marks.begin)
     shell.events.register("post_run_cell", marks.end)

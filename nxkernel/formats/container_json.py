@@ -122,7 +122,7 @@ def _refusal(value: Any, path: str) -> NxTypeError:
     return NxTypeError(message(f"a {type(value).__name__} cannot be written: {path}.", hint))
 
 
-class Reader:
+class StructureReader:
     """Rebuilds containers from JSON.
 
     Parameters

@@ -84,7 +84,7 @@ def parse(source: ByteSource) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Header:
+class NpyHeader:
     """The header of a ``.npy`` file.
 
     Parameters
@@ -106,7 +106,7 @@ class Header:
     end: int
 
 
-def header_of(source: ByteSource) -> Header:
+def header_of(source: ByteSource) -> NpyHeader:
     """The header of a ``.npy`` file, whose first :data:`BEGINNING` bytes suffice."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
@@ -128,7 +128,7 @@ def header_of(source: ByteSource) -> Header:
     shape = shape_of(source, shape, "the array")
     start = stream.tell()
     end = start + byte_count(source, shape, type_, "the array")
-    return Header(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
+    return NpyHeader(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
 
 
 def _check_header(source: ByteSource) -> None:

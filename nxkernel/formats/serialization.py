@@ -32,7 +32,7 @@ from typing import IO, Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.formats.container_json import Reader, StructureWriter
+from nxkernel.formats.container_json import StructureReader, StructureWriter
 from nxkernel.formats.file_access import UNPACKED, ByteSource, Writable, brief, replacing
 from nxkernel.formats.tensor_headers import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
 from nxkernel.shapes import describe
@@ -254,7 +254,7 @@ def _read(source: ByteSource, classes: Iterable[type], limit: int) -> Any:
         with_axes(source, tensor_over(source, data, start + place, type_, shape, what), told, what)
         for place, type_, shape, told, what in layout
     ]
-    return Reader(source, tensors, classes).value(header["container"])
+    return StructureReader(source, tensors, classes).value(header["container"])
 
 
 def _parts(source: ByteSource, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:

@@ -30,7 +30,7 @@ def network(
     run = NetworkRun(module, params, given.get("state"), given.get("key"), training)
     options = {**static, **given.get("options", {})}
     root = run.known[id(module)][1]
-    with scopes.Entered(None):
+    with scopes.ModuleScope(None):
         result, _ = module._applied(run, root, inputs, options, 0)
     if not static:
         _check_used(module, run, params, inputs, options)
@@ -48,7 +48,7 @@ def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -
 
     inputs, options = placeholders(specs, placeholder)
     run = NetworkRun(module, None, None, key, training)
-    with scopes.Entered(None):
+    with scopes.ModuleScope(None):
         module._applied(run, run.known[id(module)][1], inputs, options, 0)
     found: list[tuple[str, Any]] = []
     result = run.params if what == "params" else run.state

@@ -29,7 +29,7 @@ from nxkernel.nn.application import (
     specs_of,
 )
 from nxkernel.nn.module_names import name_of, names_of
-from nxkernel.nn.scopes import Entry, ModuleFrame, ModulePath, NetworkRun
+from nxkernel.nn.scopes import ModuleCall, ModuleFrame, ModulePath, NetworkRun
 from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -294,13 +294,13 @@ class Module:
 
     def _applied(
         self, run: NetworkRun, place: ModulePath, args: Sequence[Any], options: Mapping, depth: int
-    ) -> tuple[Any, Entry]:
+    ) -> tuple[Any, ModuleCall]:
         """Call the module's function on inputs."""
         __tracebackhide__ = True
-        entry = Entry(place, self, depth, tuple(args))
+        entry = ModuleCall(place, self, depth, tuple(args))
         run.entries.append(entry)
         function, names = self._application()
-        with scopes.Entered(ModuleFrame(run, place, names, entry)):
+        with scopes.ModuleScope(ModuleFrame(run, place, names, entry)):
             try:
                 entry.output = fn(function)(*args, **options)
             except NxError as error:

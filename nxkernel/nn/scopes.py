@@ -39,7 +39,7 @@ class ModulePath:
 
 
 @dataclass
-class Entry:
+class ModuleCall:
     """One call of a module: a row of the summary."""
 
     place: ModulePath
@@ -70,7 +70,7 @@ class NetworkRun:
         self.state: dict = _copied(state) if state is not None else {}
         self.key, self.training = key, training
         self.trace = tracing.current()
-        self.entries: list[Entry] = []
+        self.entries: list[ModuleCall] = []
         self.used: set[Path] = set()
         #: The modules themselves are kept, so that nothing else gets their identities.
         self.known: dict[int, tuple[Any, ModulePath]] = {id(module): (module, ModulePath((), module.name))}
@@ -85,7 +85,9 @@ class NetworkRun:
 class ModuleFrame:
     """A module that is being applied."""
 
-    def __init__(self, run: NetworkRun, place: ModulePath, names: dict[int, tuple[str, str]], entry: Entry) -> None:
+    def __init__(
+        self, run: NetworkRun, place: ModulePath, names: dict[int, tuple[str, str]], entry: ModuleCall
+    ) -> None:
         self.run, self.place, self.entry = run, place, entry
         self._names = names
         self._taken: set[str] = set()
@@ -126,7 +128,7 @@ def current() -> ModuleFrame | None:
     return _active.frame
 
 
-class Entered:
+class ModuleScope:
     """A context manager in which `frame` is the module being applied, or none is.
 
     Parameters

@@ -15,11 +15,11 @@ from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 
 if TYPE_CHECKING:
-    from nxkernel.nn.scopes import Entry
+    from nxkernel.nn.scopes import ModuleCall
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """A layer in a summary.
 
     Parameters
@@ -45,7 +45,7 @@ class Summary:
 
     Parameters
     ----------
-    rows : tuple of Row
+    rows : tuple of SummaryRow
         In the order of the calls.
     parameters : int
         The number of all.
@@ -53,12 +53,12 @@ class Summary:
         What they take in memory.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     parameters: int
     nbytes: int
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> Summary:
+    def of(cls, entries: Sequence[ModuleCall]) -> Summary:
         """The summary of the module calls that one traced run made."""
         rows, specs, seen = [], [], set()
         for entry in entries:
@@ -67,7 +67,7 @@ class Summary:
             if not shared:
                 specs += entry.created.values()
             count = None if shared else sum(math.prod(spec.shape) for spec in entry.created.values())
-            rows.append(Row(entry.place.shown, entry.depth, spec_text(entry.output), count))
+            rows.append(SummaryRow(entry.place.shown, entry.depth, spec_text(entry.output), count))
         total = sum(math.prod(spec.shape) for spec in specs)
         return cls(tuple(rows), total, sum(math.prod(spec.shape) * spec.type.bits // 8 for spec in specs))
 
@@ -97,7 +97,7 @@ class Summary:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total}</p>"
 
 
-def _count_text(row: Row) -> str:
+def _count_text(row: SummaryRow) -> str:
     return "shared" if row.parameters is None else str(row.parameters or "")
 
 

@@ -14,7 +14,7 @@ from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import Reshape, reshaped
 from nxkernel.numpy.functions import cumulative, integer_powers, products, reductions, selection, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
@@ -23,7 +23,7 @@ from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
 
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
-    if isinstance(base, Array | DynamicSlice | Selected):
+    if isinstance(base, Array | DynamicSlice | MaskedElements):
         # NumPy's operator, not its function, has functions of their own for a few numbers.
         if base.type is types.bool_ and type(exponent) is int and exponent == 2:
             return e.square(base)
@@ -220,7 +220,7 @@ def _install() -> None:
         setattr(ArrayValue, f"__{name}__", _operator(function, name))
         setattr(ArrayValue, f"__r{name}__", _operator(function, name, swapped=True))
         if name != "divmod":
-            for cls in (Array, DynamicSlice, Selected):
+            for cls in (Array, DynamicSlice, MaskedElements):
                 setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
     for name, function in _COMPARISON.items():
         setattr(ArrayValue, f"__{name}__", _operator(function, name))

@@ -141,7 +141,7 @@ class DeviceTensor(Tensor):
         return (dlpack.CUDA, self.array.device.index)
 
 
-class Borrowed:
+class BorrowedMemory:
     """Memory that another library allocated and may still use.
 
     Parameters
@@ -159,7 +159,7 @@ class Borrowed:
 def is_shared(array: DeviceArray) -> bool:
     """Whether the memory of an array is referenced elsewhere, so that a program must not overwrite it."""
     # One for the array, and one for the call.
-    return isinstance(array.owner, Borrowed) or sys.getrefcount(array.owner) > 2
+    return isinstance(array.owner, BorrowedMemory) or sys.getrefcount(array.owner) > 2
 
 
 def tensor_of(array: Any, spec: Spec | VectorizedSpec) -> Tensor:
@@ -173,7 +173,7 @@ def from_dlpack(value: Any) -> Tensor:
     if found is None:
         return Tensor.from_numpy(dlpack.import_array(value))
     device, pointer, shape, dtype, owner = found
-    array = DeviceArray(device, pointer, shape, dtype, Borrowed(owner))
+    array = DeviceArray(device, pointer, shape, dtype, BorrowedMemory(owner))
     return DeviceTensor.wrap(array, Spec(normalize(dtype), array.shape, unnamed(array.shape)))
 
 

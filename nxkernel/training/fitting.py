@@ -19,7 +19,7 @@ from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
 from nxkernel.training.early_stopping import EarlyStopping
-from nxkernel.training.progress_bar import Bar
+from nxkernel.training.progress_bar import ProgressBar
 from nxkernel.training.steps import Metrics, check_optimizer, make_evaluation, make_step, named_metrics, pair
 
 #: Batches: an iterable that can be gone through in each epoch, or a function of the number of the epoch.
@@ -66,7 +66,7 @@ class Fitted:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Now:
+class _TrainingState:
     """The training state that each step replaces as a whole, so that an interrupt never leaves half a step."""
 
     params: Any
@@ -182,7 +182,7 @@ def fit(
         early_stopping.check(
             [*run.names, *([f"validation_{name}" for name in run.names] if validation is not None else [])]
         )
-    run.now = _Now(params, (state, _tensors(model_state, "model_state")) if stateful else state)
+    run.now = _TrainingState(params, (state, _tensors(model_state, "model_state")) if stateful else state)
     if resume and os.path.exists(checkpoint):
         run.resume()
     return run.go(progress)
@@ -194,7 +194,7 @@ class _TrainingRun:
     step: Definition
     evaluation: Definition
     names: list[str]
-    now: _Now
+    now: _TrainingState
 
     def __init__(
         self, data: Data, validation: Any, key: Any, learning_rate: Any, epochs: int, stopping: EarlyStopping | None,
@@ -209,7 +209,7 @@ class _TrainingRun:
         each = len(self.data) if hasattr(self.data, "__len__") else None
         now = self.now
         done = now.epoch * each + now.batch if each is not None else now.step
-        bar = Bar(progress, None if each is None else each * self.epochs, done)
+        bar = ProgressBar(progress, None if each is None else each * self.epochs, done)
         stopped = self._given_up() or "all epochs are done"
         try:
             while self.now.epoch < self.epochs and not self._given_up():
@@ -239,7 +239,7 @@ class _TrainingRun:
             return ""
         return f"{self.stopping.monitor} got no better for {counted(self.now.waited, 'epoch')}"
 
-    def _epoch(self, bar: Bar) -> None:
+    def _epoch(self, bar: ProgressBar) -> None:
         """Train one epoch, or the rest of one that a checkpoint was written in."""
         skipped, found = self.now.batch, 0
         for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
@@ -338,7 +338,7 @@ class _TrainingRun:
                 message(f"{os.fspath(self.checkpoint)} is a checkpoint, but none that fit wrote.", "Load it yourself.")
             )
         self.key = parts.get("key")
-        self.now = _Now(parts["params"], parts["state"], best=parts["best"], **notes)
+        self.now = _TrainingState(parts["params"], parts["state"], best=parts["best"], **notes)
 
 
 def evaluate(

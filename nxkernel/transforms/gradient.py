@@ -17,7 +17,7 @@ from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import tangent_spec, zeros
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 __all__ = ["gradients"]
 
@@ -74,7 +74,7 @@ def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
     ways = [node for node in inputs if node.type.is_float or node.type.is_complex]
     if not ways:
         return slope
-    with Recorder():
+    with RecordingTrace():
         cotangent = parameter(0, "g", tangent_spec(slope.spec))
         backward = Graph("gradient", [cotangent], [cotangent, *(zeros(node.spec) for node in ways)], list)
     (flat,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)

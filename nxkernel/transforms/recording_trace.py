@@ -5,7 +5,7 @@ from __future__ import annotations
 from nxkernel.graph.tracing import Trace
 
 
-class Recorder(Trace):
+class RecordingTrace(Trace):
     """A trace that accepts any node; the caller builds the graph from what is recorded."""
 
     __slots__ = ()

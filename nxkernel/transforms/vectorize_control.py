@@ -20,12 +20,12 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.vectorize_entries import Entries, MappedValue, Rule
+from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule
 
 # Branches -------------------------------------------------------------------------------------------------------------
 
 
-def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _cond(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     predicate, *arguments = operands
@@ -37,7 +37,7 @@ def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Map
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
     extra = _active(entries) if any(map(_has_loop, sides)) else []
 
-    def finish(inside: Entries, values: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, values: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(values, after)
 
     then, otherwise = (_part(entries, side, flags, extra, finish) for side in sides)
@@ -46,7 +46,7 @@ def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Map
 
 
 def _both_sides(
-    entries: Entries, predicate: Expr, sides: Sequence[Graph], arguments: Sequence[MappedValue]
+    entries: EntryEvaluation, predicate: Expr, sides: Sequence[Graph], arguments: Sequence[MappedValue]
 ) -> list[MappedValue]:
     mask = _truth(predicate)
     masks = [mask, apply(p.logical_not, mask)]
@@ -56,7 +56,7 @@ def _both_sides(
     return [_chosen(entries, mask, *pair) for pair in zip(then, otherwise, strict=True)]
 
 
-def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
+def _chosen(entries: EntryEvaluation, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
     """For each entry, one of two values by a mask."""
     if then.node is otherwise.node:
         return then
@@ -70,7 +70,7 @@ def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedVa
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 
-def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _while(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
@@ -89,15 +89,15 @@ def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Ma
 
 
 def _together(
-    entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
+    entries: EntryEvaluation, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
 ) -> Sequence[Expr]:
-    def ask(inside: Entries, answer: Sequence[MappedValue]) -> list[Expr]:
+    def ask(inside: EntryEvaluation, answer: Sequence[MappedValue]) -> list[Expr]:
         if inside.active is None:
             return [answer[0].node]
         # Where no entry is active, nobody knows whether the loop would end.
         return [apply(p.logical_and, _truth(answer[0].node), _any(inside.active))]
 
-    def finish(inside: Entries, after: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, after: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(after, flags[: len(first)])
 
     extra = _active(entries)
@@ -106,7 +106,7 @@ def _together(
 
 
 def _until_all_are_done(
-    entries: Entries,
+    entries: EntryEvaluation,
     condition: Graph,
     body: Graph,
     flags: list[bool],
@@ -158,14 +158,14 @@ def _until_all_are_done(
 # Gradients of the user's ---------------------------------------------------------------------------------------------
 
 
-def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _custom_grad(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not any(operand.mapped for operand in operands):
         return None
     count, end = node.params["results"], node.params["results"] + node.params["inputs"]
     results = [entries.over(value) for value in operands[:count]]
     old, outside, extra = node.params["backward"], operands[end:], _active(entries)
 
-    def finish(inside: Entries, gains: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, gains: Sequence[MappedValue]) -> list[Expr]:
         """Of an input that all entries share, what all of them give together."""
         sides = [inside.over(gain).node for gain in gains]
         return [
@@ -184,20 +184,20 @@ def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> l
 # What both have in common --------------------------------------------------------------------------------------------
 
 
-def _concerns(entries: Entries, operands: Sequence[MappedValue]) -> bool:
+def _concerns(entries: EntryEvaluation, operands: Sequence[MappedValue]) -> bool:
     return entries.active is not None or any(operand.mapped for operand in operands)
 
 
-def _active(entries: Entries) -> list[Expr]:
+def _active(entries: EntryEvaluation) -> list[Expr]:
     return [] if entries.active is None else [entries.active]
 
 
 def _part(
-    entries: Entries,
+    entries: EntryEvaluation,
     old: Graph,
     flags: Sequence[bool],
     extra: Sequence[Expr],
-    finish: Callable[[Entries, Sequence[MappedValue]], list[Expr]],
+    finish: Callable[[EntryEvaluation, Sequence[MappedValue]], list[Expr]],
 ) -> Graph:
     """The vectorized graph of a loop's or branch's part; the mask of active entries is one more operand if given."""
     values = entries.parameters(old, flags)

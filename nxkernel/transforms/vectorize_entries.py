@@ -14,7 +14,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.batching_rules import Batch, batched
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 class MappedValue(NamedTuple):
@@ -34,10 +34,10 @@ class MappedValue(NamedTuple):
 #: What stands for a node: a value, or one for each of its results.
 NodeValue = MappedValue | list[MappedValue]
 #: Says what a node is for every entry, by what its operands are; None where it is as for any other node.
-Rule = Callable[["Entries", Expr, list[MappedValue]], NodeValue | None]
+Rule = Callable[["EntryEvaluation", Expr, list[MappedValue]], NodeValue | None]
 
 
-class Origins(Recorder):
+class OriginTrace(RecordingTrace):
     """A trace in which each new node gets the source line of the node of the given graph that it replaces.
 
     Attributes
@@ -82,14 +82,14 @@ class Origins(Recorder):
         return node
 
 
-class Entries:
+class EntryEvaluation:
     """Evaluates graphs for all entries at once, in the active trace.
 
     Parameters
     ----------
     size : int
         The number of entries.
-    recorder : Origins
+    recorder : OriginTrace
         The trace that is active.
     rules : mapping
         Of primitives, what to do instead of what :mod:`nxkernel.ops.machinery.batching_rules` says.
@@ -102,20 +102,20 @@ class Entries:
     def __init__(
         self,
         size: int,
-        recorder: Origins,
+        recorder: OriginTrace,
         rules: Mapping[Primitive, Rule],
         active: Expr | None = None,
         ranges: Mapping[Expr, Interval] | None = None,
     ) -> None:
         self.size, self.recorder, self.rules, self.active, self.ranges = size, recorder, rules, active, ranges or {}
 
-    def where(self, active: Expr | None) -> Entries:
+    def where(self, active: Expr | None) -> EntryEvaluation:
         """A copy that applies to active entries only."""
-        return Entries(self.size, self.recorder, self.rules, active, self.ranges)
+        return EntryEvaluation(self.size, self.recorder, self.rules, active, self.ranges)
 
-    def with_ranges(self, ranges: Mapping[Expr, Interval]) -> Entries:
+    def with_ranges(self, ranges: Mapping[Expr, Interval]) -> EntryEvaluation:
         """A copy for the inside of a loop or branch, with known bounds of its parameters."""
-        return Entries(self.size, self.recorder, self.rules, self.active, ranges)
+        return EntryEvaluation(self.size, self.recorder, self.rules, self.active, ranges)
 
     def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[MappedValue]:
         """New parameters for a graph, with the axis of entries where they are mapped."""

@@ -17,7 +17,7 @@ FUSED = "fused"
 
 
 @dataclass
-class Side:
+class InspectorSide:
     """One side of the inspector.
 
     Parameters
@@ -59,7 +59,7 @@ class Side:
         return [way for way in WAYS if there[way]]
 
 
-def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
+def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> InspectorSide:
     """A side for a compilation at one of its stages.
 
     Parameters
@@ -72,7 +72,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
 
     Returns
     -------
-    Side
+    InspectorSide
     """
     changes: Mapping[str, tuple[str, str]] = {}
     about = ""
@@ -80,7 +80,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
         if each.name == step:
             view = replace(view, nodes=each.nodes(), kernels=())
             changes, about = each.changes, each.about
-    side = Side(view, step, way, frozenset(), changes, about)
+    side = InspectorSide(view, step, way, frozenset(), changes, about)
     possible = side.ways()
     side.way = way if way in possible else possible[0]
     side.folded = readable_folded(view, side.way)

@@ -10,13 +10,13 @@ from nxkernel.definitions.observe.compilation_report import CacheInfo
 from nxkernel.definitions.observe.events import Event, is_of, stream
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import duration
-from nxkernel_lab.records.event_follower import Follower
+from nxkernel_lab.records.event_follower import EventFollower
 
 #: How many rows are kept for display.
 ROWS = 100
 
 
-class Feed:
+class EventFeed:
     """The events of one definition, sent to a widget as they happen.
 
     Parameters
@@ -34,7 +34,7 @@ class Feed:
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROWS)
         self._last = 0
         self._seen: CacheInfo | None = None
-        self._follower = Follower(self._look, shell, wanted=lambda event: _is_shown(event, definition))
+        self._follower = EventFollower(self._look, shell, wanted=lambda event: _is_shown(event, definition))
 
     @property
     def running(self) -> bool:

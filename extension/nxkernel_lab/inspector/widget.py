@@ -14,27 +14,27 @@ from IPython.core.getipython import get_ipython
 from nxkernel.compilers import registry
 from nxkernel.definitions.calls.explanations import compared
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
-from nxkernel_lab.inspector.compilation_view import FUSED, Side, side_of, steps_of
-from nxkernel_lab.inspector.event_list import Feed
+from nxkernel_lab.inspector.compilation_view import FUSED, InspectorSide, side_of, steps_of
+from nxkernel_lab.inspector.event_list import EventFeed
 from nxkernel_lab.inspector.page_data import graph, sources
 from nxkernel_lab.messaging.comm import hear
 from nxkernel_lab.messaging.limits import VIEWS
 from nxkernel_lab.messaging.page_requests import (
-    Choose,
-    Close,
-    Compare,
-    Export,
-    Fold,
+    ChooseCompilation,
+    CloseView,
+    CompareCompilation,
+    ExportPicture,
+    FoldGroups,
     GroupNodes,
-    Measure,
-    Open,
+    MeasureKernels,
+    OpenView,
     ReadCode,
     ShowStage,
     read_message,
     unharmed,
 )
 from nxkernel_lab.messaging.static_twins import Bundle, with_twins
-from nxkernel_lab.messaging.widget_replacement import Successive
+from nxkernel_lab.messaging.widget_replacement import ReplaceableWidget
 from nxkernel_lab.rendering.dot import to_dot
 from nxkernel_lab.rendering.kernel_speed import machine, whole
 from nxkernel_lab.rendering.scene import WHOLE
@@ -47,7 +47,7 @@ _NEVER = "Not compiled yet: call it once, and its graph appears here."
 _FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
 
 
-class Inspector(Successive, anywidget.AnyWidget):
+class Inspector(ReplaceableWidget, anywidget.AnyWidget):
     """The graph, the kernels, their code and the events of one definition.
 
     Parameters
@@ -91,7 +91,7 @@ class Inspector(Successive, anywidget.AnyWidget):
         #: What was measured on a call, and how it is measured on the same call again.
         self._call = (_origin(measured), again) if measured is not None and again is not None else None
         self._compiled: list[CompilationView] = []
-        self._sides: list[Side] = []
+        self._sides: list[InspectorSide] = []
         #: What a person wanted to stand together; empty for what suits each step.
         self._wanted = ""
         self._times: dict[tuple, Measurement] = {}
@@ -100,7 +100,7 @@ class Inspector(Successive, anywidget.AnyWidget):
         self._pages: dict[str, None] = {}
         super().__init__(name=definition.__name__)
         hear(self.comm, self._handle_msg)
-        self._feed = Feed(definition, self.refresh, get_ipython())
+        self._feed = EventFeed(definition, self.refresh, get_ipython())
         self.on_msg(self._receive)
         self.refresh()
         for index in [k for k, view in enumerate(self._compiled) if measured and _origin(view) == _origin(measured)]:
@@ -164,7 +164,7 @@ class Inspector(Successive, anywidget.AnyWidget):
             if self._pages:
                 self._describe()
 
-    def _graph(self, side: Side) -> dict[str, Any]:
+    def _graph(self, side: InspectorSide) -> dict[str, Any]:
         return graph(side.view, side.changes, self._times.get(_origin(side.view)), side.about)
 
     def _describe(self) -> None:
@@ -219,14 +219,14 @@ class Inspector(Successive, anywidget.AnyWidget):
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
         match message:
-            case Open(page):
+            case OpenView(page):
                 self._pages[page] = None
                 # Pages that were loaded anew have left without a word.
                 while len(self._pages) > VIEWS:
                     del self._pages[next(iter(self._pages))]
                 self._feed.start()
                 self._describe()
-            case Close(page):
+            case CloseView(page):
                 self._pages.pop(page, None)
                 if not self._pages:
                     self._feed.stop()
@@ -234,26 +234,26 @@ class Inspector(Successive, anywidget.AnyWidget):
         if not 0 <= self.chosen < len(self._compiled):
             return
         match message:
-            case Choose(_, index) if 0 <= index < len(self._compiled):
+            case ChooseCompilation(_, index) if 0 <= index < len(self._compiled):
                 self._show(index)
-            case Compare(_, index) if index < len(self._compiled):
+            case CompareCompilation(_, index) if index < len(self._compiled):
                 self._compare(index)
             case ShowStage(_, name) if name in [FUSED, *(step["name"] for step in self.steps)]:
                 self._show(self.chosen, name)
             case GroupNodes(_, way) if way in self.ways:
                 self._wanted = way
                 self._show(self.chosen, self.step)
-            case Fold(_, number, groups) if number < len(self._sides):
+            case FoldGroups(_, number, groups) if number < len(self._sides):
                 self._sides[number].folded = frozenset(groups)
                 where = "beside_geometry" if number else "geometry"
                 setattr(self, where, self._sides[number].geometry())
-            case Measure(_) if self._compiled[self.chosen].measure is not None:
+            case MeasureKernels(_) if self._compiled[self.chosen].measure is not None:
                 self._measure()
             case ReadCode(page, number, kernel, form) if number < len(self._sides):
                 text = kernel_text(self._sides[number].view, kernel, form)
                 if text is not None:
                     self.send({"kind": "text", "view": page, "kernel": kernel, "form": form, "text": text})
-            case Export(page, wanted):
+            case ExportPicture(page, wanted):
                 side = self._sides[0]
                 text = to_svg(side.view, side.folded, side.way) if wanted == "svg" else to_dot(side.view).source
                 self.send({"kind": "export", "view": page, "format": wanted, "name": side.view.function, "text": text})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from comm.base_comm import BaseComm
 
-from nxkernel_lab.messaging.page_updates import Desk, More, read_request
+from nxkernel_lab.messaging.page_updates import EventsRequest, PageHub, read_request
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -45,25 +45,25 @@ def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
         comm.handle_msg = callback
 
 
-def opened(desk: Desk, comm: Comm) -> None:
+def opened(hub: PageHub, comm: Comm) -> None:
     """Handle a comm opened by a page: send it events, and answer its requests.
 
     Parameters
     ----------
-    desk : Desk
+    hub : PageHub
     comm : Comm
     """
-    page = desk.open(comm.send)
+    page = hub.open(comm.send)
 
     def receive(message: dict[str, Any]) -> None:
         request = read_request(message.get("content", {}).get("data"))
-        if isinstance(request, More):
-            desk.more(page, request.since)
+        if isinstance(request, EventsRequest):
+            hub.more(page, request.since)
         elif request is not None:
-            desk.clear(request, comm.send)
+            hub.clear(request, comm.send)
 
     hear(comm, receive)
-    comm.on_close(lambda message: desk.close(page))
+    comm.on_close(lambda message: hub.close(page))
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
@@ -84,10 +84,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         return lambda: None
     from comm import create_comm, get_comm_manager
 
-    manager, desk = get_comm_manager(), Desk(shell)
+    manager, hub = get_comm_manager(), PageHub(shell)
 
     def target(comm: Comm, _message: dict[str, Any]) -> None:
-        opened(desk, comm)
+        opened(hub, comm)
 
     manager.register_target(TARGET, target)
     # Pages look for a comm of this target; this one was never opened by a message, and nobody is at its other end.
@@ -95,7 +95,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     manager.register_comm(sign)
 
     def remove() -> None:
-        desk.close_all()
+        hub.close_all()
         manager.unregister_target(TARGET, target)
         manager.unregister_comm(sign)
         # Pages that are told so show that nxkernel is not there any more.

@@ -13,21 +13,21 @@ from nxkernel_lab.rendering.node_groups import WAYS
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenView:
     """A view of the widget was opened on a page."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class CloseView:
     """A view was closed."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class ChooseCompilation:
     """Show another compilation."""
 
     view: str
@@ -35,7 +35,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class CompareCompilation:
     """Show a second compilation beside the first; -1 for none."""
 
     view: str
@@ -59,7 +59,7 @@ class GroupNodes:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldGroups:
     """Show these groups folded into boxes and the others open, on the left side (0) or the right one (1)."""
 
     view: str
@@ -68,7 +68,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MeasureKernels:
     """Run the program with timing of each kernel."""
 
     view: str
@@ -85,14 +85,25 @@ class ReadCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class ExportPicture:
     """Send the picture as ``"svg"`` or ``"dot"``."""
 
     view: str
     format: str
 
 
-Message = Open | Close | Choose | Compare | ShowStage | GroupNodes | Fold | Measure | ReadCode | Export
+Message = (
+    OpenView
+    | CloseView
+    | ChooseCompilation
+    | CompareCompilation
+    | ShowStage
+    | GroupNodes
+    | FoldGroups
+    | MeasureKernels
+    | ReadCode
+    | ExportPicture
+)
 
 
 def read_message(content: object) -> Message | None:
@@ -111,20 +122,20 @@ def read_message(content: object) -> Message | None:
     Examples
     --------
     >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": ["kernel 1"]})
-    Fold(view='v1', side=0, groups=('kernel 1',))
+    FoldGroups(view='v1', side=0, groups=('kernel 1',))
     >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": "all"})
     """
     match content:
         case {"view": str(view)} if len(view) > LONGEST:
             return None
         case {"kind": "open", "view": str(view)}:
-            return Open(view)
+            return OpenView(view)
         case {"kind": "close", "view": str(view)}:
-            return Close(view)
+            return CloseView(view)
         case {"kind": "choose", "view": str(view), "index": int(index)}:
-            return Choose(view, index)
+            return ChooseCompilation(view, index)
         case {"kind": "compare", "view": str(view), "index": int(index)}:
-            return Compare(view, index)
+            return CompareCompilation(view, index)
         case {"kind": "step", "view": str(view), "name": str(name)}:
             return ShowStage(view, name)
         case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
@@ -132,13 +143,13 @@ def read_message(content: object) -> Message | None:
         case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if len(
             groups
         ) <= MOST and all(type(each) is str and len(each) <= LONGEST for each in groups):
-            return Fold(view, int(side), tuple(groups))
+            return FoldGroups(view, int(side), tuple(groups))
         case {"kind": "measure", "view": str(view)}:
-            return Measure(view)
+            return MeasureKernels(view)
         case {"kind": "read", "view": str(view), "side": 0 | 1 as side, "kernel": int(kernel), "form": str(form)}:
             return ReadCode(view, int(side), kernel, form)
         case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
-            return Export(view, wanted)
+            return ExportPicture(view, wanted)
     return None
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from nxkernel.definitions.observe.events import NO_CELL, stream
 from nxkernel_lab.messaging.limits import LONGEST
 from nxkernel_lab.records import cache_clearing
-from nxkernel_lab.records.cache_clearing import Forget, Undo
-from nxkernel_lab.records.event_follower import Follower, Pace
+from nxkernel_lab.records.cache_clearing import ClearRequest, UndoRequest
+from nxkernel_lab.records.event_follower import EventFollower, PaceLimit
 from nxkernel_lab.records.view_data import snapshot
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ UNANSWERED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class More:
+class EventsRequest:
     """Request for events newer than `since`."""
 
     since: int
     view: str = ""
 
 
-def read_request(content: object) -> More | Forget | Undo | None:
+def read_request(content: object) -> EventsRequest | ClearRequest | UndoRequest | None:
     """Parse a request from a page.
 
     Parameters
@@ -39,19 +39,19 @@ def read_request(content: object) -> More | Forget | Undo | None:
 
     Returns
     -------
-    More or Forget or Undo or None
+    EventsRequest or ClearRequest or UndoRequest or None
         None for what is not understood.
 
     Examples
     --------
     >>> read_request({"kind": "more", "since": 12})
-    More(since=12, view='')
+    EventsRequest(since=12, view='')
     >>> read_request({"kind": "more", "since": -1})
     """
     match content:
         case {"kind": "more", "since": int(since), **rest} if type(since) is int and since >= 0:
             view = rest.get("view", "")
-            return More(since, view) if type(view) is str and len(view) <= LONGEST else None
+            return EventsRequest(since, view) if type(view) is str and len(view) <= LONGEST else None
     return cache_clearing.read_request(content)
 
 
@@ -86,8 +86,8 @@ class Page:
     ) -> None:
         self._send, self._since, self._snapshot = send, min(since, stream.kept), snapshot
         self._unanswered, self._stale = 0, True
-        self._pace = Pace(clock=clock)
-        self._follower = Follower(self._look, shell, self._pace)
+        self._pace = PaceLimit(clock=clock)
+        self._follower = EventFollower(self._look, shell, self._pace)
         self._follower.start()
         self._follower.tell()
 
@@ -126,7 +126,7 @@ class Page:
             self._follower.stop()
 
 
-class Desk:
+class PageHub:
     """The connected pages, and the requests that they may send.
 
     Parameters
@@ -169,7 +169,7 @@ class Desk:
         for page in self._pages:
             self.close(page)
 
-    def clear(self, request: Forget | Undo, send: Callable[[dict[str, Any]], None]) -> None:
+    def clear(self, request: ClearRequest | UndoRequest, send: Callable[[dict[str, Any]], None]) -> None:
         """Carry out a clear or undo request, report the outcome, and refresh all pages."""
         send({"kind": "done", **cache_clearing.clearing.perform(request)})
         for page in self._pages:

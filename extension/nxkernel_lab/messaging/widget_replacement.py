@@ -14,10 +14,10 @@ from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel_lab.messaging.comm import hear
 
 #: By the id of a cell, the widgets that it made and that were not closed yet.
-_made: dict[str, list[weakref.ref[Successive]]] = {}
+_made: dict[str, list[weakref.ref[ReplaceableWidget]]] = {}
 
 
-class Successive(DOMWidget):
+class ReplaceableWidget(DOMWidget):
     """A widget that is closed when its cell is run again and makes another; displaying it again revives it."""
 
     def set_state(self, sync_data: dict[str, Any]) -> None:

@@ -10,18 +10,18 @@ from typing import Any
 from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.definitions.calls import graph_cache
-from nxkernel_lab.records.event_follower import Pace
+from nxkernel_lab.records.event_follower import PaceLimit
 
 #: A look at the disk takes this many seconds at the most, twice as many after one that did not see all files; the next
 #: one waits this many, and as many times as it took.
 LOOK, PAUSE, REST = 0.05, 1.0, 100
 
 
-class _Disk:
+class _DiskStatistics:
     """The latest statistics of the disk cache, whose scan takes long if there are many files."""
 
     def __init__(self) -> None:
-        self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), Pace(PAUSE, REST), LOOK
+        self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), PaceLimit(PAUSE, REST), LOOK
 
     def look(self) -> disk_cache.Kept:
         """The statistics of the last complete scan, or until there is one of the longest partial scan."""
@@ -37,7 +37,7 @@ class _Disk:
         self.__init__()
 
 
-_disk = _Disk()
+_disk = _DiskStatistics()
 
 
 def look_again() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAUSE, REST = 0.25, 60
 
 
-class Pace:
+class PaceLimit:
     """Limits the share of time that a repeated task takes.
 
     Parameters
@@ -58,7 +58,7 @@ class Pace:
         self._ended = float("-inf")
 
 
-class Follower:
+class EventFollower:
     """Calls a function when there are new events.
 
     That is during a cell, with pauses, and at its end, when the counts of calls are known too: a call that is answered
@@ -71,7 +71,7 @@ class Follower:
         with an error of its own, too, which is logged, so that no cell fails for it.
     shell : InteractiveShell, optional
         Whose cells' ends are waited for.
-    pace : Pace, optional
+    pace : PaceLimit, optional
         How often it looks during a cell.
     wanted : callable, optional
         Tells of an event whether it is worth a look.
@@ -81,11 +81,11 @@ class Follower:
         self,
         look: Callable[[], None],
         shell: InteractiveShell | None = None,
-        pace: Pace | None = None,
+        pace: PaceLimit | None = None,
         wanted: Callable[[Event], bool] = lambda event: event.kind != "kernel",
     ) -> None:
         self._look, self._shell, self._wanted = WeakMethod(look), shell, wanted
-        self._pace = Pace() if pace is None else pace
+        self._pace = PaceLimit() if pace is None else pace
         self._stop: Callable[[], None] | None = None
         #: Held during a look: pages are heard in threads of their own where kernels have subshells.
         self.lock = fork_safety.lock()

@@ -87,7 +87,7 @@ class Placement:
     height: float
 
 
-class _Near(NamedTuple):
+class _Neighbour(NamedTuple):
     """A neighbour: its offset if the wire is straight, and the weight of straightening it."""
 
     item: int
@@ -104,8 +104,8 @@ class _LayoutLayers:
     rank: list[int]
     rows: list[list[int]]
     pieces: list[tuple[int, int, Link, int]] = field(default_factory=list)
-    above: list[list[_Near]] = field(default_factory=list)
-    below: list[list[_Near]] = field(default_factory=list)
+    above: list[list[_Neighbour]] = field(default_factory=list)
+    below: list[list[_Neighbour]] = field(default_factory=list)
 
     def add(self, rank: int) -> int:
         """Add a waypoint to a layer."""
@@ -170,7 +170,7 @@ def place(
     return Placement(x, y, wires, width, tops[-1] - BELOW)
 
 
-class _Shelves:
+class _LayerPacking:
     """Assigns boxes to layers of limited width."""
 
     def __init__(self, sizes: Sequence[tuple[float, float]]) -> None:
@@ -201,7 +201,7 @@ class _Shelves:
 
 
 def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: set[int], last: set[int]) -> list[int]:
-    count, shelves = len(sizes), _Shelves(sizes)
+    count, shelves = len(sizes), _LayerPacking(sizes)
     heads: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for link in links:
@@ -265,8 +265,8 @@ def _with_waypoints(widths: list[float], rank: list[int], links: Sequence[Link])
             enter = link.enter - widths[end] / 2 if end < len(widths) else 0.0
             passing = (start >= len(widths)) + (end >= len(widths))
             weight = (CLOSE, 1.0, STRAIGHT)[passing]
-            layers.below[start].append(_Near(end, enter - leave, weight))
-            layers.above[end].append(_Near(start, leave - enter, weight))
+            layers.below[start].append(_Neighbour(end, enter - leave, weight))
+            layers.above[end].append(_Neighbour(start, leave - enter, weight))
     return layers
 
 
@@ -278,7 +278,7 @@ def _order(layers: _LayoutLayers, sweeps: int) -> None:
         for index, item in enumerate(row):
             position[item] = index - len(row) / 2
 
-    def sort(row: list[int], neighbours: list[list[_Near]]) -> None:
+    def sort(row: list[int], neighbours: list[list[_Neighbour]]) -> None:
         wish = {}
         for item in row:
             near = neighbours[item]
@@ -327,7 +327,7 @@ def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
                 centres[row[index]] = total / weight + offsets[index]
                 index += 1
 
-    def follow(row: list[int], neighbours: list[list[_Near]]) -> None:
+    def follow(row: list[int], neighbours: list[list[_Neighbour]]) -> None:
         # The nearest place between the middle neighbours, not their mean: means drift sideways down a long chain.
         wishes, weights = [], []
         for item in row:

@@ -91,7 +91,7 @@ class Drawing:
 
 
 @dataclass
-class _Room:
+class _Frame:
     """A frame, or the whole picture: its boxes, and the edges that enter, leave and cross it.
 
     Parameters
@@ -144,7 +144,7 @@ def arrange(
     -------
     Drawing
     """
-    rooms = {"": _Room(""), **{name: _Room(name) for name in titles}}
+    rooms = {"": _Frame(""), **{name: _Frame(name) for name in titles}}
     for name in titles:
         rooms[around.get(name, "")].children.append(name)
     size = {box.id: (box.width, box.height) for box in boxes}
@@ -159,7 +159,7 @@ def arrange(
 
     drawing = Drawing({}, {}, [], whole.placed.width, whole.placed.height)
     _locate(whole, rooms, size, drawing, 0.0, 0.0)
-    pen = _Pen(rooms, drawing)
+    pen = _EdgeDrawing(rooms, drawing)
     pen.leaving(whole)
     pen.entering(whole)
     return drawing
@@ -170,7 +170,7 @@ def _sweeps(boxes: int) -> int:
 
 
 def _connect(
-    rooms: dict[str, _Room], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
+    rooms: dict[str, _Frame], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
 ) -> None:
     """Split each edge into segments: in the common frame of both ends, and in the frames that it leaves and enters."""
     chains: dict[str, list[str]] = {"": []}
@@ -198,7 +198,7 @@ def _connect(
 
 
 def _furnish(
-    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], title: float, sweeps: int
+    room: _Frame, rooms: dict[str, _Frame], size: dict[str, tuple[float, float]], title: float, sweeps: int
 ) -> None:
     """Lay out the contents of a frame; the frames in it are laid out already."""
     index = {name: number for number, name in enumerate(room.children)}
@@ -231,7 +231,7 @@ def _furnish(
 
 
 def _locate(
-    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], drawing: Drawing, x: float, y: float
+    room: _Frame, rooms: dict[str, _Frame], size: dict[str, tuple[float, float]], drawing: Drawing, x: float, y: float
 ) -> None:
     """Compute the absolute positions of everything in a frame, from that of its inside."""
     for number, name in enumerate(room.children):
@@ -243,29 +243,29 @@ def _locate(
             drawing.boxes[name] = area
 
 
-class _Pen:
+class _EdgeDrawing:
     """Draws edges as segments in the order in which they continue each other."""
 
-    def __init__(self, rooms: dict[str, _Room], drawing: Drawing) -> None:
+    def __init__(self, rooms: dict[str, _Frame], drawing: Drawing) -> None:
         self.rooms, self.drawing = rooms, drawing
         self.left_by: dict[str, int] = {}
         self.entered_by: dict[tuple[str, str], int] = {}
 
-    def leaving(self, room: _Room) -> None:
+    def leaving(self, room: _Frame) -> None:
         """Draw the segments that begin in a frame, up to its border."""
         for name in room.children:
             if name in self.rooms:
                 self.leaving(self.rooms[name])
         self._draw(room, from_border=False)
 
-    def entering(self, room: _Room) -> None:
+    def entering(self, room: _Frame) -> None:
         """Draw the segments from the border of a frame inwards."""
         self._draw(room, from_border=True)
         for name in room.children:
             if name in self.rooms:
                 self.entering(self.rooms[name])
 
-    def _draw(self, room: _Room, from_border: bool) -> None:
+    def _draw(self, room: _Frame, from_border: bool) -> None:
         area = self.drawing.frames.get(room.name)
         dx, dy = (area.x + room.left, area.y + room.top) if area else (0.0, 0.0)
         ends = {port: value for value, port in room.exits.items()}

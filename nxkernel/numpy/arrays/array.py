@@ -17,7 +17,7 @@ from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.numpy.arrays import casting, memory_order, subscripts
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
@@ -176,7 +176,7 @@ class Array(ArrayValue):
 
     Parameters
     ----------
-    root : Root
+    root : ArrayStorage
         Where its elements are.
     steps : tuple of ViewStep
         What it shows of them.
@@ -186,7 +186,7 @@ class Array(ArrayValue):
 
     __slots__ = ("_shape", "root", "steps", "type", "writeable")
 
-    def __init__(self, root: Root, steps: tuple[ViewStep, ...] = (), writeable: bool = True) -> None:
+    def __init__(self, root: ArrayStorage, steps: tuple[ViewStep, ...] = (), writeable: bool = True) -> None:
         self.root, self.steps = root, steps
         self._shape = steps[-1].shape if steps else root.shape
         self.type = root.type
@@ -259,7 +259,7 @@ class Array(ArrayValue):
         """A new array with the elements of a value, in C order or with the strides given."""
         if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
-        return cls(Root(tracing.strengthen(value), name, strides))
+        return cls(ArrayStorage(tracing.strengthen(value), name, strides))
 
     def __nx_operand__(self) -> Operand:
         return self._shown(self.root.read())
@@ -388,7 +388,7 @@ class Array(ArrayValue):
         """The imaginary parts, a view; zeros that are read-only where numbers are real."""
         if self.type.is_complex:
             return self.through(ComplexPart(self.shape, True))
-        return Array(Root(filled(0, self.type, self.shape)), writeable=False)
+        return Array(ArrayStorage(filled(0, self.type, self.shape)), writeable=False)
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -13,8 +13,8 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, memory_order
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.subscripts import Stretch
-from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
+from nxkernel.numpy.arrays.subscripts import AxisRange
+from nxkernel.numpy.arrays.views import AxisSlice, Index, Reshape, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
 from nxkernel.shapes import unnamed
@@ -22,7 +22,7 @@ from nxkernel.types import s64
 
 
 @dataclass(frozen=True, eq=False)
-class InARow(ViewStep):
+class CompactedView(ViewStep):
     """The view that moves the elements where a mask holds to the front of an axis; the values behind them are
     arbitrary.
 
@@ -75,7 +75,7 @@ def _places(mask: Operand) -> Operand:
     places = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
     numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
     longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
-    return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
+    return Index((size + 1,), (AxisSlice(0, size),), (0,)).read(longer)
 
 
 def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
@@ -92,8 +92,8 @@ def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
     mask = reshaped(mask, (math.prod(own),))
     flat = (*shape[:axis], *mask.shape, *shape[axis + len(own) :])
     base = base if flat == shape else base.through(Reshape(shape, flat))
-    stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
-    return DynamicSlice(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
+    stretches = tuple([AxisRange(0, _count(mask)) if k == axis else None for k in range(len(flat))])
+    return DynamicSlice(base.through(CompactedView(flat, axis, mask, _places(mask))), stretches)
 
 
 def _count(mask: Operand) -> Operand:

@@ -13,15 +13,15 @@ from nxkernel import primitives as p
 from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
-from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, operand, spread
 from nxkernel.types import s64
 
-Stretches = tuple[Stretch | None, ...]
+Stretches = tuple[AxisRange | None, ...]
 #: What the parts along an axis become: where they begin and how long they are, and the size of the whole axis.
-Target = tuple[Stretch, int]
+Target = tuple[AxisRange, int]
 
 
 def plus(a: Any, b: Any, minus: bool = False) -> Any:
@@ -50,16 +50,16 @@ def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
     rank : int
         How many axes.
     """
-    along: list[list[tuple[Stretch | None, int]]] = [[] for _ in range(rank)]
+    along: list[list[tuple[AxisRange | None, int]]] = [[] for _ in range(rank)]
     for base, stretches in map(parts_of, values):
         for axis, found in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
             along[axis].append(found)
     return [_target(found) if any(stretch for stretch, _ in found) else None for found in along]
 
 
-def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
+def _target(found: Sequence[tuple[AxisRange | None, int]]) -> Target:
     first = next((stretch, size) for stretch, size in found if stretch)
-    several = [(stretch or Stretch(0, size), size) for stretch, size in found if stretch or size != 1]
+    several = [(stretch or AxisRange(0, size), size) for stretch, size in found if stretch or size != 1]
     others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
     if not others or _is_several(first[0].length):
         return first
@@ -72,7 +72,7 @@ def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
     most = max(size for _, size in several)
     if not isinstance(length, int):
         integer_bounds.assume(length, 0, most)
-    return Stretch(0, length), most
+    return AxisRange(0, length), most
 
 
 def stretches_of(targets: Sequence[Target | None]) -> Stretches:
@@ -80,8 +80,8 @@ def stretches_of(targets: Sequence[Target | None]) -> Stretches:
     return tuple([None if target is None or _is_whole(*target) else target[0] for target in targets])
 
 
-def _is_whole(stretch: Stretch, size: int) -> bool:
-    return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == Stretch(0, size)
+def _is_whole(stretch: AxisRange, size: int) -> bool:
+    return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == AxisRange(0, size)
 
 
 def _is_one(length: Any) -> bool:
@@ -107,7 +107,7 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
         size, own = data.shape[axis], stretches[axis]
         if target is None or (own is None and size == 1):
             continue
-        own = own or Stretch(0, size)
+        own = own or AxisRange(0, size)
         wanted, length = target
         if _is_one(own.length) and not _is_one(wanted.length):
             data = _taken(data, axis, own.offset, 1)
@@ -136,7 +136,7 @@ def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
 
 def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:
     """`count` elements along an axis, from `first` on."""
-    along = [Along(first, count) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
+    along = [AxisSlice(first, count) if k == axis else AxisSlice(0, n) for k, n in enumerate(data.shape)]
     return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
 
 

@@ -27,7 +27,7 @@ from nxkernel.numpy.arrays.dynamic_broadcasting import (
     stretches_of,
     targets_of,
 )
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis, unnamed
@@ -43,7 +43,7 @@ class DynamicSlice(ArrayValue):
     ----------
     base : Array
         With the whole of these axes.
-    stretches : tuple of (Stretch or None)
+    stretches : tuple of (AxisRange or None)
         For each axis which part of it, None for an axis of known size.
     """
 
@@ -136,12 +136,12 @@ class DynamicSlice(ArrayValue):
             self._where(key).assign(settled(value))
             return
         inner, taken = self._translated(key)
-        if not any(isinstance(each, Stretch) for each in taken):
+        if not any(isinstance(each, AxisRange) for each in taken):
             self.base[inner] = value
         elif any(map(_rank, inner)):
             # What is read at indices is a copy: the array itself is assigned into, of which parts are slices.
             pairs = [pair for pair in zip(inner, taken, strict=True) if pair[0] is not None]
-            turned = [entry if isinstance(each, Stretch) else builtins.slice(None) for entry, each in pairs]
+            turned = [entry if isinstance(each, AxisRange) else builtins.slice(None) for entry, each in pairs]
             self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
         else:
             assign_part(self[key], value)
@@ -193,7 +193,7 @@ def _rank(entry: Any) -> int:
     return as_value(entry).ndim if is_array(entry) else 0
 
 
-def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
+def _of_result(taken: list[Any], rank: int) -> list[AxisRange | None]:
     """For each axis of the result of an index, the part of it that counts; arrays in the key have `rank` axes.
 
     Theirs stand where the first index was, or in front where something else is between two of them.
@@ -206,12 +206,12 @@ def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
 
 def _entry(entry: Any, taken: Any) -> Any:
     """A key's entry, for a key into axes of which parts are taken."""
-    if isinstance(taken, Stretch):
+    if isinstance(taken, AxisRange):
         return builtins.slice(number(taken.offset), number(plus(taken.offset, taken.length)))
     return entry
 
 
-def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:
+def _within(entry: builtins.slice, stretch: AxisRange, size: int) -> tuple[bool, AxisRange]:
     """A slice of a part: whether it is reversed, and the part of the axis that remains, in its new direction."""
     step = 1 if entry.step is None else subscripts.known_number(entry.step)
     if step not in (1, -1) or (step == -1 and (entry.start, entry.stop) != (None, None)):
@@ -220,13 +220,13 @@ def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, S
         )
     if step == -1:
         end = plus(stretch.offset, stretch.length)
-        return True, Stretch(plus(size, end, minus=True), stretch.length)
+        return True, AxisRange(plus(size, end, minus=True), stretch.length)
     low = _end(entry.start, stretch.length, 0)
     high = _end(entry.stop, stretch.length, stretch.length)
     length = plus(high, low, minus=True)
     if integer_bounds.interval(length)[0] is None or integer_bounds.interval(length)[0] < 0:
         length = apply(p.maximum, as_number(length), as_number(0))
-    return False, Stretch(plus(stretch.offset, low), length)
+    return False, AxisRange(plus(stretch.offset, low), length)
 
 
 def _end(end: Any, length: Any, otherwise: Any) -> Any:
@@ -246,7 +246,7 @@ def _end(end: Any, length: Any, otherwise: Any) -> Any:
     return apply(p.minimum, end, length)
 
 
-def _place_within(entry: Any, stretch: Stretch) -> Any:
+def _place_within(entry: Any, stretch: AxisRange) -> Any:
     """An index into a part as an index into the whole axis."""
     known = subscripts.known_number(entry) if not is_array(entry) else None
     if known is not None:
@@ -291,7 +291,7 @@ def settled(value: Any) -> Any:
     begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
     if all(begins):
         return value
-    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
+    stretches = tuple([stretch and AxisRange(0, stretch.length) for stretch in value.stretches])
     targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
     return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
 
@@ -353,7 +353,7 @@ def reduced(
     looked_at = tuple([stretch if axis in axes else None for axis, stretch in enumerate(part.stretches)])
     inside = mask(looked_at, data.shape) if any(looked_at) else None
     found = wrap(function(data, axes, keep_axes, inside, *more))
-    rest: list[Stretch | None] = []
+    rest: list[AxisRange | None] = []
     for axis, stretch in enumerate(part.stretches):
         if axis not in axes:
             rest.append(stretch)
@@ -390,11 +390,11 @@ def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
     at = [sides[k][1][inner[k]] for k in (0, 1)]
     data = [operand(base) for base, _ in sides]
     if any(at):
-        size, target = data[0].shape[inner[0]], at[0] or Stretch(0, data[0].shape[inner[0]])
-        own = at[1] or Stretch(0, data[1].shape[inner[1]])
+        size, target = data[0].shape[inner[0]], at[0] or AxisRange(0, data[0].shape[inner[0]])
+        own = at[1] or AxisRange(0, data[1].shape[inner[1]])
         if data[1].shape[inner[1]] != size or not integer_bounds.same(own.offset, target.offset):
             data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
-        known = target if at[0] else Stretch(target.offset, own.length)
+        known = target if at[0] else AxisRange(target.offset, own.length)
         data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
     found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
     rest = [
@@ -406,7 +406,7 @@ def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
     return DynamicSlice(found, tuple(rest)) if any(rest) else found
 
 
-def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
+def _zeroed(data: Operand, axis: int, stretch: AxisRange) -> Operand:
     stretches = tuple([stretch if k == axis else None for k in range(len(data.shape))])
     return apply(p.select, mask(stretches, data.shape), data, filled(0, data.type, data.shape))
 

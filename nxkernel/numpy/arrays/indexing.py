@@ -13,9 +13,9 @@ from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, 
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, in_a_row
-from nxkernel.numpy.arrays.masked_elements import Selected, whole_mask
-from nxkernel.numpy.arrays.subscripts import Parsed, Stretch
-from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
+from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
+from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand
 from nxkernel.shapes import text
@@ -67,7 +67,7 @@ def _shown(array: Array, key: Any) -> Any:
     return array.view_all() if view is array else view
 
 
-def _picked(view: Array, parsed: Parsed) -> ArrayValue:
+def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
     """The elements at index arrays, as a new array."""
     found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
     if not found.shape:
@@ -99,10 +99,10 @@ def put(array: Array, key: Any, value: Any) -> None:
     view.assign(value)
 
 
-def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
+def _dynamic(view: Array, parsed: ParsedKey) -> DynamicSlice | MaskedElements:
     """The result of a key with traced bounds or a mask."""
     if parsed.mask is not None:
-        return Selected(view, parsed.mask, parsed.mask_axis)
+        return MaskedElements(view, parsed.mask, parsed.mask_axis)
     if parsed.picks:
         raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
     if parsed.spreads:
@@ -110,23 +110,23 @@ def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
     return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
 
 
-def _assign(target: DynamicSlice | Selected, value: Any) -> None:
+def _assign(target: DynamicSlice | MaskedElements, value: Any) -> None:
     if isinstance(target, DynamicSlice):
         assign_part(target, value)
     else:
         target.assign(value)
 
 
-def _picked_by_parts(view: Array, parsed: Parsed) -> DynamicSlice:
+def _picked_by_parts(view: Array, parsed: ParsedKey) -> DynamicSlice:
     """The elements at index arrays of traced length: a part as long as the indices."""
     picks, stretches, rank = _aligned_picks(view, parsed)
     found = fancy_indexing.read(operand(view), picks, parsed.front)
     position = 0 if parsed.front else min(picks)
-    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
+    rest: list[AxisRange | None] = [None] * (len(found.shape) - rank)
     return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
 
 
-def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
+def _aligned_picks(view: Array, parsed: ParsedKey) -> tuple[dict[int, Operand], list[AxisRange | None], int]:
     values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
     rank = max(value.ndim for value in values.values())
     targets = targets_of(list(values.values()), rank)
@@ -139,7 +139,7 @@ def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], lis
     return picks, list(stretches_of(targets)), rank
 
 
-def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
+def _put_by_parts(view: Array, parsed: ParsedKey, value: Any) -> None:
     """Assign to elements at index arrays of traced length; unused indices point to an extra element that is cut off
     again.
     """
@@ -169,5 +169,5 @@ def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
     longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
     places = dict(zip(picks, indices, strict=True))
     longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
-    along = tuple([Along(0, size) for size in whole.shape])
+    along = tuple([AxisSlice(0, size) for size in whole.shape])
     view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))

@@ -1,7 +1,7 @@
 """Elements selected by a mask, ``x[mask]``: their number is traced, so all elements are kept beside the mask.
 
-As in NumPy they are a copy: what is read is :meth:`Selected.copied`, all elements of that moment. Only an assignment,
-``x[mask] = ...``, goes by a :class:`Selected` of the array itself.
+As in NumPy they are a copy: what is read is :meth:`MaskedElements.copied`, all elements of that moment. Only an
+assignment, ``x[mask] = ...``, goes by a :class:`MaskedElements` of the array itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nxkernel.types import Type, bool_, s64
 Shape = tuple[int, ...]
 
 
-class Selected(ArrayValue):
+class MaskedElements(ArrayValue):
     """The elements of an array that a mask selects.
 
     Parameters
@@ -89,14 +89,14 @@ class Selected(ArrayValue):
         return self if self.ndim == 1 else self.compact().reshape(-1)
 
     @property
-    def real(self) -> Selected:
+    def real(self) -> MaskedElements:
         """The real parts."""
-        return Selected(self.base.real, self.mask, self.axis)
+        return MaskedElements(self.base.real, self.mask, self.axis)
 
     @property
-    def imag(self) -> Selected:
+    def imag(self) -> MaskedElements:
         """The imaginary parts."""
-        return Selected(self.base.imag, self.mask, self.axis)
+        return MaskedElements(self.base.imag, self.mask, self.axis)
 
     @property
     def whole_mask(self) -> Operand:
@@ -117,16 +117,16 @@ class Selected(ArrayValue):
     def __getitem__(self, key: Any) -> Any:
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             return self
-        if isinstance(key, Selected) and key.type is bool_ and self._alike(key) and not self.axis:
+        if isinstance(key, MaskedElements) and key.type is bool_ and self._alike(key) and not self.axis:
             # It may pick elements of the rows that are there.
             picked = operand(key.base)
             rows = reshaped(self.mask, (*self.mask.shape, *(1,) * (len(picked.shape) - len(self.mask.shape))))
-            return Selected(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
+            return MaskedElements(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
         return self.compact()[key]
 
-    def copied(self) -> Selected:
+    def copied(self) -> MaskedElements:
         """The selection from a copy of the elements as they are now."""
-        return Selected(Array.of(operand(self.base)), self.mask, self.axis)
+        return MaskedElements(Array.of(operand(self.base)), self.mask, self.axis)
 
     def compact(self) -> Any:
         """The selected elements one after the other: a part of traced length."""
@@ -154,9 +154,9 @@ class Selected(ArrayValue):
 
     def _with(self, value: Any) -> Array:
         whole = operand(self.base)
-        if isinstance(value, Selected) and self._alike(value):
+        if isinstance(value, MaskedElements) and self._alike(value):
             value = value.base
-        elif isinstance(value, Selected | dynamic_slices.DynamicSlice):
+        elif isinstance(value, MaskedElements | dynamic_slices.DynamicSlice):
             value = self._in_place(dynamic_slices.settled(value))
         elif not is_number(value):
             value = self._in_place(as_value(value))
@@ -187,14 +187,14 @@ class Selected(ArrayValue):
 
     def _goes_with(self, value: ArrayValue) -> bool:
         """Whether a value can be broadcast to the whole array: it has one element for each, or one for all selected."""
-        if isinstance(value, Selected):
+        if isinstance(value, MaskedElements):
             return self._alike(value)
         after = self.base.ndim - self.axis - len(self.mask.shape)
         if isinstance(value, dynamic_slices.DynamicSlice) or value.ndim > self.ndim:
             return False
         return value.ndim <= after or value.shape[-after - 1] == 1
 
-    def _alike(self, other: Selected) -> bool:
+    def _alike(self, other: MaskedElements) -> bool:
         """Whether the other value is selected by the same mask."""
         return (
             self.mask.shape == other.mask.shape
@@ -202,7 +202,7 @@ class Selected(ArrayValue):
             and integer_bounds.same(self.mask, other.mask)
         )
 
-    def _check(self, other: Selected) -> None:
+    def _check(self, other: MaskedElements) -> None:
         if not self._alike(other):
             raise NxTypeError(
                 message(
@@ -216,7 +216,7 @@ class Selected(ArrayValue):
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """Apply an element-wise function to values selected by one mask and numbers; all elements are computed."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
-    first = next(value for value in values if isinstance(value, Selected))
+    first = next(value for value in values if isinstance(value, MaskedElements))
     found = first.by_element(function, values)
     if found is not None:
         return found
@@ -224,7 +224,7 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         return dynamic_slices.elementwise(function, list(map(dynamic_slices.in_a_row, values)))
     whole = []
     for value in values:
-        if isinstance(value, Selected):
+        if isinstance(value, MaskedElements):
             first._check(value)
             whole.append(value.base)
         elif is_number(value) or value.ndim == 0:
@@ -233,11 +233,11 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
             whole.append(first._in_place(value))
     found = function(*whole)
     if isinstance(found, tuple):
-        return tuple([Selected(value, first.mask, first.axis) for value in found])
-    return Selected(found, first.mask, first.axis)
+        return tuple([MaskedElements(value, first.mask, first.axis) for value in found])
+    return MaskedElements(found, first.mask, first.axis)
 
 
-def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> ArrayValue:
+def reduced(function: Callable[..., Operand], value: MaskedElements, axis: int | None, keep_axes: bool) -> ArrayValue:
     """Reduce selected elements, over all axes or the axis that the mask covers."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
     if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
@@ -248,14 +248,14 @@ def reduced(function: Callable[..., Operand], value: Selected, axis: int | None,
 
 def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """Apply an element-wise function to any values: arrays, scalars, parts of traced length, masked elements."""
-    if any(isinstance(value, Selected) for value in inputs):
+    if any(isinstance(value, MaskedElements) for value in inputs):
         return elementwise(function, inputs)
     if dynamic_slices.any_part(inputs):
         return dynamic_slices.elementwise(function, inputs)
     return function(*inputs)
 
 
-def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
+def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> MaskedElements:
     """The elements that a mask, itself perhaps of traced length, selects from a part.
 
     Parameters
@@ -272,7 +272,7 @@ def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
     shape = part.base.shape[:rank]
     targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
     here = operand(aligned(mask, targets))
-    return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
+    return MaskedElements(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
 
 
 def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
@@ -327,7 +327,7 @@ def _refusing(name: str) -> property:
     return property(refuse)
 
 
-for _class in (dynamic_slices.DynamicSlice, Selected):
+for _class in (dynamic_slices.DynamicSlice, MaskedElements):
     for _name in (
         "contiguous",
         "diagonal_of",

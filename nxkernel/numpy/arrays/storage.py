@@ -14,7 +14,7 @@ from nxkernel.shapes import text
 _NONE: frozenset[Any] = frozenset()
 
 
-class Root:
+class ArrayStorage:
     """The storage of an array: a mutable cell of the active trace, or a tensor outside of a trace.
 
     Parameters
@@ -31,7 +31,7 @@ class Root:
     def __init__(self, value: Operand, name: str = "", strides: tuple[int, ...] | None = None) -> None:
         self.strides = strides
         #: The caller's places from whose order of elements that of this one follows.
-        self.follows: frozenset[Root] = _NONE
+        self.follows: frozenset[ArrayStorage] = _NONE
         #: Whether only the running program knows in which order its elements are.
         self.unordered = False
         self.shape, self.type = value.shape, value.type
@@ -90,7 +90,7 @@ class Root:
             )
 
 
-def before_compared(one: Root, other: Root) -> None:
+def before_compared(one: ArrayStorage, other: ArrayStorage) -> None:
     """Raise an error if only the running program knows whether two storages are the same."""
     for root, beside in ((one, other), (other, one)):
         if root is not beside and root.aliases is not None:

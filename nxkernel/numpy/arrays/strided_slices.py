@@ -16,8 +16,8 @@ from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import number_or_first, numbered, parts_of
 from nxkernel.numpy.arrays.dynamic_slices import settled
-from nxkernel.numpy.arrays.masked_elements import Selected
-from nxkernel.numpy.arrays.subscripts import Parsed, Stretch, StridedAxis, as_number
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
+from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey, StridedAxis, as_number
 from nxkernel.numpy.arrays.views import Index, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
@@ -28,7 +28,7 @@ from nxkernel.types import bool_, s64
 
 
 @dataclass(frozen=True, eq=False)
-class PastRead:
+class EarlierRead:
     """Elements of an array as it was at an earlier moment, when something was computed from them.
 
     Parameters
@@ -45,7 +45,7 @@ class PastRead:
     spread: StridedAxis
     before: Operand
 
-    def at(self, count: Operand, now: Sequence[PastRead]) -> ArrayValue:
+    def at(self, count: Operand, now: Sequence[EarlierRead]) -> ArrayValue:
         """The element at position `count`, or all elements with that position along the axis."""
         whole = self.view.root.read() if self in now else self.before
         place = self.spread.place(count, self.view.shape[self.axis])
@@ -62,15 +62,15 @@ class ElementRule:
     ----------
     at : callable
         Gives the element with a number; takes the reads that look at what is in memory by then, too.
-    reads : tuple of PastRead
+    reads : tuple of EarlierRead
     """
 
-    at: Callable[[Operand, Sequence[PastRead]], Any]
-    reads: tuple[PastRead, ...] = ()
+    at: Callable[[Operand, Sequence[EarlierRead]], Any]
+    reads: tuple[EarlierRead, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class InOrder(ViewStep):
+class StridedView(ViewStep):
     """The view of a strided slice whose elements are moved to the front of an axis; the values behind are arbitrary.
 
     Parameters
@@ -112,7 +112,7 @@ class InOrder(ViewStep):
         return apply(p.select, mask, fancy_indexing.read(part, {self.axis: order}, False), whole)
 
 
-class Spaced(Selected):
+class StridedElements(MaskedElements):
     """A strided slice of an axis with traced bounds: a view, or a result computed element by element from such views.
 
     Parameters
@@ -155,18 +155,18 @@ class Spaced(Selected):
         """The rule that computes its elements from the current memory."""
         if self._elements is not None:
             return self._elements
-        read = PastRead(self.base, self.axis, self.spread, self.base.root.read())
+        read = EarlierRead(self.base, self.axis, self.spread, self.base.root.read())
         return ElementRule(read.at, (read,))
 
-    def copied(self) -> Spaced:
+    def copied(self) -> StridedElements:
         """The slice of a copy of the elements as they are now."""
-        return Spaced(Array.of(operand(self.base)), self.axis, self.spread, self.elements)
+        return StridedElements(Array.of(operand(self.base)), self.axis, self.spread, self.elements)
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_view and _is_index(key):
             return self._row(key) if self.axis else self.base[self._place(key)]
         low = integer_bounds.interval(self.spread.step)[0]
-        if isinstance(key, Spaced) and key.type is bool_ and (low is None or low < 0):
+        if isinstance(key, StridedElements) and key.type is bool_ and (low is None or low < 0):
             # What a mask picks is in the order of the slice.
             return self.compact()[key.compact()]
         return super().__getitem__(key)
@@ -183,9 +183,9 @@ class Spaced(Selected):
         else:
             self.base, self._elements = self._with(value), self._source(value)
 
-    def _row(self, key: Any) -> Spaced:
+    def _row(self, key: Any) -> StridedElements:
         """The result of indexing the first axis, if that is not the axis of the slice."""
-        return Spaced(self.base[(key,)], self.axis - 1, self.spread)
+        return StridedElements(self.base[(key,)], self.axis - 1, self.spread)
 
     def _place(self, key: Any) -> tuple[Any, ...]:
         """An index along the slice's axis, the first one, as a key into the whole array."""
@@ -196,21 +196,21 @@ class Spaced(Selected):
             count = apply(p.select, negative, apply(p.add, count, as_number(self.spread.count)), count)
         return (Scalar(self.spread.place(count, self.base.shape[0])),)
 
-    def _alike(self, other: Selected) -> bool:
-        if isinstance(other, Spaced):
+    def _alike(self, other: MaskedElements) -> bool:
+        if isinstance(other, StridedElements):
             return self.axis == other.axis and self.base.ndim == other.base.ndim and self.spread.same(other.spread)
         return super()._alike(other)
 
     def shows_same(self, other: Any) -> bool:
         """Whether another view shows the same elements."""
-        if not (isinstance(other, Spaced) and self.is_view and other.is_view and self._alike(other)):
+        if not (isinstance(other, StridedElements) and self.is_view and other.is_view and self._alike(other)):
             return False
         return self.base.shows_same(other.base)
 
     def compact(self) -> dynamic_slices.DynamicSlice:
         """The elements one after the other: a part of traced length."""
-        row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
-        stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
+        row = self.base.through(StridedView(self.base.shape, self.axis, self.spread))
+        stretches = [AxisRange(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
         return dynamic_slices.DynamicSlice(row, tuple(stretches))
 
     def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -231,7 +231,7 @@ class Spaced(Selected):
         """A value broadcast to the whole axis."""
         if is_number(value) or value.ndim == 0:
             return value
-        if not isinstance(value, Selected):
+        if not isinstance(value, MaskedElements):
             return self._in_place(value)
         return value.base if self._alike(value) else self._in_place(settled(value))
 
@@ -240,7 +240,7 @@ class Spaced(Selected):
         if self.shows_same(value):
             return
         source, before = self._source(value), self.base.root.read()
-        target = PastRead(self.base, self.axis, self.spread, before)
+        target = EarlierRead(self.base, self.axis, self.spread, before)
         mine = [read for read in source.reads if read.view.root is self.base.root and read.before is before]
         if all(_same_places(read, target) or _apart(read, target) for read in mine):
             self._put(lambda count: source.at(count, mine))
@@ -269,7 +269,7 @@ class Spaced(Selected):
         if is_number(value):
             return ElementRule(lambda count, now: value)
         value = as_value(value)
-        if isinstance(value, Spaced) and (value.ndim, value.axis) == (self.ndim, self.axis):
+        if isinstance(value, StridedElements) and (value.ndim, value.axis) == (self.ndim, self.axis):
             elements, length = value.elements, value.spread.count
             if integer_bounds.same(length, self.spread.count):
                 return elements
@@ -289,7 +289,7 @@ class Spaced(Selected):
         return ElementRule(lambda count, now: _at(data, axis, number_or_first(length, count)))
 
 
-def shown(view: Array, parsed: Parsed) -> Spaced:
+def shown(view: Array, parsed: ParsedKey) -> StridedElements:
     """The result of a key that contains a strided slice with traced bounds."""
     if len(parsed.spreads) + len(parsed.stretches) > 1:
         raise NxTypeError(
@@ -299,7 +299,7 @@ def shown(view: Array, parsed: Parsed) -> Spaced:
             )
         )
     ((axis, spread),) = parsed.spreads.items()
-    return Spaced(view, axis, spread)
+    return StridedElements(view, axis, spread)
 
 
 def _is_index(key: Any) -> bool:
@@ -326,11 +326,11 @@ def _each(spread: StridedAxis, size: int, turn: Callable[[Operand], None]) -> No
     control_flow.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
 
 
-def _same_places(one: PastRead, other: PastRead) -> bool:
+def _same_places(one: EarlierRead, other: EarlierRead) -> bool:
     return one.axis == other.axis and one.view.shows_same(other.view) and one.spread.same(other.spread)
 
 
-def _apart(one: PastRead, other: PastRead) -> bool:
+def _apart(one: EarlierRead, other: EarlierRead) -> bool:
     """Whether two parts of an array are known to be disjoint."""
     if one.axis == other.axis and one.view.shows_same(other.view):
         return one.spread.misses(other.spread)
@@ -345,18 +345,20 @@ def _apart(one: PastRead, other: PastRead) -> bool:
 
 def _is_computed(values: Sequence[Any]) -> bool:
     """Whether a function of these values can be computed element by element."""
-    found = [value for value in values if isinstance(value, Selected | dynamic_slices.DynamicSlice)]
+    found = [value for value in values if isinstance(value, MaskedElements | dynamic_slices.DynamicSlice)]
     first = found[0]
-    if not all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found):
+    if not all(
+        isinstance(value, StridedElements) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found
+    ):
         return False
     if not all(integer_bounds.same(value.spread.count, first.spread.count) for value in found):
         # One of them may be broadcast, which changes how many elements there are.
         return False
-    arrays = [value for value in values if not is_number(value) and not isinstance(value, Spaced)]
+    arrays = [value for value in values if not is_number(value) and not isinstance(value, StridedElements)]
     return all(value.ndim <= first.ndim and _is_for_all(value, first) for value in arrays)
 
 
-def _is_for_all(value: ArrayValue, first: Spaced) -> bool:
+def _is_for_all(value: ArrayValue, first: StridedElements) -> bool:
     """Whether a value is the same for all elements of a slice along its axis."""
     axis = first.axis - (first.ndim - value.ndim)
     return axis < 0 or value.shape[axis] == 1
@@ -364,20 +366,22 @@ def _is_for_all(value: ArrayValue, first: Spaced) -> bool:
 
 def _computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     """An element-wise function of strided slices, arrays and numbers."""
-    first = next(value for value in values if isinstance(value, Spaced))
+    first = next(value for value in values if isinstance(value, StridedElements))
     sources = [None if is_number(value) else first._source(value) for value in values]
     reads = tuple([read for source in sources if source is not None for read in source.reads])
 
-    def at(count: Operand, now: Sequence[PastRead]) -> Any:
+    def at(count: Operand, now: Sequence[EarlierRead]) -> Any:
         pairs = zip(values, sources, strict=True)
         return function(*[value if source is None else source.at(count, now) for value, source in pairs])
 
     found = function(*[first._whole(value) for value in values])
     if not isinstance(found, tuple):
-        return Spaced(found, first.axis, first.spread, ElementRule(at, reads))
+        return StridedElements(found, first.axis, first.spread, ElementRule(at, reads))
     return tuple(
         [
-            Spaced(one, first.axis, first.spread, ElementRule(lambda count, now, k=k: at(count, now)[k], reads))
+            StridedElements(
+                one, first.axis, first.spread, ElementRule(lambda count, now, k=k: at(count, now)[k], reads)
+            )
             for k, one in enumerate(found)
         ]
     )

@@ -16,7 +16,7 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValue
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
-from nxkernel.numpy.arrays.views import Along, Index, ViewStep
+from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Stretch:
+class AxisRange:
     """A contiguous part of an axis: `length` elements from `offset` on; both may be traced."""
 
     offset: Any
@@ -98,7 +98,7 @@ class StridedAxis:
 
 
 @dataclass
-class Parsed:
+class ParsedKey:
     """A key, taken apart.
 
     Attributes
@@ -122,7 +122,7 @@ class Parsed:
     """
 
     basic: Index | None
-    stretches: dict[int, Stretch] = field(default_factory=dict)
+    stretches: dict[int, AxisRange] = field(default_factory=dict)
     spreads: dict[int, StridedAxis] = field(default_factory=dict)
     picks: dict[int, Any] = field(default_factory=dict)
     front: bool = False
@@ -131,7 +131,7 @@ class Parsed:
     is_element: bool = False
 
 
-def parse(key: Any, shape: Shape) -> Parsed:
+def parse(key: Any, shape: Shape) -> ParsedKey:
     """Take a key apart.
 
     Parameters
@@ -156,8 +156,8 @@ def parse(key: Any, shape: Shape) -> Parsed:
     gap = [slice(None)] * (len(shape) - used)
     place = dots[0] if dots else len(entries)
     entries[place : place + 1] = gap
-    found = Parsed(None, is_element=not dots)
-    along: list[Along] = []
+    found = ParsedKey(None, is_element=not dots)
+    along: list[AxisSlice] = []
     layout: list[int | None] = []
     for entry in entries:
         if entry is None:
@@ -168,21 +168,21 @@ def parse(key: Any, shape: Shape) -> Parsed:
         if isinstance(entry, slice):
             taken, part = _sliced(entry, shape[axis])
             if part is not None:
-                (found.stretches if isinstance(part, Stretch) else found.spreads)[len(layout)] = part
+                (found.stretches if isinstance(part, AxisRange) else found.spreads)[len(layout)] = part
         elif isinstance(entry, int):
-            taken = Along(_inside(entry, axis, shape), 1, keep=False)
+            taken = AxisSlice(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
             _add_mask(found, entry, len(layout), shape[axis : axis + len(entry.shape)])
             for size in entry.shape:
                 layout.append(len(along))
-                along.append(Along(0, size))
+                along.append(AxisSlice(0, size))
             found.is_element = False
             continue
         elif not entry.shape and isinstance(entry, Operand):
-            taken = Along(traced_place(entry, shape[axis]), 1, keep=False)
+            taken = AxisSlice(traced_place(entry, shape[axis]), 1, keep=False)
         else:
             found.picks[len(layout)] = _indices(entry, axis, shape)
-            taken = Along(0, shape[axis])
+            taken = AxisSlice(0, shape[axis])
         if taken.keep:
             layout.append(axis)
             found.is_element = False
@@ -282,7 +282,7 @@ def _is_mask(entry: Any) -> bool:
     return isinstance(entry, Operand) and entry.type is types.bool_
 
 
-def _is_all(along: Along, size: int) -> bool:
+def _is_all(along: AxisSlice, size: int) -> bool:
     return along.keep and along.count == size and isinstance(along.start, int) and along.start == 0 and along.step == 1
 
 
@@ -314,7 +314,7 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
     return traced_place(entry, shape[axis])
 
 
-def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
+def _add_mask(found: ParsedKey, mask: Operand, axis: int, sizes: Shape) -> None:
     if found.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
     if mask.shape != tuple(sizes):
@@ -322,32 +322,32 @@ def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
     found.mask, found.mask_axis = mask, axis
 
 
-def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | StridedAxis | None]:
+def _sliced(entry: slice, size: int) -> tuple[AxisSlice, AxisRange | StridedAxis | None]:
     """A slice of an axis, and the part of it that counts if its bounds are traced."""
     step = 1 if entry.step is None else _bound(entry.step)
     if isinstance(step, int) and step == 0:
         raise NxValueError("the step of a slice cannot be 0")
     ends = [None if end is None else _bound(end) for end in (entry.start, entry.stop)]
     if not isinstance(step, int):
-        return Along(0, size), _spread(ends, step, size)
+        return AxisSlice(0, size), _spread(ends, step, size)
     if all(end is None or isinstance(end, int) for end in ends):
         start, stop, step = slice(*ends, step).indices(size)
         count = len(range(start, stop, step))
-        return Along(start if count else 0, count, step if count else 1), None
+        return AxisSlice(start if count else 0, count, step if count else 1), None
     low, high = _between(ends, size, step > 0)
     apart = integer_bounds.difference(high, low)
     if apart is not None and apart <= 0:
-        return Along(0, 0), None
+        return AxisSlice(0, 0), None
     if apart is not None and apart <= size:
-        return Along(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
+        return AxisSlice(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
     if step not in (1, -1):
         count = apply(p.quotient, as_number(_plus(_positive(_minus(high, low)), abs(step) - 1)), as_number(abs(step)))
         integer_bounds.assume(count, 0, ceil_div(size, abs(step)))
-        return Along(0, size), StridedAxis(low if step > 0 else _minus(high, 1), step, count)
+        return AxisSlice(0, size), StridedAxis(low if step > 0 else _minus(high, 1), step, count)
     length = apart if apart is not None else _positive(_minus(high, low))
     if step == 1:
-        return Along(0, size), Stretch(low, length)
-    return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
+        return AxisSlice(0, size), AxisRange(low, length)
+    return AxisSlice(size - 1, size, -1), AxisRange(_minus(size, high), length)
 
 
 def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:

@@ -47,7 +47,7 @@ def at(function: Callable[..., Any], name: str, array: Array, indices: Any, valu
     _one_by_one(function, view, parsed.picks, _rows(values, shape, parsed, view.type))
 
 
-def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.Parsed, type_: Type) -> list[Any]:
+def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.ParsedKey, type_: Type) -> list[Any]:
     """The values for each index, broadcast and one after the other."""
     if not values:
         return []

@@ -61,7 +61,7 @@ class ViewStep:
 
 
 @dataclass(frozen=True)
-class Along:
+class AxisSlice:
     """A slice of one axis: `count` elements from `start`, `step` apart; `keep` tells whether the axis stays."""
 
     start: Any
@@ -78,14 +78,14 @@ class Index(ViewStep):
     ----------
     before : tuple of int
         The shape that it is for.
-    along : tuple of Along
+    along : tuple of AxisSlice
         For each of its axes.
     layout : tuple of (int or None)
         For each axis of the result which it was, None for a new one.
     """
 
     before: Shape
-    along: tuple[Along, ...]
+    along: tuple[AxisSlice, ...]
     layout: tuple[int | None, ...]
 
     @property
@@ -157,7 +157,7 @@ class Index(ViewStep):
             if isinstance(axis.start, Operand) and one.step != 1:
                 return None
             start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
-            along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
+            along[was] = AxisSlice(start, axis.count, one.step * axis.step, axis.keep)
         layout = tuple([None if place is None else self.layout[place] for place in other.layout])
         return Index(self.before, tuple(along), layout)
 

@@ -17,7 +17,7 @@ from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.joining import broadcast_arrays, stack
 from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_gaps
@@ -131,7 +131,7 @@ def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         low, high = integer_bounds.interval(operand(size)) if is_traced else (None, None)
         is_bounded = low is not None and low >= 0 and high is not None
         most.append(high if is_bounded else size)
-        stretches.append(Stretch(0, operand(size)) if is_bounded else None)
+        stretches.append(AxisRange(0, operand(size)) if is_bounded else None)
     return tuple(most), tuple(stretches)
 
 
@@ -239,7 +239,7 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
                 length = apply(p.maximum, length, as_number(0))
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
-            return DynamicSlice(numbers, (Stretch(offset, length),))
+            return DynamicSlice(numbers, (AxisRange(offset, length),))
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",

@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
 from nxkernel.numpy.arrays.casting import type_of
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -53,10 +53,10 @@ def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
 
 def _special(left: ArrayValue, right: ArrayValue) -> Any:
     """The product of operands with traced length or masked elements; None for ordinary arrays."""
-    if isinstance(left, Selected) or isinstance(right, Selected):
+    if isinstance(left, MaskedElements) or isinstance(right, MaskedElements):
         if left.ndim == right.ndim == 1:
             return _total(e.multiply(left, right))
-        left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
+        left, right = (side.compact() if isinstance(side, MaskedElements) else side for side in (left, right))
     return dynamic_slices.matmul(left, right, product) if dynamic_slices.any_part([left, right]) else None
 
 

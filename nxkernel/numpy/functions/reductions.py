@@ -14,7 +14,7 @@ from nxkernel.numpy.arrays import casting, dynamic_slices, masked_elements, memo
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.shaping import broadcast_to
 from nxkernel.numpy.functions.ufunc import REDUCE, finished
@@ -44,9 +44,9 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
         return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
     value = as_value(array)
     keep = builtins.bool(keepdims)
-    if where is not True and isinstance(value, DynamicSlice | Selected):
+    if where is not True and isinstance(value, DynamicSlice | MaskedElements):
         raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
-    if isinstance(value, Selected):
+    if isinstance(value, MaskedElements):
         found = masked_elements.reduced(function, value, axis, keep)
     elif isinstance(value, DynamicSlice):
         found = dynamic_slices.reduced(function, value, axes_of(axis, value.ndim), keep)
@@ -298,7 +298,7 @@ def _as_often(scale: Any, found: ArrayValue) -> Any:
 def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
     def place_of(array: Any, axis: Any, out: Any, keepdims: Any, name: str) -> Any:
         value = as_value(array)
-        if isinstance(value, Selected):
+        if isinstance(value, MaskedElements):
             value._refuse("the place of one of its elements")
 
         def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:

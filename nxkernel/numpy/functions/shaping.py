@@ -10,9 +10,9 @@ from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_ord
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
-from nxkernel.numpy.arrays.masked_elements import Selected, lifted
-from nxkernel.numpy.arrays.strided_slices import Spaced
-from nxkernel.numpy.arrays.views import Along, Index, reshaped
+from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
+from nxkernel.numpy.arrays.strided_slices import StridedElements
+from nxkernel.numpy.arrays.views import AxisSlice, Index, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
@@ -35,7 +35,7 @@ def sizes(given: Any) -> Shape:
 def as_array(value: Any) -> Array:
     """A value as an array, also if it is a scalar."""
     value = as_value(value)
-    if isinstance(value, Selected):
+    if isinstance(value, MaskedElements):
         return value.compact()
     return Array.of(value.node) if isinstance(value, Scalar) else value
 
@@ -103,7 +103,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     if isinstance(value, DynamicSlice):
         value = without_gaps(value)
         found = value if value.ndim == 1 else compacted_elements.with_shape(value, (-1,))
-        if isinstance(a, Spaced) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
+        if isinstance(a, StridedElements) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
             found.base.root.doubt = _of_a_single
         return found
     return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
@@ -153,7 +153,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
         return Array.of(value.node)
     if isinstance(value, DynamicSlice):
         return DynamicSlice(copy(value.base), value.stretches)
-    if isinstance(value, Selected):
+    if isinstance(value, MaskedElements):
         return value.copied()
     made, strides = Array.of(operand(value)), memory_order.of_order(value.shape, order, value.strides_in_memory)
     return made.laid_out_as([value] if order in ("A", "K") else [], strides)
@@ -373,5 +373,5 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:
     """`count` elements along an axis, from `low` on."""
-    along = [Along(low, count) if k == axis else Along(0, n) for k, n in enumerate(value.shape)]
+    along = [AxisSlice(low, count) if k == axis else AxisSlice(0, n) for k, n in enumerate(value.shape)]
     return Index(value.shape, tuple(along), tuple(range(len(along)))).read(value)

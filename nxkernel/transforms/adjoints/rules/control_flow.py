@@ -17,7 +17,7 @@ from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
 from nxkernel.transforms.adjoints.backward_pass import pullback, reached
 from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, index, rule, tangent_spec, zeros
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 @rule(p.cond)
@@ -28,7 +28,7 @@ def _cond(at: AdjointSite) -> list[Gain]:
     graphs, ranges = [], trip_counts.chosen(at.node, at.ranges)
     for name in ("then", "otherwise"):
         side = at.params[name]
-        with Recorder():
+        with RecordingTrace():
             cotangents = [
                 parameter(len(side.parameters) + k, "cotangent", at.cotangents[position].spec)
                 for k, position in enumerate(have)
@@ -48,7 +48,7 @@ def _cond(at: AdjointSite) -> list[Gain]:
 
 @rule(p.while_)
 def _while(at: AdjointSite) -> list[Gain]:
-    return _Backwards(at).gains()
+    return _ReverseLoop(at).gains()
 
 
 #: What costs more to compute again than to read, and how many times as many bytes may be kept for that.
@@ -78,7 +78,7 @@ class _Iteration:
     outputs: list[Expr]
 
 
-class _Backwards:
+class _ReverseLoop:
     def __init__(self, at: AdjointSite) -> None:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
@@ -122,7 +122,7 @@ class _Backwards:
 
     def _iteration(self) -> _Iteration:
         body = self.body
-        with Recorder():
+        with RecordingTrace():
             specs = [tangent_spec(body.parameters[position].spec) for position in self.active]
             parameters = [parameter(0, "cotangent", spec) for spec in specs]
             cotangents, totals = parameters[: len(self.state)], parameters[len(self.state) :]
@@ -185,7 +185,7 @@ class _Backwards:
         state, outside = list(node.operands[:count]), node.operands[count:]
         stacks = [filled(0, value.type, (self.most, *value.shape)) for value in saved]
         zero = index(0)
-        with Recorder():
+        with RecordingTrace():
             graphs = []
             for graph in (self.at.params["condition"], self.body):
                 new = [_twin(old) for old in graph.parameters]
@@ -241,7 +241,7 @@ class _Backwards:
         static = trip_count.primitive is p.constant
         if not static:
             outside.append(trip_count)
-        with Recorder():
+        with RecordingTrace():
             counter = parameter(0, "turn", number)
             old = [parameter(0, "cotangent", value.spec) for value in first]
             parameters = [parameter(0, "outside", value.spec) for value in outside]

@@ -12,7 +12,7 @@ from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, index, rule, shaped, spread, total
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 @rule(p.reduce)
@@ -43,7 +43,7 @@ def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...],
     state = [index(0), held, rows, *captured]
     graphs = []
     for name in ("condition", "body"):
-        with Recorder():
+        with RecordingTrace():
             iteration, before, all_rows, *others = parameters = [
                 parameter(position, f"{name} {position}", value.spec) for position, value in enumerate(state)
             ]

@@ -27,7 +27,7 @@ def _windows(at: AdjointSite) -> list[Gain]:
     window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
     disjoint = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
     if shapes.size(strides) <= (SPARSE_APART if disjoint else SPARSE):
-        gain_of_windows = _Collected(at).total(gain)
+        gain_of_windows = _WindowFactors(at).total(gain)
         if gain_of_windows is not None:
             return [gain_of_windows]
     for axis, each in enumerate(zip(shape, window, strides, dilations, strict=True)):
@@ -35,7 +35,7 @@ def _windows(at: AdjointSite) -> list[Gain]:
     return [gain]
 
 
-class _Collected:
+class _WindowFactors:
     """Splits a cotangent of window elements into factors of the element and factors of the window.
 
     Each element then adds up what it gains in the windows that it is in, and nothing is kept for all elements of all
