@@ -253,11 +253,11 @@ def _slice(operand: Spec, *, starts: tuple[int, ...], lengths: tuple[int, ...], 
 
 
 def _dynamic_slice(operand: Spec, *starts: Spec, lengths: tuple[int, ...], strides: tuple[int, ...]) -> Spec:
-    _check_fits("dynamic_slice", operand, lengths)
+    _check_block("dynamic_slice", operand, lengths)
     return _slice(operand, starts=(), lengths=lengths, strides=strides)
 
 
-def _check_fits(name: str, operand: Spec, lengths: tuple[int, ...]) -> None:
+def _check_block(name: str, operand: Spec, lengths: tuple[int, ...]) -> None:
     # Starts are clamped by what runs, and no start would do: what is read or written would lie outside of the array.
     for axis, (size, length) in enumerate(zip(operand.shape, lengths, strict=True)):
         if length > size:
@@ -397,12 +397,12 @@ def _scatter(target: Spec, updates: Spec, *indices: Spec, axes: tuple[int, ...],
 
 
 def _put_slice(target: Spec, part: Spec, *starts: Spec) -> Spec:
-    _check_fits("put_slice", target, part.shape)
+    _check_block("put_slice", target, part.shape)
     return target
 
 
 def _put_strided(target: Spec, part: Spec, *starts: Spec, strides: tuple[int, ...]) -> Spec:
-    _check_fits("put_strided", target, shapes.spans(part.shape, strides))
+    _check_block("put_strided", target, shapes.spans(part.shape, strides))
     return target
 
 

@@ -14,7 +14,7 @@ from nxkernel_magics import (
     compiled_cells,
     completion,
     definition_help,
-    names,
+    definition_lookup,
     recompilation_warning,
     running_cell,
     tracebacks,
@@ -41,7 +41,7 @@ def load(shell: InteractiveShell) -> None:
     if shell in _loaded:
         return
     with ExitStack() as stack:
-        stack.callback(names.name_cells(shell))
+        stack.callback(definition_lookup.name_cells(shell))
         stack.callback(running_cell.install(shell))
         stack.callback(cells.install(shell))
         stack.callback(compiled_cells.install(shell))

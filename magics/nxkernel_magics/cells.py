@@ -16,7 +16,7 @@ from IPython.core.error import InputRejected, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel_magics import cell_transform
+from nxkernel_magics import first_line_rewriting
 from nxkernel_magics.arguments import parse
 
 #: A function under one of these is already what the person wants it to be.
@@ -25,7 +25,7 @@ _ALREADY = frozenset({"defn", "deftransform"})
 
 def parser() -> MagicArgumentParser:
     """The parser of the options of ``%%defn``."""
-    options = cell_transform.parser("%defn", "Make each def of the cell a numerical definition.")
+    options = first_line_rewriting.parser("%defn", "Make each def of the cell a numerical definition.")
     options.add_argument(
         "--show",
         choices=("graph", "kernels", "none"),
@@ -42,7 +42,7 @@ def statement(line: str) -> str:
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = cell_transform.rewriting("%%defn", statement)
+rewrite_first_line = first_line_rewriting.rewriting("%%defn", statement)
 
 
 class DecorateDefinitions(ast.NodeVisitor):
@@ -133,4 +133,4 @@ def _decorator(options: Namespace) -> str:
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Register ``%%defn`` with a shell; returns a function that unregisters."""
-    return cell_transform.install(shell, rewrite_first_line, DecorateDefinitions())
+    return first_line_rewriting.install(shell, rewrite_first_line, DecorateDefinitions())

@@ -16,15 +16,15 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.definitions.calls.notebook_cell import CompiledCell
 from nxkernel.definitions.keys import source_locations
-from nxkernel_magics import cell_transform
+from nxkernel_magics import first_line_rewriting
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import ParsedCall, cell_line, witnessed
-from nxkernel_magics.names import compiled_cells
+from nxkernel_magics.call_parsing import ParsedCall, cell_line, witnessed
+from nxkernel_magics.definition_lookup import compiled_cells
 
 
 def parser() -> MagicArgumentParser:
     """The parser of the options of ``%%jit``."""
-    return cell_transform.parser("%jit", "Compile the cell as one program, and run it.")
+    return first_line_rewriting.parser("%jit", "Compile the cell as one program, and run it.")
 
 
 def statement(line: str) -> str:
@@ -33,7 +33,7 @@ def statement(line: str) -> str:
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = cell_transform.rewriting("%%jit", statement)
+rewrite_first_line = first_line_rewriting.rewriting("%%jit", statement)
 
 
 class RunCompiled(ast.NodeVisitor):
@@ -109,7 +109,7 @@ def run(shell: InteractiveShell, line: str) -> Any:
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Register ``%%jit`` with a shell; returns a function that unregisters."""
-    remove = cell_transform.install(shell, rewrite_first_line, RunCompiled())
+    remove = first_line_rewriting.install(shell, rewrite_first_line, RunCompiled())
 
     def forget() -> None:
         remove()

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
 from nxkernel.definitions.tracing.dialects import DIALECTS
-from nxkernel_magics.names import compiled, definitions, namespace
+from nxkernel_magics.definition_lookup import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, forms
 
 _FLAGS = {

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.definitions.calls.key_changes import Change
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_magics.calls import WIDTH
+from nxkernel_magics.call_parsing import WIDTH
 
 #: So many traces of one definition in one cell are a storm.
 STORM = 8

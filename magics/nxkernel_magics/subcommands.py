@@ -25,9 +25,9 @@ from nxkernel_lab.records.view_data import of_function, snapshot
 from nxkernel_lab.rendering.text import to_text
 from nxkernel_lab.timeline.text import caches_text, columns, timeline_text
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import ParsedCall, read_call
-from nxkernel_magics.names import compiled, is_definition, namespace
-from nxkernel_magics.names import find as find_definition
+from nxkernel_magics.call_parsing import ParsedCall, read_call
+from nxkernel_magics.definition_lookup import compiled, is_definition, namespace
+from nxkernel_magics.definition_lookup import find as find_definition
 
 Command = Callable[[InteractiveShell, str], Any]
 

@@ -22,7 +22,7 @@ from nxkernel.numpy.functions.elementwise import add, mod, multiply, rint, subtr
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery import restacked_rows
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand, spread
 from nxkernel.shapes import normalize_axis, text, unnamed
 
@@ -62,7 +62,7 @@ def join_new(values: Sequence[Any], axis: int) -> Operand:
                 f"stacked arrays have one shape, got {text(shape) or '()'} and {text(value.shape) or '()'}"
             )
     place = normalize_axis(axis, (*shape, 1))
-    if place == 0 and (parts_ := row_assembly.joined(made)) is not None:
+    if place == 0 and (parts_ := restacked_rows.joined(made)) is not None:
         return apply(p.concatenate, *parts_, axis=0) if len(parts_) > 1 else parts_[0]
     longer = (*shape[:place], 1, *shape[place:])
     return apply(p.concatenate, *[reshaped(value, longer) for value in made], axis=place)

@@ -52,7 +52,7 @@ def padding_of(padding: Any, window: Sequence[int], dilations: Sequence[int]) ->
     return tuple(_pair(entry) for entry in padding)
 
 
-def check_fits(
+def check_window(
     tensor: Operand, axes: Sequence[int], sizes: Sequence[int], window: Sequence[int], dilations: Sequence[int]
 ) -> None:
     """Raise an error for a window longer than its axis; `sizes` are those of `axes` after padding."""

@@ -11,7 +11,7 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
-from nxkernel.ops.machinery.window_options import along_axes, check_fits, padding_of
+from nxkernel.ops.machinery.window_options import along_axes, check_window, padding_of
 from nxkernel.ops.shapes.shaping import transpose
 from nxkernel.tensor.tensor import Tensor
 
@@ -101,7 +101,7 @@ def conv(
     around = padding_of(padding, kernel.shape[2:], kernel_dilation)
     input_dilation = along_axes(input_dilation, count, "input_dilation")
     config = [(low, high, gap - 1) for (low, high), gap in zip(around, input_dilation, strict=True)]
-    check_fits(given, order[2:], shapes.pad(tensor.shape[2:], config), kernel.shape[2:], kernel_dilation)
+    check_window(given, order[2:], shapes.pad(tensor.shape[2:], config), kernel.shape[2:], kernel_dilation)
     result = apply(
         p.conv,
         tensor,

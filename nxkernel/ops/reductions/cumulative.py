@@ -9,7 +9,7 @@ from nxkernel import shapes
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.arithmetic import elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import TypeRule, apply, arithmetic, convert, lasting, operand, ordered
 from nxkernel.ops.shapes.indexing import slice_along_axis
 from nxkernel.primitives import Primitive
@@ -48,7 +48,9 @@ def _cumulative(primitive: Primitive, rule: TypeRule, what: str, example: str, r
         return apply(primitive, convert(tensor, rule(tensor.type)), axis=place, reverse=bool(reverse))
 
     example = f"nx.{name}({example}).to_list()"
-    return function_rows.told(function, name, _CUMULATIVE.format(what=what, nan=nan, example=example, result=result))
+    return function_factories.documented(
+        function, name, _CUMULATIVE.format(what=what, nan=nan, example=example, result=result)
+    )
 
 
 cumulative_sum = _cumulative(

@@ -13,7 +13,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import TypeRule, apply, convert, filled, operand, ordered
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import static_int
@@ -60,7 +60,9 @@ def _reduction(primitive: Primitive, rule: TypeRule, what: str, types: str, exam
         return apply(primitive, convert(tensor, type_), axes=places, keep_axes=bool(keep_axes))
 
     example = f"nx.{name}({example}).to_list()"
-    return function_rows.told(function, name, _REDUCTION.format(what=what, types=types, example=example, result=result))
+    return function_factories.documented(
+        function, name, _REDUCTION.format(what=what, types=types, example=example, result=result)
+    )
 
 
 def _refuse_empty(name: str, tensor: Operand, axes: tuple[int, ...]) -> None:
@@ -149,7 +151,7 @@ def _argument(primitive: Primitive, extreme: str, result: str) -> Any:
             result = apply(p.reshape, result, shape=kept, names=shapes.unnamed(kept))
         return result
 
-    return function_rows.told(function, name, _ARGUMENT.format(name=name, extreme=extreme, result=result))
+    return function_factories.documented(function, name, _ARGUMENT.format(name=name, extreme=extreme, result=result))
 
 
 argmax = _argument(p.argmax, "greatest", "[0, 1]")

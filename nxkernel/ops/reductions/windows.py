@@ -14,7 +14,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import (
     TypeRule,
     apply,
@@ -26,7 +26,7 @@ from nxkernel.ops.machinery.dispatch import (
     spread,
     spread_vectors,
 )
-from nxkernel.ops.machinery.window_options import Pairs, along_axes, check_fits, padding_of
+from nxkernel.ops.machinery.window_options import Pairs, along_axes, check_window, padding_of
 from nxkernel.ops.reductions.user_reductions import Folding, fold, started
 from nxkernel.ops.shapes.shaping import reshape
 from nxkernel.ops.tensors.creation import iota
@@ -58,7 +58,7 @@ def _views(
     strides = along_axes(strides, rank, "strides")
     dilations = along_axes(window_dilations, rank, "window_dilations")
     padded = _padded(tensor, value, padding_of(padding, window, dilations))
-    check_fits(tensor, range(rank), padded.shape, window, dilations)
+    check_window(tensor, range(rank), padded.shape, window, dilations)
     views = apply(p.windows, padded, window=window, strides=strides, dilations=dilations)
     return views, tuple(range(rank, 2 * rank))
 
@@ -141,14 +141,14 @@ def _window(
         strides = along_axes(strides, rank, "strides")
         dilations = along_axes(window_dilations, rank, "window_dilations")
         padded = _padded(tensor, value, padding_of(padding, window, dilations))
-        check_fits(tensor, range(rank), padded.shape, window, dilations)
+        check_window(tensor, range(rank), padded.shape, window, dilations)
         if tracing.current() is not None or shapes.size(tensor.shape) * shapes.size(window) <= MOST:
             return _reduced(primitive, padded, window, strides, dilations)
         return _axis_by_axis(primitive, padded, window, strides, dilations)
 
     what, padded = texts
     doc = _WINDOW.format(what=what, identity=padded, example=f"nx.{name}({example}).to_list()", result=result)
-    return function_rows.told(function, name, doc)
+    return function_factories.documented(function, name, doc)
 
 
 window_sum = _window(p.sum_, arithmetic, lambda _: 0, "window_sum", ("The sum", "0"), "[1, 2, 3, 4], (2,)", "[3, 5, 7]")
@@ -346,7 +346,7 @@ def _window_scatter(
 
     pooling, extreme = texts
     doc = _SCATTER.format(name=name, pooling=pooling, extreme=extreme, example=example, result=result)
-    return function_rows.told(function, name, doc)
+    return function_factories.documented(function, name, doc)
 
 
 def _chosen(

@@ -11,7 +11,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery import restacked_rows
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, lasting, operand, spread
 from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.shapes import normalize_axes, normalize_axis, normalize_names, static_int, text
@@ -456,7 +456,7 @@ def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | E
             )
     place = normalize_axis(axis, (*parts[0].shape, 1))
     if place == 0 and name is None and not any(any(part.names) for part in parts):
-        found = row_assembly.joined(parts)
+        found = restacked_rows.joined(parts)
         if found is not None:
             return concatenate(found)
     return concatenate([new_axis(part, axis, name) for part in parts], axis=place)

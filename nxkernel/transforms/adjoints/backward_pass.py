@@ -10,7 +10,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, refusal, zeros
-from nxkernel.transforms.adjoints.shared_pads import merged, plus
+from nxkernel.transforms.adjoints.shared_padding import merged, plus
 
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:

@@ -5,7 +5,7 @@ from IPython.core.error import UsageError
 
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_magics.calls import CallReport, read_call, witnessed
+from nxkernel_magics.call_parsing import CallReport, read_call, witnessed
 
 
 def test_the_outermost_call_is_read_but_not_made(shell):

@@ -61,7 +61,7 @@ def unary(
     def function(tensor: Any) -> Tensor | Expr:
         return dispatch.unary(primitive, tensor, rule)
 
-    return told(function, name, UNARY.format(what=what, types=types, example=example, result=result))
+    return documented(function, name, UNARY.format(what=what, types=types, example=example, result=result))
 
 
 def binary(
@@ -72,10 +72,10 @@ def binary(
     def function(left: Any, right: Any) -> Tensor | Expr:
         return dispatch.elementwise(primitive, left, right, rule)
 
-    return told(function, name, BINARY.format(what=what, types=types, example=example, result=result))
+    return documented(function, name, BINARY.format(what=what, types=types, example=example, result=result))
 
 
-def told(function: Callable, name: str, doc: str) -> Callable:
+def documented(function: Callable, name: str, doc: str) -> Callable:
     """A function with its public name, module and docstring."""
     function.__module__, function.__name__, function.__qualname__ = "nxkernel.ops", name, name
     function.__doc__ = doc
