@@ -139,8 +139,7 @@ _MATH = {
 
 
 def _math_function() -> str | None:
-    """The function of Python's math module in the current user line, from its text: C functions have no frame.
-    """
+    """The function of Python's math module in the current user line, from its text: C functions have no frame."""
     from nxkernel.graph.tracing import user_line
 
     source = user_line()

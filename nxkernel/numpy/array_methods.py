@@ -29,8 +29,8 @@ def _power(base: Any, exponent: Any) -> Any:
             return e.square(base)
         if not base.type.is_integer and type(exponent) is float and exponent == 0.5:
             return e.sqrt(base)
-    found = integer_powers.of_numbers(base, exponent)
-    return e.power.as_operator(base, exponent) if found is None else wrap(found)
+    result = integer_powers.of_numbers(base, exponent)
+    return e.power.as_operator(base, exponent) if result is None else wrap(result)
 
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -73,37 +73,37 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
 
 def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        found = function(self, other)
-        if not _same_kind(found.type, self.type):
+        result = function(self, other)
+        if not _same_kind(result.type, self.type):
             raise NxTypeError(
                 message(
-                    f"an array {self.type} does not take the result of {name}, which is {found.type}, in place.",
+                    f"an array {self.type} does not take the result of {name}, which is {result.type}, in place.",
                     f"Write x = x {name.rstrip('=')} y for a new array, or convert the array first.",
                 )
             )
-        self[...] = found
+        self[...] = result
         return self
 
     return method
 
 
-def _same_kind(found: types.Type, into: types.Type) -> bool:
+def _same_kind(source: types.Type, into: types.Type) -> bool:
     order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
-    return order[found.kind] <= order[into.kind]
+    return order[source.kind] <= order[into.kind]
 
 
 def _item(self: ArrayValue, *index: Any) -> Any:
     """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     if len(index) == 1 and not isinstance(index[0], tuple):
         # A single number counts all elements.
-        found = self.reshape(-1)[index[0]]
+        result = self.reshape(-1)[index[0]]
     elif index:
-        found = self[index[0] if len(index) == 1 else index]
+        result = self[index[0] if len(index) == 1 else index]
     elif self.size != 1:
         raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
     else:
-        found = self.reshape(1)[0] if self.ndim else self
-    return _python_number(operand(found))
+        result = self.reshape(1)[0] if self.ndim else self
+    return _python_number(operand(result))
 
 
 def _python_number(value: Any) -> Any:
@@ -113,9 +113,9 @@ def _python_number(value: Any) -> Any:
     trace = tracing.current()
     if trace is None:
         return wrap(convert(value, wide))
-    made = apply(p.reshape, convert(value, wide), shape=(), names=())
-    trace.weak.add(made)
-    return wrap(made)
+    number = apply(p.reshape, convert(value, wide), shape=(), names=())
+    trace.weak.add(number)
+    return wrap(number)
 
 
 def _fill(self: Any, value: Any) -> None:
@@ -177,14 +177,13 @@ METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
 class Flat(Array):
-    """The result of ``a.flat``: all elements in C order along one axis. Assigning to it writes to the array.
-    """
+    """The result of ``a.flat``: all elements in C order along one axis. Assigning to it writes to the array."""
 
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        found = indexing.get(self, key)
-        return found.copy() if isinstance(found, Array) else found
+        result = indexing.get(self, key)
+        return result.copy() if isinstance(result, Array) else result
 
 
 def _flat(self: Array) -> Flat:

@@ -41,8 +41,7 @@ def _ufunc_of_tensor(self: ArrayProtocols, ufunc: Any, method: str, *inputs: Any
 
 
 def _function_of_tensor(self: ArrayProtocols, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """``__array_function__`` of tensors: functions without a counterpart run in NumPy and give NumPy arrays.
-    """
+    """``__array_function__`` of tensors: functions without a counterpart run in NumPy and give NumPy arrays."""
     return dispatch_table.on_tensors(function, "", args, kwargs, arrays)
 
 

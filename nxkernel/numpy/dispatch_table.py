@@ -33,16 +33,16 @@ def namespace() -> Any:
 def _table() -> dict[Any, Any]:
     ours = namespace()
     table: dict[Any, Any] = {}
-    places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
-    for theirs, mine in places:
+    namespaces = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
+    for theirs, mine in namespaces:
         for name in mine.__all__:
-            found = getattr(theirs, name, None)
-            if callable(found) and name not in constants.__all__:
-                table.setdefault(found, getattr(mine, name))
+            counterpart = getattr(theirs, name, None)
+            if callable(counterpart) and name not in constants.__all__:
+                table.setdefault(counterpart, getattr(mine, name))
     for name in dir(np.random):
-        found = getattr(np.random, name)
-        if callable(found) and not name.startswith("_") and not isinstance(found, type):
-            table[found] = refused_random.refused(name)
+        counterpart = getattr(np.random, name)
+        if callable(counterpart) and not name.startswith("_") and not isinstance(counterpart, type):
+            table[counterpart] = refused_random.refused(name)
     table |= {
         np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
@@ -89,11 +89,11 @@ def twin(function: Any) -> Any:
     (True, True, True)
     """
     try:
-        found = _table().get(function)
+        counterpart = _table().get(function)
     except TypeError:
         return function
-    if found is not None:
-        return found
+    if counterpart is not None:
+        return counterpart
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return getattr(twin(owner), function.__name__, None) or _refusing(function)
@@ -191,20 +191,20 @@ def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]
                 f"Element by element it is called as {name}(t).",
             )
         )
-    made = njit_map(function, *inputs)
-    return wrap(made) if types.follows_numpy() else made
+    result = njit_map(function, *inputs)
+    return wrap(result) if types.follows_numpy() else result
 
 
 @functools.cache
 def _own_functions() -> dict[Any, Any]:
     """The table from NumPy's ufuncs to nxkernel's functions, which support axis names and vectorized axes."""
-    found = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
-    found |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
+    table = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
+    table |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
     for name in _SAME_NAMES:
-        found[getattr(np, name)] = getattr(ops, name)
+        table[getattr(np, name)] = getattr(ops, name)
     for theirs, ours in _OTHER_NAMES.items():
-        found[getattr(np, theirs)] = getattr(ops, ours)
-    return found
+        table[getattr(np, theirs)] = getattr(ops, ours)
+    return table
 
 
 _SAME_NAMES = [
@@ -240,8 +240,8 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     try:
         writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
         if traced or (_has_twin(function) and options.get("out") is None and not writes):
-            found = dispatched(function, method, inputs, dict(options))
-            return bool(found) if not traced and function in _TRUTHS else found
+            result = dispatched(function, method, inputs, dict(options))
+            return bool(result) if not traced and function in _TRUTHS else result
     except NxTypeError:
         if traced:
             raise

@@ -68,8 +68,8 @@ def _matrix(a: Any, square: bool = False) -> Operand:
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
-    found = wrap(apply(p.cholesky, _matrix(a, True)))
-    return e.conjugate(found.mT) if upper else found
+    result = wrap(apply(p.cholesky, _matrix(a, True)))
+    return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
@@ -87,8 +87,8 @@ def solve(a: Any, b: Any) -> ArrayValue:
         right = operand(wrap(right)[:, None])
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
-    found = wrap(apply(p.solve, left, right))
-    return found[..., 0] if vector else found
+    result = wrap(apply(p.solve, left, right))
+    return result[..., 0] if vector else result
 
 
 def det(a: Any) -> ArrayValue:
@@ -173,7 +173,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:
     """The Moore-Penrose pseudoinverse, as :func:`numpy.linalg.pinv`."""
     u, s, v = svd(e.conjugate(wrap(_matrix(a))), full_matrices=False)
-    share = next((given for given in (rtol, rcond) if given is not None), 1e-15)
+    share = next((tolerance for tolerance in (rtol, rcond) if tolerance is not None), 1e-15)
     large = e.greater(s, e.multiply(share, reductions.max(s, axis=-1, keepdims=True)))
     s = where(large, e.divide(1, where(large, s, 1)), 0)
     return matmul(v.mT, e.multiply(s[..., None], u.mT))
@@ -199,12 +199,12 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, Ar
     large = e.greater(s, e.multiply(share, s[0]))
     inverse = where(large, e.divide(1, where(large, s, 1)), 0)
     columns = right[:, None] if right.ndim == 1 else right
-    found = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
-    away = e.absolute(e.subtract(matmul(matrix, found), columns))
+    result = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
+    away = e.absolute(e.subtract(matmul(matrix, result), columns))
     # Where there are no more equations than unknowns nothing is left over, and NumPy gives no sums.
     rest = reductions.sum(e.square(away), axis=0) if matrix.shape[0] > matrix.shape[1] else zeros(0, s.dtype)
-    found = found[:, 0] if right.ndim == 1 else found
-    return found, rest, reductions.sum(large).astype("int32"), s
+    result = result[:, 0] if right.ndim == 1 else result
+    return result, rest, reductions.sum(large).astype("int32"), s
 
 
 def matrix_power(a: Any, n: int) -> ArrayValue:
@@ -212,15 +212,15 @@ def matrix_power(a: Any, n: int) -> ArrayValue:
     value = as_value(a)
     if n < 0:
         return matrix_power(inv(value), -n)
-    found = None
+    result = None
     if n == 0:
         return shaping.broadcast_to(eye(value.shape[-1], dtype=value.type), value.shape).copy()
     while n:
         if n % 2:
-            found = value if found is None else matmul(found, value)
+            result = value if result is None else matmul(result, value)
         n //= 2
         value = matmul(value, value) if n else value
-    return found
+    return result
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> ArrayValue:
@@ -272,14 +272,14 @@ def _matrix_norm(value: ArrayValue, order: Any, axes: tuple[int, int], keepdims:
     if order in (1, -1, math.inf, -math.inf):
         over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
         lines = reductions.sum(e.absolute(value), over, keepdims=True)
-        found = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
-        return found if keepdims else shaping.squeeze(found, axes)[()]
+        result = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
+        return result if keepdims else shaping.squeeze(result, axes)[()]
     values = svdvals(shaping.moveaxis(value, axes, (-2, -1)))
     choices = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
     if order not in choices:
         raise NxValueError(f"norm of matrices: ord={order!r} is none of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf")
-    found = choices[order](values, axis=-1)
-    return shaping.expand_dims(found, axes) if keepdims else found
+    result = choices[order](values, axis=-1)
+    return shaping.expand_dims(result, axes) if keepdims else result
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> ArrayValue:

@@ -85,9 +85,9 @@ def power(left: Any, right: Any) -> Any:
     if types.follows_numpy():
         from nxkernel.numpy.functions.integer_powers import of_numbers
 
-        found = of_numbers(left, right)
-        if found is not None:
-            return found
+        result = of_numbers(left, right)
+        if result is not None:
+            return result
     return elementwise.pow(left, right)
 
 

@@ -120,8 +120,7 @@ def _moments(params: Any) -> MomentsState:
 
 
 def _squares(params: Any, value: float = 0.0) -> Any:
-    """Squares for a container of parameters, all of one value: real and at least f32, since f16 squares underflow.
-    """
+    """Squares for a container of parameters, all of one value: real and at least f32, since f16 squares underflow."""
     first = _leaves.like(params, value)
     return each(lambda p: in_type(nx.real(p) if p.type.is_complex else p, float_type(p.type)), {"params": first})
 

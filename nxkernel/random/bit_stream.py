@@ -60,9 +60,9 @@ def places(shape: Shape) -> Operand:
 
 def advance(pair: KeyWords) -> tuple[KeyWords, Operand]:
     """``split(key)``: the second key, as words to draw with, and the first key, to go on with."""
-    place = places((2,))
+    counters = places((2,))
     zero, one, two, three = (filled(number, u32, ()) for number in range(4))
-    return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
+    return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, counters, counters + 2, 0)
 
 
 def words(pair: KeyWords, shape: Shape) -> Operand:
@@ -78,15 +78,15 @@ def words(pair: KeyWords, shape: Shape) -> Operand:
     return words_at(pair, places(shape), count)
 
 
-def words_at(pair: KeyWords, place: Operand, count: int) -> Operand:
+def words_at(pair: KeyWords, position: Operand, count: int) -> Operand:
     """The words at the given positions of a stream of `count` words."""
     _check_count(count)
     if count < 2:
-        zero = filled(0, u32, place.shape)
+        zero = filled(0, u32, position.shape)
         return block(pair, zero, zero, 0)
     half = shapes.ceil_div(count, 2)
-    is_first = place < half
-    low = select(is_first, place, place - half)
+    is_first = position < half
+    low = select(is_first, position, position - half)
     high = _partners(low, count)
     return select(is_first, block(pair, low, high, 0), block(pair, low, high, 1))
 
@@ -108,23 +108,23 @@ def bits(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
     return convert(words(pair, shape), type_)
 
 
-def bits_at(pair: KeyWords, place: Operand, count: int, type_: Type) -> Operand:
+def bits_at(pair: KeyWords, position: Operand, count: int, type_: Type) -> Operand:
     """The random bits at the given positions of a stream of `count`, as an unsigned integer type."""
     if type_ is not u64:
-        return convert(words_at(pair, place, count), type_)
+        return convert(words_at(pair, position, count), type_)
     _check_count(2 * count)
-    high, low = (convert(block(pair, place, place + count, word), u64) for word in (0, 1))
+    high, low = (convert(block(pair, position, position + count, word), u64) for word in (0, 1))
     return high << 32 | low
 
 
 def double_bits(pair: KeyWords, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
     """Two arrays of random bits: the halves of a stream twice as long."""
-    place, count = places(shape), shapes.size(shape)
+    index, count = places(shape), shapes.size(shape)
     if type_ is u64:
-        first, second = (bits_at(pair, place + shift, 2 * count, type_) for shift in (0, count))
+        first, second = (bits_at(pair, index + shift, 2 * count, type_) for shift in (0, count))
         return first, second
     _check_count(2 * count)
-    first, second = (convert(block(pair, place, place + count, word), type_) for word in (0, 1))
+    first, second = (convert(block(pair, index, index + count, word), type_) for word in (0, 1))
     return first, second
 
 

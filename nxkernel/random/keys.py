@@ -71,8 +71,8 @@ def _halves(number: Operand) -> tuple[Operand, Operand]:
 def _joined(first: Operand, second: Operand) -> Operand:
     """Two tensors stacked along a new last axis."""
     shape = (*first.shape, 2)
-    place = apply(primitives.iota, type=types.u8, shape=shape, names=(None,) * len(shape), axis=len(shape) - 1)
-    return select(place == 0, *(spread(new_axis(part, -1), shape) for part in (first, second)))
+    index = apply(primitives.iota, type=types.u8, shape=shape, names=(None,) * len(shape), axis=len(shape) - 1)
+    return select(index == 0, *(spread(new_axis(part, -1), shape) for part in (first, second)))
 
 
 def split(key: Any, *, parts: int = 2) -> Tensor | Expr:

@@ -40,11 +40,11 @@ def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
                     f"Numbers are given as a list or a tensor: {name}={list(value)!r}.",
                 )
             )
-    given = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
+    shapes_of = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
     if shape is None:
-        return functools.reduce(shapes.broadcast_shapes, given.values(), ())
+        return functools.reduce(shapes.broadcast_shapes, shapes_of.values(), ())
     shape = shape_of(shape)
-    for name, own in given.items():
+    for name, own in shapes_of.items():
         padded = (1,) * (len(shape) - len(own)) + own
         if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
             raise NxValueError(
@@ -103,8 +103,8 @@ def floats(pair: KeyWords, shape: Shape, type_: Type, draw: Callable[[Operand, T
     """Floats drawn by a function of random bits and a float type; complex numbers draw two parts."""
     if not type_.is_complex:
         return draw(bits(pair, shape, unsigned(type_)), type_)
-    part, place, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
-    parts = [bits_at(pair, place * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
+    part, index, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
+    parts = [bits_at(pair, index * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
     return complex(*[draw(part_bits, part) for part_bits in parts])
 
 

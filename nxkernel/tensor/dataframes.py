@@ -40,7 +40,7 @@ def array_of_frame(value: Any, argument: str = "") -> np.ndarray:
         if made is None:
             raise _refusal(value, argument)
         return made
-    columns = [value.iloc[:, place] for place in range(value.shape[1])]
+    columns = [value.iloc[:, index] for index in range(value.shape[1])]
     arrays = [_column(column) for column in columns]
     refused = [column for column, array in zip(columns, arrays, strict=True) if array is None]
     if refused:

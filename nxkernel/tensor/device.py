@@ -66,10 +66,10 @@ class DeviceTensor(Tensor):
         try:
             return _HOST.__get__(self)
         except AttributeError:
-            found = self.array.host()
-            found.flags.writeable = False
-            _HOST.__set__(self, found)
-            return found
+            host = self.array.host()
+            host.flags.writeable = False
+            _HOST.__set__(self, host)
+            return host
 
     @property
     def device(self) -> str:
@@ -169,10 +169,10 @@ def tensor_of(array: Any, spec: Spec | VectorizedSpec) -> Tensor:
 
 def from_dlpack(value: Any) -> Tensor:
     """A tensor that shares another library's array, on its GPU if that can be used, else on the host."""
-    found = dlpack.import_to_device(value)
-    if found is None:
+    parts = dlpack.import_to_device(value)
+    if parts is None:
         return Tensor.from_numpy(dlpack.import_array(value))
-    device, pointer, shape, dtype, owner = found
+    device, pointer, shape, dtype, owner = parts
     array = DeviceArray(device, pointer, shape, dtype, BorrowedMemory(owner))
     return DeviceTensor.wrap(array, Spec(normalize(dtype), array.shape, unnamed(array.shape)))
 
@@ -220,10 +220,10 @@ def copied(tensor: Tensor, backend: str) -> Tensor:
 
 def transferred(tensor: Tensor, backend: str) -> Tensor:
     """A tensor moved to a device; the source on another device is released."""
-    found = placed(tensor, backend)
-    if found is not tensor:
+    moved = placed(tensor, backend)
+    if moved is not tensor:
         deallocate(tensor)
-    return found
+    return moved
 
 
 def deallocate(tensor: Tensor) -> int:
@@ -241,8 +241,8 @@ def _place_of(tensor: Tensor) -> Device | None:
 def _copied(tensor: Tensor, device: Device | None) -> Tensor:
     if device is None:
         return Tensor.wrap(tensor.data, tensor.spec)
-    found = device.bring(tensor.array) if isinstance(tensor, DeviceTensor) else device.upload(tensor.data)
-    return DeviceTensor.wrap(found, tensor.spec)
+    copy = device.bring(tensor.array) if isinstance(tensor, DeviceTensor) else device.upload(tensor.data)
+    return DeviceTensor.wrap(copy, tensor.spec)
 
 
 def check_together(named: Sequence[tuple[str, DeviceArray]], function: str, example: str = "") -> None:

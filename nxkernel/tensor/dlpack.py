@@ -74,9 +74,9 @@ class _Exporter:
                 raise
             stream = options.get("stream")
             capsule = self._value.__dlpack__() if stream is None else self._value.__dlpack__(stream=stream)
-        found = _data_type(capsule)
-        if found is not None and (found.code, found.bits, found.lanes) == (_BFLOAT, 16, 1):
-            found.code, self.is_bfloat = _UINT, True
+        type_ = _data_type(capsule)
+        if type_ is not None and (type_.code, type_.bits, type_.lanes) == (_BFLOAT, 16, 1):
+            type_.code, self.is_bfloat = _UINT, True
         return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -41,9 +41,9 @@ class Heatmap:
         small = [pictures.blocks(matrix, CELLS) for matrix in matrices[:MATRICES]]
         low, high = pictures.extremes(np.stack(small)) or (0.0, 0.0)
         lines = [str(self.tensor.spec)]
-        for place, matrix in zip(np.ndindex(data.shape[:-2]), small, strict=False):
+        for index, matrix in zip(np.ndindex(data.shape[:-2]), small, strict=False):
             if data.ndim > 2:
-                lines.append(f"[{', '.join(map(str, place))}]")
+                lines.append(f"[{', '.join(map(str, index))}]")
             lines += self._lines(matrix, low, high)
         if len(matrices) > MATRICES:
             lines.append(f"… {len(matrices) - MATRICES} more")

@@ -119,23 +119,23 @@ def _is_image(data: np.ndarray) -> bool:
 
 def _matrix(data: np.ndarray, title: str) -> str:
     small = pictures.blocks(data, CELLS)
-    found = pictures.extremes(small)
+    bounds = pictures.extremes(small)
     rows, columns = data.shape
-    notes = [_legend(found)]
+    notes = [_legend(bounds)]
     if max(rows, columns) > CELLS:
         notes.append(f"each cell is the mean of about {-(-rows // CELLS)} × {-(-columns // CELLS)} elements")
-    return _img(pictures.shades(small, *(found or (0.0, 0.0))), data.shape, PIXELS, title) + _note(notes)
+    return _img(pictures.shades(small, *(bounds or (0.0, 0.0))), data.shape, PIXELS, title) + _note(notes)
 
 
 def _stack(data: np.ndarray, title: str) -> str:
     """The first matrices of a stack side by side, in one colour scale."""
     small = np.stack([pictures.blocks(matrix, STACK_CELLS) for matrix in data[:STACKED]])
-    found = pictures.extremes(small)
+    bounds = pictures.extremes(small)
     images = [
-        _img(pictures.shades(matrix, *(found or (0.0, 0.0))), data.shape[1:], STACK_PIXELS, f"{title}, [{place}]")
-        for place, matrix in enumerate(small)
+        _img(pictures.shades(matrix, *(bounds or (0.0, 0.0))), data.shape[1:], STACK_PIXELS, f"{title}, [{index}]")
+        for index, matrix in enumerate(small)
     ]
-    notes = [_legend(found)]
+    notes = [_legend(bounds)]
     if len(data) > STACKED:
         notes.append(f"the first {STACKED} of {len(data)} matrices")
     row = "".join(images)
@@ -168,8 +168,8 @@ def _img(pixels: np.ndarray, shape: tuple[int, ...], largest: int, title: str) -
     )
 
 
-def _legend(found: tuple[float, float] | None) -> str:
-    return "no finite element" if found is None else f"dark {found[0]:.4g}, light {found[1]:.4g}"
+def _legend(bounds: tuple[float, float] | None) -> str:
+    return "no finite element" if bounds is None else f"dark {bounds[0]:.4g}, light {bounds[1]:.4g}"
 
 
 def _note(parts: list[str]) -> str:

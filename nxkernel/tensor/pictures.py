@@ -35,7 +35,7 @@ def blocks(data: np.ndarray, cells: int) -> np.ndarray:
                 edges = np.arange(cells) * size // cells
                 counts = np.diff(np.append(edges, size))
                 sums = np.add.reduceat(data, edges, axis=axis)
-                data = sums / counts.reshape([-1 if place == axis else 1 for place in range(data.ndim)])
+                data = sums / counts.reshape([-1 if position == axis else 1 for position in range(data.ndim)])
     return data
 
 
@@ -54,8 +54,8 @@ def shares(data: np.ndarray, low: float, high: float) -> np.ndarray:
 def _palette() -> bytes:
     """The palette from dark blue over green to yellow; the first colour is for NaN."""
     stops = np.array([[48, 18, 86], [56, 82, 139], [33, 144, 140], [94, 201, 98], [253, 231, 120]])
-    places = np.linspace(0, len(stops) - 1, 255)
-    colours = np.stack([np.interp(places, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
+    stops_at = np.linspace(0, len(stops) - 1, 255)
+    colours = np.stack([np.interp(stops_at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
     return bytes([128, 128, 128]) + np.rint(colours).astype(np.uint8).tobytes()
 
 

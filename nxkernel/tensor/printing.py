@@ -158,13 +158,13 @@ def _layout(sign: str, digits: str, exponent: int, *, dotted: bool) -> str:
     dotted : bool
         Whether one digit before an exponent is followed by ``.0``, as f64 has it.
     """
-    place, count = exponent + 1, len(digits)
+    point, count = exponent + 1, len(digits)
     cost = len(str(exponent)) + (3 if count == 1 else 2)
-    if place <= 0 and (2 - place <= cost or not place):
-        return f"{sign}0.{'0' * -place}{digits}"
-    if 0 < place < count:
-        return f"{sign}{digits[:place]}.{digits[place:]}"
-    if place >= count and place - count + 2 <= cost:
-        return f"{sign}{digits}{'0' * (place - count)}.0"
+    if point <= 0 and (2 - point <= cost or not point):
+        return f"{sign}0.{'0' * -point}{digits}"
+    if 0 < point < count:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if point >= count and point - count + 2 <= cost:
+        return f"{sign}{digits}{'0' * (point - count)}.0"
     tail = digits[1:] or ("0" if dotted else "")
     return f"{sign}{digits[0]}{'.' if tail else ''}{tail}e{exponent}"

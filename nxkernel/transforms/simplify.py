@@ -342,8 +342,7 @@ def _put_back(node: Expr) -> Expr | None:
 
 
 def _block(node: Expr) -> Any:
-    """The block that a node slices from its first operand or writes to it: starts, lengths, and steps other than 1.
-    """
+    """The block that a node slices from its first operand or writes to it: starts, lengths, and steps other than 1."""
     if node.primitive is p.slice_:
         return node.params["starts"], node.params["lengths"], node.params["strides"]
     skip = 2 if node.primitive is p.put_slice else 1

@@ -72,8 +72,8 @@ class ArrayValue(Proxy, ArrayMethods):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        for place in range(len(self)):
-            yield self[place]
+        for index in range(len(self)):
+            yield self[index]
 
     def __hash__(self) -> int:
         # By its identity, equal numbers would be apart in sets and dicts.
@@ -168,7 +168,7 @@ class Scalar(ArrayValue):
 #: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
 BY_LAYOUT = "by layout"
 #: And what is so since arrays were taken to be in an order that only the running program knows; how often it was asked.
-UNORDERED, ORDERS_TOLD = "arrays without a known order", "how often an order was asked for"
+UNORDERED, ORDER_DEPENDENCES = "arrays without a known order", "how often an order was asked for"
 
 
 class Array(ArrayValue):
@@ -201,15 +201,15 @@ class Array(ArrayValue):
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        found = self.reshape(shape)
-        if found.root is not self.root:
+        result = self.reshape(shape)
+        if result.root is not self.root:
             raise NxValueError(
                 message(
-                    f"elements of a view cannot be seen in the shape {text(found.shape)} where they are.",
+                    f"elements of a view cannot be seen in the shape {text(result.shape)} where they are.",
                     "x = x.reshape(shape) copies them.",
                 )
             )
-        self.steps, self._shape = found.steps, found.shape
+        self.steps, self._shape = result.steps, result.shape
 
     @property
     def strides_in_memory(self) -> Shape:
@@ -333,33 +333,32 @@ class Array(ArrayValue):
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
         if memory_order.reshaped(self.shape, self.strides_in_memory, shape) is not None:
-            found = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+            result = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
         else:
-            found = Array.of(reshaped(self.__nx_operand__(), shape))
+            result = Array.of(reshaped(self.__nx_operand__(), shape))
         if [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
-            self.told_by_layout(found)
-        return found
+            self.record_order_dependence(result)
+        return result
 
     def contiguous(self, order: str = "C") -> Array:
         """The array itself where NumPy has its elements in an order, ``"C"`` or ``"F"``, without gaps, else a copy."""
         if memory_order.is_contiguous(self.shape, self.strides_in_memory, order):
-            found = self
+            result = self
         else:
-            found = Array.of(self.__nx_operand__(), strides=memory_order.of_order(self.shape, order, None))
-        self.told_by_layout(found)
-        return found
+            result = Array.of(self.__nx_operand__(), strides=memory_order.of_order(self.shape, order, None))
+        self.record_order_dependence(result)
+        return result
 
-    def told_by_layout(self, found: Array | None = None) -> None:
-        """Note that a result depends on this array's memory order: it is a view of it, a copy, or another value.
-        """
+    def record_order_dependence(self, result: Array | None = None) -> None:
+        """Note that a result depends on this array's memory order: it is a view of it, a copy, or another value."""
         trace = tracing.current()
         sources = [self.root] if self.root.cell.shared else self.root.follows
         if trace is None:
             return
         memory = trace.outermost.memory
-        memory[ORDERS_TOLD] = memory.get(ORDERS_TOLD, 0) + 1
-        places = [] if found is None else {self.root, found.root}
-        seen = [(root, root.writes) for root in places]
+        memory[ORDER_DEPENDENCES] = memory.get(ORDER_DEPENDENCES, 0) + 1
+        storages = [] if result is None else {self.root, result.root}
+        seen = [(root, root.writes) for root in storages]
         if sources:
             memory.setdefault(BY_LAYOUT, []).append((sources, seen))
         if self.root.unordered:
@@ -395,10 +394,10 @@ class Array(ArrayValue):
         self.imag.assign(value)
 
 
-def orders_told() -> int:
+def order_dependences() -> int:
     """How many times the active trace has depended on the memory order of an array."""
     trace = tracing.current()
-    return 0 if trace is None else trace.outermost.memory.get(ORDERS_TOLD, 0)
+    return 0 if trace is None else trace.outermost.memory.get(ORDER_DEPENDENCES, 0)
 
 
 def wrap(value: Operand, *inputs: Any) -> ArrayValue:
@@ -412,24 +411,23 @@ def wrap(value: Operand, *inputs: Any) -> ArrayValue:
     """
     if not value.shape:
         return Scalar(tracing.strengthen(value))
-    found = Array.of(value)
+    array = Array.of(value)
     if len(value.shape) < 2:
-        return found
+        return array
     arrays = [one for one in inputs if isinstance(one, Array) and len(one.shape) > 1]
     if all(one.root.strides is None and not one.steps for one in arrays):
-        return found.laid_out_as(arrays, None)
+        return array.laid_out_as(arrays, None)
     strides = [(one.shape, one.strides_in_memory) for one in inputs if isinstance(one, Array)]
-    return found.laid_out_as(arrays, memory_order.of_result(value.shape, strides))
+    return array.laid_out_as(arrays, memory_order.of_result(value.shape, strides))
 
 
-def in_order_of(found: Any, value: Any = None) -> Any:
-    """A new array with the elements of a value, in Fortran order if the array it was computed from is in that order.
-    """
-    if not isinstance(found, Array):
-        return found
+def in_order_of(result: Any, value: Any = None) -> Any:
+    """A new array with the elements of a value, in Fortran order if the array it was computed from is in that order."""
+    if not isinstance(result, Array):
+        return result
     is_fortran = isinstance(value, Array) and memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
-    strides = memory_order.of_order(found.shape, "F" if is_fortran else "C", None)
-    return Array.of(operand(found)).laid_out_as([value], strides)
+    strides = memory_order.of_order(result.shape, "F" if is_fortran else "C", None)
+    return Array.of(operand(result)).laid_out_as([value], strides)
 
 
 def as_value(value: Any) -> ArrayValue:
@@ -440,10 +438,10 @@ def as_value(value: Any) -> ArrayValue:
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
     if type(value) is not np.ndarray or not value.shape or tracing.current() is None:
         return wrap(operand(value))
-    found = of_numpy(value)
+    array = of_numpy(value)
     # It may be what a view shows.
-    found.root.doubt = not_own
-    return found
+    array.root.doubt = not_own
+    return array
 
 
 def of_numpy(value: np.ndarray) -> Array:

@@ -57,8 +57,7 @@ def _cut(value: Operand, type_: Type) -> Operand:
 
 
 def _unsigned(value: Operand) -> Operand:
-    """A float as u64: negative numbers wrap around; numbers from 2⁶³ on are converted less 2⁶³.
-    """
+    """A float as u64: negative numbers wrap around; numbers from 2⁶³ on are converted less 2⁶³."""
     half = filled(2.0**63, value.type, value.shape)
     upper = apply(primitives.greater_equal, value, half)
     low = convert(_cut(value, types.s64), types.u64)

@@ -66,15 +66,15 @@ def _picked_before(mask: Operand) -> Operand:
     return apply(p.subtract, total, filled(1, s64, mask.shape))
 
 
-def _places(mask: Operand) -> Operand:
+def _indices(mask: Operand) -> Operand:
     """The indices where a mask holds, in order, padded with arbitrary ones to the length of the mask."""
     (size,) = mask.shape
     if not size:
         return convert(mask, s64)
     # What is not picked goes to one place more, which is cut off again.
-    places = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
+    indices = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
     numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
-    longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
+    longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: indices}, False, numbers)
     return Index((size + 1,), (AxisSlice(0, size),), (0,)).read(longer)
 
 
@@ -93,7 +93,7 @@ def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
     flat = (*shape[:axis], *mask.shape, *shape[axis + len(own) :])
     base = base if flat == shape else base.through(Reshape(shape, flat))
     stretches = tuple([AxisRange(0, _count(mask)) if k == axis else None for k in range(len(flat))])
-    return DynamicSlice(base.through(CompactedView(flat, axis, mask, _places(mask))), stretches)
+    return DynamicSlice(base.through(CompactedView(flat, axis, mask, _indices(mask))), stretches)
 
 
 def _count(mask: Operand) -> Operand:

@@ -52,14 +52,14 @@ def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
     """
     along: list[list[tuple[AxisRange | None, int]]] = [[] for _ in range(rank)]
     for base, stretches in map(parts_of, values):
-        for axis, found in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
-            along[axis].append(found)
-    return [_target(found) if any(stretch for stretch, _ in found) else None for found in along]
+        for axis, pair in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
+            along[axis].append(pair)
+    return [_target(pair) if any(stretch for stretch, _ in pair) else None for pair in along]
 
 
-def _target(found: Sequence[tuple[AxisRange | None, int]]) -> Target:
-    first = next((stretch, size) for stretch, size in found if stretch)
-    several = [(stretch or AxisRange(0, size), size) for stretch, size in found if stretch or size != 1]
+def _target(pairs: Sequence[tuple[AxisRange | None, int]]) -> Target:
+    first = next((stretch, size) for stretch, size in pairs if stretch)
+    several = [(stretch or AxisRange(0, size), size) for stretch, size in pairs if stretch or size != 1]
     others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
     if not others or _is_several(first[0].length):
         return first
@@ -125,13 +125,12 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
 
 
 def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
-    """An axis shifted and resized to `size`: element ``k`` is what was at ``k + by``, clamped to the axis.
-    """
+    """An axis shifted and resized to `size`: element ``k`` is what was at ``k + by``, clamped to the axis."""
     if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
         return _taken(data, axis, by, size)
-    places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
-    places = apply(p.add, places, spread(as_number(by), (size,)))
-    return fancy_indexing.read(data, {axis: places}, False)
+    indices = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
+    indices = apply(p.add, indices, spread(as_number(by), (size,)))
+    return fancy_indexing.read(data, {axis: indices}, False)
 
 
 def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:

@@ -124,11 +124,11 @@ class DynamicSlice(ArrayValue):
         stretches = _of_result(taken, max(map(_rank, inner), default=0))
         if isinstance(key, tuple) and any(entry is Ellipsis for entry in key):
             inner = (Ellipsis, *inner)  # an element is an array without axes then
-        found = self.base[inner]
+        result = self.base[inner]
         if not any(stretches):
-            return found
-        own = found.stretches if isinstance(found, DynamicSlice) else (None,) * found.ndim
-        base = found.base if isinstance(found, DynamicSlice) else found
+            return result
+        own = result.stretches if isinstance(result, DynamicSlice) else (None,) * result.ndim
+        base = result.base if isinstance(result, DynamicSlice) else result
         return DynamicSlice(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -141,8 +141,8 @@ class DynamicSlice(ArrayValue):
         elif any(map(_rank, inner)):
             # What is read at indices is a copy: the array itself is assigned into, of which parts are slices.
             pairs = [pair for pair in zip(inner, taken, strict=True) if pair[0] is not None]
-            turned = [entry if isinstance(each, AxisRange) else builtins.slice(None) for entry, each in pairs]
-            self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
+            slices = [entry if isinstance(each, AxisRange) else builtins.slice(None) for entry, each in pairs]
+            self.base[tuple(slices)][tuple(map(_entry, inner, taken))] = value
         else:
             assign_part(self[key], value)
 
@@ -159,8 +159,8 @@ class DynamicSlice(ArrayValue):
         entries = list(key) if isinstance(key, tuple) else [key]
         used = sum(entry is not None and entry is not Ellipsis for entry in entries)
         gap = [builtins.slice(None)] * (self.ndim - used)
-        place = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
-        entries[place : place + 1] = gap
+        position = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
+        entries[position : position + 1] = gap
         inner: list[Any] = []
         taken: list[Any] = []
         axis = 0
@@ -179,7 +179,7 @@ class DynamicSlice(ArrayValue):
                 inner.append(builtins.slice(None, None, -1) if backwards else builtins.slice(None))
                 taken.append(left)
             else:
-                inner.append(_place_within(entry, stretch))
+                inner.append(_index_within(entry, stretch))
                 taken.append(_INDEX)
         return tuple(inner), taken
 
@@ -198,9 +198,9 @@ def _of_result(taken: list[Any], rank: int) -> list[AxisRange | None]:
 
     Theirs stand where the first index was, or in front where something else is between two of them.
     """
-    places = [place for place, each in enumerate(taken) if each is _INDEX]
+    positions = [position for position, each in enumerate(taken) if each is _INDEX]
     kept = [each for each in taken if each is not _INDEX]
-    first = places[0] if places and places[-1] - places[0] < len(places) else 0
+    first = positions[0] if positions and positions[-1] - positions[0] < len(positions) else 0
     return [*kept[:first], *[None] * rank, *kept[first:]]
 
 
@@ -246,7 +246,7 @@ def _end(end: Any, length: Any, otherwise: Any) -> Any:
     return apply(p.minimum, end, length)
 
 
-def _place_within(entry: Any, stretch: AxisRange) -> Any:
+def _index_within(entry: Any, stretch: AxisRange) -> Any:
     """An index into a part as an index into the whole axis."""
     known = subscripts.known_number(entry) if not is_array(entry) else None
     if known is not None:
@@ -254,13 +254,13 @@ def _place_within(entry: Any, stretch: AxisRange) -> Any:
     value = as_value(entry)
     if isinstance(value, DynamicSlice):
         return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
-    place = convert(operand(value), s64)
-    low = integer_bounds.interval(place)[0]
+    index = convert(operand(value), s64)
+    low = integer_bounds.interval(index)[0]
     if low is None or low < 0:
-        length, zero = (spread(as_number(number), place.shape) for number in (stretch.length, 0))
-        place = apply(p.select, apply(p.less, place, zero), apply(p.add, place, length), place)
-    offset = spread(as_number(stretch.offset), place.shape)
-    return apply(p.add, place, offset)
+        length, zero = (spread(as_number(number), index.shape) for number in (stretch.length, 0))
+        index = apply(p.select, apply(p.less, index, zero), apply(p.add, index, length), index)
+    offset = spread(as_number(stretch.offset), index.shape)
+    return apply(p.add, index, offset)
 
 
 def is_array(value: Any) -> bool:
@@ -278,14 +278,14 @@ def number(length: Any) -> Any:
     return Scalar(length)
 
 
-def in_a_row(value: Any) -> Any:
+def compact_part(value: Any) -> Any:
     """Elements selected by a mask as a part of traced length; anything else unchanged."""
     return value.compact() if hasattr(type(value), "compact") else value
 
 
 def settled(value: Any) -> Any:
     """Masked elements, and parts with an offset, as parts that begin at 0; anything else unchanged."""
-    value = in_a_row(value)
+    value = compact_part(value)
     if not isinstance(value, DynamicSlice):
         return value
     begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
@@ -312,11 +312,11 @@ def mask(stretches: Stretches, shape: Shape) -> Operand:
     for axis, stretch in enumerate(stretches):
         if stretch is None:
             continue
-        place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        index = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
         end = spread(as_number(plus(stretch.offset, stretch.length)), shape)
-        here = apply(p.less, place, end)
+        here = apply(p.less, index, end)
         if not isinstance(stretch.offset, int) or stretch.offset:
-            first = apply(p.greater_equal, place, spread(as_number(stretch.offset), shape))
+            first = apply(p.greater_equal, index, spread(as_number(stretch.offset), shape))
             here = apply(p.logical_and, first, here)
         inside = here if inside is None else apply(p.logical_and, inside, here)
     return inside
@@ -327,13 +327,13 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     values = [value if is_number(value) else as_value(value) for value in inputs]
     rank = max(value.ndim for value in values if not is_number(value))
     targets = targets_of([value for value in values if not is_number(value)], rank)
-    found = function(*[value if is_number(value) else aligned(value, targets) for value in values])
+    result = function(*[value if is_number(value) else aligned(value, targets) for value in values])
     stretches = stretches_of(targets)
     if not any(stretches):
-        return found
-    if isinstance(found, tuple):
-        return tuple([DynamicSlice(value, stretches) for value in found])
-    return DynamicSlice(found, stretches)
+        return result
+    if isinstance(result, tuple):
+        return tuple([DynamicSlice(value, stretches) for value in result])
+    return DynamicSlice(result, stretches)
 
 
 def reduced(
@@ -352,25 +352,25 @@ def reduced(
     data = operand(part.base)
     looked_at = tuple([stretch if axis in axes else None for axis, stretch in enumerate(part.stretches)])
     inside = mask(looked_at, data.shape) if any(looked_at) else None
-    found = wrap(function(data, axes, keep_axes, inside, *more))
+    result = wrap(function(data, axes, keep_axes, inside, *more))
     rest: list[AxisRange | None] = []
     for axis, stretch in enumerate(part.stretches):
         if axis not in axes:
             rest.append(stretch)
         elif keep_axes:
             rest.append(None)
-    return DynamicSlice(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(result, tuple(rest)) if any(rest) else result
 
 
-def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> ArrayValue:
+def index_in_part(part: DynamicSlice, axis: int | None, index: ArrayValue) -> ArrayValue:
     """An index into the whole axis, as argmin and argmax compute it, as an index into the part."""
     if axis is None and part.ndim > 1:
         part._refuse("the place of an element among all of several axes")
     stretch = part.stretches[0 if axis is None else axis]
     if stretch is None or (isinstance(stretch.offset, int) and stretch.offset == 0):
-        return found
+        return index
     offset = stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)
-    return found - offset
+    return index - offset
 
 
 def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
@@ -396,14 +396,14 @@ def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
             data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
         known = target if at[0] else AxisRange(target.offset, own.length)
         data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
-    found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
+    result = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
     rest = [
         stretch
         for (_, stretches), skip in zip(sides, inner, strict=True)
         for axis, stretch in enumerate(stretches)
         if axis != skip
     ]
-    return DynamicSlice(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(result, tuple(rest)) if any(rest) else result
 
 
 def _zeroed(data: Operand, axis: int, stretch: AxisRange) -> Operand:
@@ -413,8 +413,8 @@ def _zeroed(data: Operand, axis: int, stretch: AxisRange) -> Operand:
 
 def flipped(part: DynamicSlice, axis: int | Sequence[int] | None) -> DynamicSlice:
     """A part with the order of its elements reversed along some axes."""
-    places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    wanted = {normalize_axis(place, part.base.shape) for place in places}
+    axes = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    wanted = {normalize_axis(one, part.base.shape) for one in axes}
     return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
 
 
@@ -424,7 +424,7 @@ def assign_part(target: DynamicSlice, value: Any) -> None:
         return
     whole = operand(target.base)
     if not is_number(value):
-        value = in_a_row(as_value(value))
+        value = compact_part(as_value(value))
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
         value = aligned(value, targets_of([target], target.ndim))

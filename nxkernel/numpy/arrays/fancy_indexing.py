@@ -34,8 +34,8 @@ def shape(whole: Shape, picks: Picks, front: bool) -> Shape:
     for indices in picks.values():
         common = broadcast_shapes(common, indices.shape)
     rest = [size for axis, size in enumerate(whole) if axis not in picks]
-    place = position(picks, front)
-    return (*rest[:place], *common, *rest[place:])
+    start = position(picks, front)
+    return (*rest[:start], *common, *rest[start:])
 
 
 def read(whole: Operand, picks: Picks, front: bool) -> Operand:
@@ -50,8 +50,8 @@ def read(whole: Operand, picks: Picks, front: bool) -> Operand:
         Whether the axes of the indices come first.
     """
     indices = together(picks)
-    found = apply(p.gather, whole, *indices, axes=tuple(picks))
-    return _moved(found, len(indices[0].shape), position(picks, front))
+    result = apply(p.gather, whole, *indices, axes=tuple(picks))
+    return _moved(result, len(indices[0].shape), position(picks, front))
 
 
 def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: str = "put") -> Operand:
@@ -65,10 +65,10 @@ def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: st
 
 def in_front(updates: Operand, rank: int, picks: Picks, front: bool) -> Operand:
     """Updates broadcast to the shape of the indexed elements, with the axes of the indices moved to the front."""
-    place = position(picks, front)
-    if not place or not rank:
+    start = position(picks, front)
+    if not start or not rank:
         return updates
-    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, place))
+    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, start))
 
 
 def _moved(value: Operand, rank: int, position: int) -> Operand:

@@ -12,7 +12,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, in_a_row
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
 from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
 from nxkernel.numpy.arrays.views import AxisSlice, Index
@@ -39,12 +39,12 @@ def _settled(array: Array, key: Any) -> Any:
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     key = _settled(array, key)
-    found = _shown(array, key)
+    result = _shown(array, key)
     entries = key if isinstance(key, tuple) else (key,)
     if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
         # Also for an array of indices without axes, where a number would give a view.
-        return found if isinstance(found, Scalar) else found.copy()
-    return found
+        return result if isinstance(result, Scalar) else result.copy()
+    return result
 
 
 def _shown(array: Array, key: Any) -> Any:
@@ -55,8 +55,8 @@ def _shown(array: Array, key: Any) -> Any:
         axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
         return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
-        found = _dynamic(view, parsed)
-        return found if parsed.mask is None else found.copied()
+        result = _dynamic(view, parsed)
+        return result if parsed.mask is None else result.copied()
     if parsed.picks:
         if any_part(parsed.picks.values()):
             return _picked_by_parts(view, parsed)
@@ -69,13 +69,13 @@ def _shown(array: Array, key: Any) -> Any:
 
 def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
     """The elements at index arrays, as a new array."""
-    found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
-    if not found.shape:
-        return Scalar(found)
-    rank = len(found.shape) - view.ndim + len(parsed.picks)
+    result = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
+    if not result.shape:
+        return Scalar(result)
+    rank = len(result.shape) - view.ndim + len(parsed.picks)
     position = fancy_indexing.position(parsed.picks, parsed.front)
-    strides = memory_order.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
-    return Array.of(found).laid_out_as([view], strides)
+    strides = memory_order.of_picked(result.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
+    return Array.of(result).laid_out_as([view], strides)
 
 
 def put(array: Array, key: Any, value: Any) -> None:
@@ -120,10 +120,10 @@ def _assign(target: DynamicSlice | MaskedElements, value: Any) -> None:
 def _picked_by_parts(view: Array, parsed: ParsedKey) -> DynamicSlice:
     """The elements at index arrays of traced length: a part as long as the indices."""
     picks, stretches, rank = _aligned_picks(view, parsed)
-    found = fancy_indexing.read(operand(view), picks, parsed.front)
+    result = fancy_indexing.read(operand(view), picks, parsed.front)
     position = 0 if parsed.front else min(picks)
-    rest: list[AxisRange | None] = [None] * (len(found.shape) - rank)
-    return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+    rest: list[AxisRange | None] = [None] * (len(result.shape) - rank)
+    return DynamicSlice(wrap(result), tuple(rest[:position] + stretches + rest[position:]))
 
 
 def _aligned_picks(view: Array, parsed: ParsedKey) -> tuple[dict[int, Operand], list[AxisRange | None], int]:
@@ -131,7 +131,7 @@ def _aligned_picks(view: Array, parsed: ParsedKey) -> tuple[dict[int, Operand], 
     rank = max(value.ndim for value in values.values())
     targets = targets_of(list(values.values()), rank)
     picks = {
-        axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
+        axis: subscripts.traced_index(operand(aligned(value, targets)), view.shape[axis])
         if isinstance(value, DynamicSlice)
         else operand(aligned(value, targets))
         for axis, value in values.items()
@@ -162,12 +162,12 @@ def _put_by_parts(view: Array, parsed: ParsedKey, value: Any) -> None:
         position = 0 if parsed.front else min(picks)
         rest: list[Any] = [None] * (len(shape) - rank)
         like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
-        value = in_a_row(as_value(value))
+        value = compact_part(as_value(value))
         value = aligned(value, rest[:position] + like + rest[position:])
 
     config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
     longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
-    places = dict(zip(picks, indices, strict=True))
-    longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
+    indices_by_axis = dict(zip(picks, indices, strict=True))
+    longer = fancy_indexing.put(longer, indices_by_axis, parsed.front, fitted(value, shape, whole.type))
     along = tuple([AxisSlice(0, size) for size in whole.shape])
     view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))

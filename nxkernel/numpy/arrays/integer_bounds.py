@@ -59,10 +59,10 @@ def interval(value: Any) -> Open:
     """
     if isinstance(value, int):
         return value, value
-    found = _interval(value, _DEPTH, {}) if type(value) is Expr else None
-    if found is None:
+    bounds = _interval(value, _DEPTH, {}) if type(value) is Expr else None
+    if bounds is None:
         return None, None
-    low, high = found
+    low, high = bounds
     return low if low > -_FAR else None, high if high < _FAR else None
 
 
@@ -73,10 +73,10 @@ def _interval(node: Expr, depth: int, known: dict[int, Interval | None]) -> Inte
         return None
     if id(node) not in known:
         assumed = _assumed.intervals.get(id(node))
-        found = assumed[1] if assumed is not None else None
-        if found is None and depth:
-            found = intervals.of_node(node, lambda operand: _interval(operand, depth - 1, known))
-        known[id(node)] = types.limits(node.type) if found is None else found
+        bounds = assumed[1] if assumed is not None else None
+        if bounds is None and depth:
+            bounds = intervals.of_node(node, lambda operand: _interval(operand, depth - 1, known))
+        known[id(node)] = types.limits(node.type) if bounds is None else bounds
     return known[id(node)]
 
 

@@ -217,11 +217,11 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """Apply an element-wise function to values selected by one mask and numbers; all elements are computed."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     first = next(value for value in values if isinstance(value, MaskedElements))
-    found = first.by_element(function, values)
-    if found is not None:
-        return found
+    result = first.by_element(function, values)
+    if result is not None:
+        return result
     if not all(is_number(value) or first._goes_with(value) for value in values):
-        return dynamic_slices.elementwise(function, list(map(dynamic_slices.in_a_row, values)))
+        return dynamic_slices.elementwise(function, list(map(dynamic_slices.compact_part, values)))
     whole = []
     for value in values:
         if isinstance(value, MaskedElements):
@@ -231,10 +231,10 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
             whole.append(value)
         else:
             whole.append(first._in_place(value))
-    found = function(*whole)
-    if isinstance(found, tuple):
-        return tuple([MaskedElements(value, first.mask, first.axis) for value in found])
-    return MaskedElements(found, first.mask, first.axis)
+    result = function(*whole)
+    if isinstance(result, tuple):
+        return tuple([MaskedElements(value, first.mask, first.axis) for value in result])
+    return MaskedElements(result, first.mask, first.axis)
 
 
 def reduced(function: Callable[..., Operand], value: MaskedElements, axis: int | None, keep_axes: bool) -> ArrayValue:
@@ -264,7 +264,7 @@ def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> MaskedElements:
     mask : ArrayValue
         Of type bool.
     """
-    mask = dynamic_slices.in_a_row(mask)
+    mask = dynamic_slices.compact_part(mask)
     rank = mask.ndim
     if any(part.stretches[rank:]):
         part._refuse("a mask of other axes than that of traced length")
@@ -286,17 +286,17 @@ def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
     """
     mask = dynamic_slices.settled(mask)
     held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(mask.stretches, mask.base.shape))
-    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
-    if found.shape != shape:
+    result = Array.of(held)[tuple([slice(0, size) for size in shape])]
+    if result.shape != shape:
         wide = Array.of(filled(False, bool_, shape))
-        wide[tuple([slice(0, size) for size in found.shape])] = found
+        wide[tuple([slice(0, size) for size in result.shape])] = result
         return wide
-    return found
+    return result
 
 
 def places(mask: Any) -> tuple[Any, ...]:
     """The indices of nonzero elements, one array for each axis, as :func:`numpy.nonzero` gives them."""
-    mask = dynamic_slices.in_a_row(as_value(mask))
+    mask = dynamic_slices.compact_part(as_value(mask))
     if mask.type is not bool_:
         mask = mask != 0
     if isinstance(mask, dynamic_slices.DynamicSlice):
@@ -308,13 +308,13 @@ def places(mask: Any) -> tuple[Any, ...]:
         offsets = [0] * len(shape)
         if 0 in shape:
             return tuple([Array.of(filled(0, s64, (0,))) for _ in shape])
-    found = []
+    indices = []
     for axis, offset in enumerate(offsets):
         numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
         if not isinstance(offset, int) or offset:
             numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
-        found.append(compacted(wrap(numbers), held, 0))
-    return tuple(found)
+        indices.append(compacted(wrap(numbers), held, 0))
+    return tuple(indices)
 
 
 def _refusing(name: str) -> property:

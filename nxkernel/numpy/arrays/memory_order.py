@@ -60,10 +60,10 @@ def of_result(shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]) -> Sha
     """
     if len(shape) < 2 or all(is_contiguous(*each) for each in inputs):
         return None
-    given = [_stand_in(one, strides) for one, strides in inputs]
-    flags = [["readonly"]] * len(given) + [["writeonly", "allocate"]]
-    made = np.nditer([*given, None], ["zerosize_ok"], flags, order="K").operands[-1]
-    return _in_order(shape, made.strides)
+    stand_ins = [_stand_in(one, strides) for one, strides in inputs]
+    flags = [["readonly"]] * len(stand_ins) + [["writeonly", "allocate"]]
+    result = np.nditer([*stand_ins, None], ["zerosize_ok"], flags, order="K").operands[-1]
+    return _in_order(shape, result.strides)
 
 
 def of_function(
@@ -136,10 +136,10 @@ def _stand_in(shape: Shape, strides: Shape | None) -> np.ndarray:
 
 def _in_order(shape: Shape, strides: Shape) -> Shape | None:
     """The strides of contiguous elements whose axes are ordered as the given strides order them."""
-    found, step = [0] * len(shape), 1
+    ordered, step = [0] * len(shape), 1
     for axis in sorted(range(len(shape)), key=lambda axis: -strides[axis])[::-1]:
-        found[axis], step = step, step * shape[axis]
-    return None if is_contiguous(shape, tuple(found)) else tuple(found)
+        ordered[axis], step = step, step * shape[axis]
+    return None if is_contiguous(shape, tuple(ordered)) else tuple(ordered)
 
 
 def reshaped(before: Shape, strides: Shape, after: Shape) -> Shape | None:
@@ -150,9 +150,9 @@ def reshaped(before: Shape, strides: Shape, after: Shape) -> Shape | None:
     if 0 in before:
         return (0,) * len(after)
     old = [(size, stride) for size, stride in zip(before, strides, strict=True) if size != 1]
-    found, place = [0] * len(after), 0
+    result, position = [0] * len(after), 0
     while old:
-        axis, stop, count = place, place + 1, after[place]
+        axis, stop, count = position, position + 1, after[position]
         size, taken = old[0][0], 1
         while count != size:
             if count < size:
@@ -164,7 +164,7 @@ def reshaped(before: Shape, strides: Shape, after: Shape) -> Shape | None:
         group, old = old[:taken], old[taken:]
         if any(one[1] != other[0] * other[1] for one, other in itertools.pairwise(group)):
             return None
-        stride, place = group[-1][1], stop
+        stride, position = group[-1][1], stop
         for k in reversed(range(axis, stop)):
-            found[k], stride = stride, stride * after[k]
-    return tuple(found)
+            result[k], stride = stride, stride * after[k]
+    return tuple(result)

@@ -48,8 +48,8 @@ class EarlierRead:
     def at(self, count: Operand, now: Sequence[EarlierRead]) -> ArrayValue:
         """The element at position `count`, or all elements with that position along the axis."""
         whole = self.view.root.read() if self in now else self.before
-        place = self.spread.place(count, self.view.shape[self.axis])
-        for step in _one(self.view, self.axis, place).steps:
+        index = self.spread.index_of(count, self.view.shape[self.axis])
+        for step in _one(self.view, self.axis, index).steps:
             whole = step.read(whole)
         return wrap(whole)
 
@@ -97,9 +97,9 @@ class StridedView(ViewStep):
         """The elements of the slice, then arbitrary ones."""
         most = self._most
         numbers = apply(p.iota, type=s64, shape=(most,), names=unnamed((most,)), axis=0)
-        places = apply(p.multiply, numbers, spread(as_number(self.spread.step), (most,)))
-        places = apply(p.add, spread(as_number(self.spread.first), (most,)), places)
-        return fancy_indexing.read(whole, {self.axis: places}, False) if most else whole
+        indices = apply(p.multiply, numbers, spread(as_number(self.spread.step), (most,)))
+        indices = apply(p.add, spread(as_number(self.spread.first), (most,)), indices)
+        return fancy_indexing.read(whole, {self.axis: indices}, False) if most else whole
 
     def put(self, whole: Operand, part: Operand) -> Operand:
         """The whole value with the elements of the slice replaced."""
@@ -164,7 +164,7 @@ class StridedElements(MaskedElements):
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_view and _is_index(key):
-            return self._row(key) if self.axis else self.base[self._place(key)]
+            return self._row(key) if self.axis else self.base[self._index(key)]
         low = integer_bounds.interval(self.spread.step)[0]
         if isinstance(key, StridedElements) and key.type is bool_ and (low is None or low < 0):
             # What a mask picks is in the order of the slice.
@@ -175,7 +175,7 @@ class StridedElements(MaskedElements):
         if self.is_view and _is_index(key) and self.axis:
             self._row(key).assign(value)
         elif self.is_view and _is_index(key):
-            self.base[self._place(key)] = value
+            self.base[self._index(key)] = value
         elif not (key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
             self._refuse("assigning to a part of it")
         elif self.is_view:
@@ -187,14 +187,14 @@ class StridedElements(MaskedElements):
         """The result of indexing the first axis, if that is not the axis of the slice."""
         return StridedElements(self.base[(key,)], self.axis - 1, self.spread)
 
-    def _place(self, key: Any) -> tuple[Any, ...]:
+    def _index(self, key: Any) -> tuple[Any, ...]:
         """An index along the slice's axis, the first one, as a key into the whole array."""
         count = as_number(key if isinstance(key, int) else operand(key))
         low = integer_bounds.interval(count)[0]
         if low is None or low < 0:
             negative = apply(p.less, count, as_number(0))
             count = apply(p.select, negative, apply(p.add, count, as_number(self.spread.count)), count)
-        return (Scalar(self.spread.place(count, self.base.shape[0])),)
+        return (Scalar(self.spread.index_of(count, self.base.shape[0])),)
 
     def _alike(self, other: MaskedElements) -> bool:
         if isinstance(other, StridedElements):
@@ -245,14 +245,14 @@ class StridedElements(MaskedElements):
         if all(_same_places(read, target) or _apart(read, target) for read in mine):
             self._put(lambda count: source.at(count, mine))
         else:
-            made = self._gathered(source)
-            self._put(lambda count: _at(made, self.axis, count))
+            gathered = self._gathered(source)
+            self._put(lambda count: _at(gathered, self.axis, count))
 
     def _put(self, element: Callable[[Operand], Any]) -> None:
         size = self.base.shape[self.axis]
 
         def turn(count: Operand) -> None:
-            _one(self.base, self.axis, self.spread.place(count, size)).assign(element(count))
+            _one(self.base, self.axis, self.spread.index_of(count, size)).assign(element(count))
 
         _each(self.spread, size, turn)
 
@@ -306,13 +306,13 @@ def _is_index(key: Any) -> bool:
     return isinstance(key, int) or (isinstance(key, Scalar | Operand) and key.shape == () and key.type.is_integer)
 
 
-def _one(view: Array, axis: int, place: Operand) -> Array:
+def _one(view: Array, axis: int, index: Operand) -> Array:
     """A view of one index along an axis of an array."""
-    return view.through(subscripts.parse((*[slice(None)] * axis, place), view.shape).basic)
+    return view.through(subscripts.parse((*[slice(None)] * axis, index), view.shape).basic)
 
 
-def _at(data: Operand, axis: int, place: Operand) -> ArrayValue:
-    return wrap(subscripts.parse((*[slice(None)] * axis, place), data.shape).basic.read(data))
+def _at(data: Operand, axis: int, index: Operand) -> ArrayValue:
+    return wrap(subscripts.parse((*[slice(None)] * axis, index), data.shape).basic.read(data))
 
 
 def _each(spread: StridedAxis, size: int, turn: Callable[[Operand], None]) -> None:
@@ -345,13 +345,13 @@ def _apart(one: EarlierRead, other: EarlierRead) -> bool:
 
 def _is_computed(values: Sequence[Any]) -> bool:
     """Whether a function of these values can be computed element by element."""
-    found = [value for value in values if isinstance(value, MaskedElements | dynamic_slices.DynamicSlice)]
-    first = found[0]
+    parts = [value for value in values if isinstance(value, MaskedElements | dynamic_slices.DynamicSlice)]
+    first = parts[0]
     if not all(
-        isinstance(value, StridedElements) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found
+        isinstance(value, StridedElements) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in parts
     ):
         return False
-    if not all(integer_bounds.same(value.spread.count, first.spread.count) for value in found):
+    if not all(integer_bounds.same(value.spread.count, first.spread.count) for value in parts):
         # One of them may be broadcast, which changes how many elements there are.
         return False
     arrays = [value for value in values if not is_number(value) and not isinstance(value, StridedElements)]
@@ -374,14 +374,14 @@ def _computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
         pairs = zip(values, sources, strict=True)
         return function(*[value if source is None else source.at(count, now) for value, source in pairs])
 
-    found = function(*[first._whole(value) for value in values])
-    if not isinstance(found, tuple):
-        return StridedElements(found, first.axis, first.spread, ElementRule(at, reads))
+    result = function(*[first._whole(value) for value in values])
+    if not isinstance(result, tuple):
+        return StridedElements(result, first.axis, first.spread, ElementRule(at, reads))
     return tuple(
         [
             StridedElements(
                 one, first.axis, first.spread, ElementRule(lambda count, now, k=k: at(count, now)[k], reads)
             )
-            for k, one in enumerate(found)
+            for k, one in enumerate(result)
         ]
     )

@@ -46,12 +46,12 @@ class StridedAxis:
         """An upper bound of the slice's length along an axis of the given size."""
         return ceil_div(size, abs(self.step)) if isinstance(self.step, int) else size
 
-    def place(self, number: Operand, size: int) -> Operand:
+    def index_of(self, number: Operand, size: int) -> Operand:
         """The index along an axis of the given size of the slice's element `number`."""
-        place = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
-        if type(place) is Expr:
-            integer_bounds.assume(place, 0, size - 1)
-        return place
+        index = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
+        if type(index) is Expr:
+            integer_bounds.assume(index, 0, size - 1)
+        return index
 
     def same(self, other: StridedAxis) -> bool:
         """Whether two slices are equal for every input of the program."""
@@ -88,8 +88,8 @@ class StridedAxis:
         """The distance of each position from the first picked one, in the direction of the step, and the step's
         absolute value.
         """
-        place = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
-        after = apply(p.subtract, place, spread(as_number(self.first), (size,)))
+        index = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+        after = apply(p.subtract, index, spread(as_number(self.first), (size,)))
         if isinstance(self.step, int):
             return (after if self.step > 0 else apply(p.negate, after)), as_number(abs(self.step))
         step = as_number(self.step)
@@ -147,56 +147,58 @@ def parse(key: Any, shape: Shape) -> ParsedKey:
     """
     entries = list(key) if isinstance(key, tuple) else [key]
     entries = [_read(entry) for entry in entries]
-    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    dots = [position for position, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
         raise NxIndexError("an index has at most one `...`")
     used = sum(_axes_of(entry) for entry in entries)
     if used > len(shape):
         raise NxIndexError(f"{used} indices for {len(shape)} axes: the array has the shape {text(shape) or '()'}")
     gap = [slice(None)] * (len(shape) - used)
-    place = dots[0] if dots else len(entries)
-    entries[place : place + 1] = gap
-    found = ParsedKey(None, is_element=not dots)
+    position = dots[0] if dots else len(entries)
+    entries[position : position + 1] = gap
+    parsed = ParsedKey(None, is_element=not dots)
     along: list[AxisSlice] = []
     layout: list[int | None] = []
     for entry in entries:
         if entry is None:
             layout.append(None)
-            found.is_element = False
+            parsed.is_element = False
             continue
         axis = len(along)
         if isinstance(entry, slice):
             taken, part = _sliced(entry, shape[axis])
             if part is not None:
-                (found.stretches if isinstance(part, AxisRange) else found.spreads)[len(layout)] = part
+                (parsed.stretches if isinstance(part, AxisRange) else parsed.spreads)[len(layout)] = part
         elif isinstance(entry, int):
             taken = AxisSlice(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
-            _add_mask(found, entry, len(layout), shape[axis : axis + len(entry.shape)])
+            _add_mask(parsed, entry, len(layout), shape[axis : axis + len(entry.shape)])
             for size in entry.shape:
                 layout.append(len(along))
                 along.append(AxisSlice(0, size))
-            found.is_element = False
+            parsed.is_element = False
             continue
         elif not entry.shape and isinstance(entry, Operand):
-            taken = AxisSlice(traced_place(entry, shape[axis]), 1, keep=False)
+            taken = AxisSlice(traced_index(entry, shape[axis]), 1, keep=False)
         else:
-            found.picks[len(layout)] = _indices(entry, axis, shape)
+            parsed.picks[len(layout)] = _indices(entry, axis, shape)
             taken = AxisSlice(0, shape[axis])
         if taken.keep:
             layout.append(axis)
-            found.is_element = False
+            parsed.is_element = False
         along.append(taken)
     if not (layout == list(range(len(shape))) and all(map(_is_all, along, shape))):
-        found.basic = Index(shape, tuple(along), tuple(layout))
-    if found.picks:
-        places = [place for place, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)]
-        found.front = places != list(range(places[0], places[-1] + 1))
-    if found.mask is not None and (found.picks or found.stretches or found.spreads):
+        parsed.basic = Index(shape, tuple(along), tuple(layout))
+    if parsed.picks:
+        positions = [
+            position for position, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)
+        ]
+        parsed.front = positions != list(range(positions[0], positions[-1] + 1))
+    if parsed.mask is not None and (parsed.picks or parsed.stretches or parsed.spreads):
         raise NxTypeError(
             message("a mask stands between brackets alone, or with slices and numbers.", "Index in two steps.")
         )
-    return found
+    return parsed
 
 
 def _read(entry: Any) -> Any:
@@ -253,11 +255,11 @@ def static(value: Any) -> int:
     return value.__index__() if known is None else known
 
 
-def known_places(value: Operand | Proxy, function: str) -> Any:
+def known_indices(value: Operand | Proxy, function: str) -> Any:
     """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
-    places = operand(value)
-    if isinstance(places, Tensor):
-        return places.data
+    indices = operand(value)
+    if isinstance(indices, Tensor):
+        return indices.data
     raise needed(
         value,
         f"the shape of what {function} gives depends on values that only the running program knows.",
@@ -286,20 +288,20 @@ def _is_all(along: AxisSlice, size: int) -> bool:
     return along.keep and along.count == size and isinstance(along.start, int) and along.start == 0 and along.step == 1
 
 
-def _inside(place: int, axis: int, shape: Shape) -> int:
-    return place_in(shape[axis], place, axis, f"an array of the shape {text(shape)}")
+def _inside(index: int, axis: int, shape: Shape) -> int:
+    return place_in(shape[axis], index, axis, f"an array of the shape {text(shape)}")
 
 
-def traced_place(place: Operand, size: int) -> Operand:
+def traced_index(index: Operand, size: int) -> Operand:
     """A traced index, where negative ones count from the end; reads and writes clamp what is out of bounds."""
-    unsigned = place.type.kind == "u"
-    low = integer_bounds.interval(place)[0]
-    place = convert(place, s64)
+    unsigned = index.type.kind == "u"
+    low = integer_bounds.interval(index)[0]
+    index = convert(index, s64)
     if unsigned or (low is not None and low >= 0):
-        return place
-    shape = place.shape
-    negative = apply(p.less, place, filled(0, s64, shape))
-    return apply(p.select, negative, apply(p.add, place, filled(size, s64, shape)), place)
+        return index
+    shape = index.shape
+    negative = apply(p.less, index, filled(0, s64, shape))
+    return apply(p.select, negative, apply(p.add, index, filled(size, s64, shape)), index)
 
 
 def _indices(entry: Any, axis: int, shape: Shape) -> Any:
@@ -311,15 +313,15 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
         if outside.size:
             _inside(int(outside.flat[0]), axis, shape)
         return operand(np.where(numbers < 0, numbers + size, numbers).astype(np.int64))
-    return traced_place(entry, shape[axis])
+    return traced_index(entry, shape[axis])
 
 
-def _add_mask(found: ParsedKey, mask: Operand, axis: int, sizes: Shape) -> None:
-    if found.mask is not None:
+def _add_mask(parsed: ParsedKey, mask: Operand, axis: int, sizes: Shape) -> None:
+    if parsed.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
     if mask.shape != tuple(sizes):
         raise NxIndexError(f"a mask of the shape {text(mask.shape)} does not fit axes of the shape {text(sizes)}")
-    found.mask, found.mask_axis = mask, axis
+    parsed.mask, parsed.mask_axis = mask, axis
 
 
 def _sliced(entry: slice, size: int) -> tuple[AxisSlice, AxisRange | StridedAxis | None]:
@@ -391,7 +393,7 @@ def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
         return otherwise
     if isinstance(end, int):
         return min(max((end + size if end < 0 else end) + after, 0), size)
-    end = traced_place(end, size)
+    end = traced_index(end, size)
     if after:
         end = apply(p.add, end, filled(after, s64, ()))
     low, high = integer_bounds.interval(end)

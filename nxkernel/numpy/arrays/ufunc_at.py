@@ -51,9 +51,9 @@ def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.Pa
     """The values for each index, broadcast and one after the other."""
     if not values:
         return []
-    found = fitted(values[0], shape, operand(values[0]).type if hasattr(values[0], "type") else type_)
+    rows = fitted(values[0], shape, operand(values[0]).type if hasattr(values[0], "type") else type_)
     rank = len(fancy_indexing.together(parsed.picks)[0].shape)
-    front = fancy_indexing.in_front(found, rank, parsed.picks, parsed.front)
+    front = fancy_indexing.in_front(rows, rank, parsed.picks, parsed.front)
     count = math.prod(front.shape[:rank])
     return [apply(p.reshape, front, shape=(count, *front.shape[rank:]), names=(None,) * (1 + front.rank - rank))]
 

@@ -103,7 +103,7 @@ class Index(ViewStep):
         lengths = shapes.spans(self.counts, [abs(axis.step) for axis in self.along])
         if any(isinstance(axis.start, Operand) and axis.count for axis in self.along):
             steps, backwards = self._forwards()
-            part = apply(p.dynamic_slice, whole, *map(_place, self._lowest()), lengths=lengths, strides=steps)
+            part = apply(p.dynamic_slice, whole, *map(_start, self._lowest()), lengths=lengths, strides=steps)
             part = apply(p.reverse, part, axes=backwards) if backwards else part
         elif lengths == self.before and all(axis.step == 1 for axis in self.along):
             part = whole
@@ -123,7 +123,7 @@ class Index(ViewStep):
             part = apply(p.reverse, part, axes=backwards)
         if self.counts == self.before:
             return part
-        starts = map(_place, self._lowest())
+        starts = map(_start, self._lowest())
         if set(steps) == {1}:
             return apply(p.put_slice, whole, part, *starts)
         return apply(p.put_strided, whole, part, *starts, strides=steps)
@@ -140,15 +140,15 @@ class Index(ViewStep):
     def _forwards(self) -> tuple[Shape, Shape]:
         """The absolute steps, and the axes whose step is negative."""
         steps = tuple([abs(axis.step) if axis.count > 1 else 1 for axis in self.along])
-        return steps, tuple([place for place, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
+        return steps, tuple([position for position, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
 
     def then(self, other: ViewStep) -> ViewStep | None:
         """Both steps as one, this one first; None if that takes two."""
         if not isinstance(other, Index):
             return None
         along = list(self.along)
-        for place, axis in enumerate(other.along):
-            was = self.layout[place]
+        for position, axis in enumerate(other.along):
+            was = self.layout[position]
             if was is None:
                 if axis.count != 1:
                     return None
@@ -158,7 +158,7 @@ class Index(ViewStep):
                 return None
             start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
             along[was] = AxisSlice(start, axis.count, one.step * axis.step, axis.keep)
-        layout = tuple([None if place is None else self.layout[place] for place in other.layout])
+        layout = tuple([None if position is None else self.layout[position] for position in other.layout])
         return Index(self.before, tuple(along), layout)
 
 
@@ -169,10 +169,10 @@ def _sum(a: Any, b: Any) -> Any:
         return b
     if isinstance(b, int) and b == 0:
         return a
-    return apply(p.add, _place(a), _place(b))
+    return apply(p.add, _start(a), _start(b))
 
 
-def _place(start: Any) -> Operand:
+def _start(start: Any) -> Operand:
     return filled(start, s64, ()) if isinstance(start, int) else convert(start, s64)
 
 
@@ -276,9 +276,9 @@ class Diagonal(ViewStep):
         """Apply the view to its base."""
         if not self._count:
             return filled(0, whole.type, self.shape)
-        found = apply(p.gather, whole, *self._places(), axes=tuple(sorted(self.axes)))
-        rank = len(found.shape)
-        return apply(p.transpose, found, axes=(*range(1, rank), 0)) if rank > 1 else found
+        result = apply(p.gather, whole, *self._indices(), axes=tuple(sorted(self.axes)))
+        rank = len(result.shape)
+        return apply(p.transpose, result, axes=(*range(1, rank), 0)) if rank > 1 else result
 
     def put(self, whole: Operand, part: Operand) -> Operand:
         """The base with the viewed part replaced."""
@@ -286,9 +286,9 @@ class Diagonal(ViewStep):
             return whole
         rank = len(part.shape)
         part = apply(p.transpose, part, axes=(rank - 1, *range(rank - 1))) if rank > 1 else part
-        return apply(p.scatter, whole, part, *self._places(), axes=tuple(sorted(self.axes)), combine="put")
+        return apply(p.scatter, whole, part, *self._indices(), axes=tuple(sorted(self.axes)), combine="put")
 
-    def _places(self) -> list[Operand]:
+    def _indices(self) -> list[Operand]:
         """The indices of the diagonal's elements along each of the two axes, the lower axis first."""
         along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
         shifts = dict(zip(self.axes, (max(-self.offset, 0), max(self.offset, 0)), strict=True))

@@ -47,27 +47,27 @@ def array(
     """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
     if not copy and isinstance(object, ArrayValue) and not isinstance(object, Scalar):
-        made = asarray(object, dtype, order)
-        return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+        result = asarray(object, dtype, order)
+        return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
     if isinstance(object, Scalar):
-        made: Any = _made(operand(object))
+        result: Any = _made(operand(object))
     elif isinstance(object, ArrayValue):
-        made = copied(object, order)
+        result = copied(object, order)
     elif type(object) is np.ndarray:
-        made = copied(of_numpy(object), order)
+        result = copied(of_numpy(object), order)
     elif isinstance(object, list | tuple):
-        made = _made(stacked(object))
+        result = _made(stacked(object))
     elif is_number(object):
-        made = _made(filled(object, types.infer(object), ()))
+        result = _made(filled(object, types.infer(object), ()))
     elif isinstance(object, Operand | Proxy | np.ndarray | np.generic) or hasattr(object, "__array__"):
-        made = _made(operand(object))
+        result = _made(operand(object))
     else:
-        made = _made(stacked(list(object)))
+        result = _made(stacked(list(object)))
     if dtype is not None:
-        made = astype(made, dtype)
+        result = astype(result, dtype)
     if order in ("C", "F") and not isinstance(object, ArrayValue):
-        made = made.contiguous(order)
-    return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+        result = result.contiguous(order)
+    return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
 
 
 def asarray(
@@ -76,8 +76,8 @@ def asarray(
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
     if isinstance(a, ArrayValue) and not copy and not isinstance(a, Scalar):
-        found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
-        return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
+        result = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
+        return result.contiguous(order) if order in ("C", "F") and isinstance(result, Array) else result
     return array(a, dtype, order=order or "K")
 
 
@@ -86,8 +86,8 @@ asanyarray = asarray
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
-    found = asarray(a, dtype, "C")
-    return without_gaps(found) if isinstance(found, DynamicSlice) else _at_least_1d(found)
+    result = asarray(a, dtype, "C")
+    return without_gaps(result) if isinstance(result, DynamicSlice) else _at_least_1d(result)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -102,9 +102,9 @@ def _at_least_1d(value: Any) -> Any:
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """An array that meets requirements on its type and memory, as :func:`numpy.require`."""
     wanted = {one.upper()[0] for one in requirements or ()}
-    found = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
-    is_view = isinstance(found, Array) and (found.steps or found.root.cell.shared)
-    return copied(found) if ("O" in wanted and is_view) or ("W" in wanted and not found.writeable) else found
+    result = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
+    is_view = isinstance(result, Array) and (result.steps or result.root.cell.shared)
+    return copied(result) if ("O" in wanted and is_view) or ("W" in wanted and not result.writeable) else result
 
 
 def full(
@@ -118,9 +118,9 @@ def full(
     if is_number(fill_value):
         return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
     value = as_value(fill_value)
-    made = _made(filled(0, type_of(dtype, value.type), wanted), order)
-    made[...] = value
-    return made
+    result = _made(filled(0, type_of(dtype, value.type), wanted), order)
+    result[...] = value
+    return result
 
 
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -159,11 +159,11 @@ def full_like(
     type_ = type_of(dtype, value.type)
     if hasattr(type(value), "stretched") and shape is None:
         return lifted(lambda one: full(one.shape, fill_value, type_), [value])
-    made = full(value.shape if shape is None else shape, fill_value, type_)
-    if isinstance(value, Array) and isinstance(made, Array) and made.shape == value.shape:
+    result = full(value.shape if shape is None else shape, fill_value, type_)
+    if isinstance(value, Array) and isinstance(result, Array) and result.shape == value.shape:
         strides = memory_order.of_order(value.shape, order, value.strides_in_memory)
-        made.laid_out_as([value] if order in ("A", "K") else [], strides)
-    return made
+        result.laid_out_as([value] if order in ("A", "K") else [], strides)
+    return result
 
 
 def zeros_like(
@@ -198,10 +198,10 @@ def arange(
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    given = [_known(value) for value in (start, stop, step)]
-    if any(value is None for value in given):
+    bounds = [_known(value) for value in (start, stop, step)]
+    if any(value is None for value in bounds):
         return _moving_range(start, stop, step, dtype)
-    first, last, by = given
+    first, last, by = bounds
     natural = types.infer(first + last + by)
     type_ = type_of(dtype, natural)
     count = max(math.ceil((last - first) / by), 0)
@@ -212,8 +212,8 @@ def arange(
         return _made(convert(whole, type_))
     # NumPy adds multiples of the distance between the first two numbers, as they are rounded.
     apart = (first + by) - first
-    found = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
-    return _made(convert(apply(p.add, found, filled(first, natural, (count,))), type_))
+    result = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
+    return _made(convert(apply(p.add, result, filled(first, natural, (count,))), type_))
 
 
 def _known(value: Any) -> Any:
@@ -258,29 +258,29 @@ def linspace(
     type_ = types.to_floating(together(*ends)[2])
     start, stop = (as_value(end).astype(type_) for end in ends)
     apart = e.subtract(stop, start)
-    place = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
+    index = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
         apart.dtype
     )
     step = e.divide(apart, parts_of) if parts_of > 0 else e.multiply(apart, math.nan)
     if parts_of > 0:
-        found = e.add(e.multiply(place, step), start)
+        result = e.add(e.multiply(index, step), start)
     else:
-        found = e.add(e.multiply(place, apart), start)
+        result = e.add(e.multiply(index, apart), start)
     if endpoint and num > 1:
-        found[-1] = stop
-    if dtype is not None and type_of(dtype, found.type).is_integer and type_of(dtype, found.type) is not bool_:
-        found = e.floor(found)
-    found = found if dtype is None else found.astype(dtype)
-    found = moveaxis(found, 0, axis) if axis else found
-    return (found, step) if retstep else found
+        result[-1] = stop
+    if dtype is not None and type_of(dtype, result.type).is_integer and type_of(dtype, result.type) is not bool_:
+        result = e.floor(result)
+    result = result if dtype is None else result.astype(dtype)
+    result = moveaxis(result, 0, axis) if axis else result
+    return (result, step) if retstep else result
 
 
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
     """Values evenly spaced on a logarithmic scale, as :func:`numpy.logspace`."""
-    found = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return found if dtype is None else found.astype(dtype)
+    result = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return result if dtype is None else result.astype(dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
@@ -289,12 +289,12 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     # As wide as its bounds and what it is to become together, and f64 where nothing is said.
     type_ = functools.reduce(types.merge, [first.type, last.type, type_of(dtype, types.f64)])
     first, last = (bound.astype((types.f64 if type_.is_integer else type_).dtype) for bound in (first, last))
-    found = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
+    result = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
     if num:
-        found[0] = first
+        result[0] = first
     if endpoint and num > 1:
-        found[-1] = last
-    return moveaxis(found.astype(type_of(dtype, type_).dtype), 0, axis)
+        result[-1] = last
+    return moveaxis(result.astype(type_of(dtype, type_).dtype), 0, axis)
 
 
 def _places(rows: int, columns: int) -> tuple[Operand, Operand]:
@@ -370,8 +370,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         value[tuple(slice(None) if k == axis else None for k in range(rank))]
         for value, axis in zip(values, order, strict=True)
     ]
-    found = grids if sparse else broadcast_arrays(*grids)
-    return tuple([grid.copy() for grid in found] if copy else found)
+    result = grids if sparse else broadcast_arrays(*grids)
+    return tuple([grid.copy() for grid in result] if copy else result)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
@@ -430,8 +430,8 @@ class _Grid:
             if any(hasattr(type(line), "stretched") for line in lines):
                 return self._moving(lines) if isinstance(key, tuple) else lines[0]
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
-        made = (np.ogrid if self.sparse else np.mgrid)[entries]
-        return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
+        grid = (np.ogrid if self.sparse else np.mgrid)[entries]
+        return tuple(array(part) for part in grid) if isinstance(grid, tuple | list) else array(grid)
 
     def _moving(self, lines: list[Any]) -> tuple[Any, ...]:
         """A grid with traced bounds."""

@@ -21,10 +21,10 @@ _UFUNCS: dict[str, Ufunc] = {}
 
 def _ufunc(names: str, inputs: int, compute: Callable[..., Any], rule: Any, identity: Any = None) -> Ufunc:
     first, *others = names.split()
-    made = _UFUNCS[first] = Ufunc(first, inputs, compute, rule, identity)
+    ufunc = _UFUNCS[first] = Ufunc(first, inputs, compute, rule, identity)
     for other in others:
-        _UFUNCS[other] = made
-    return made
+        _UFUNCS[other] = ufunc
+    return ufunc
 
 
 # Types -----------------------------------------------------------------------------------------------------------
@@ -106,12 +106,12 @@ def _rest(left: Operand, right: Operand) -> Operand:
     negative = apply(p.less, right, zero)
     opposite = apply(p.not_equal, apply(p.less, rest, zero), negative)
     moved = apply(p.logical_and, apply(p.not_equal, rest, zero), opposite)
-    found = apply(p.select, moved, apply(p.add, rest, right), rest)
+    result = apply(p.select, moved, apply(p.add, rest, right), rest)
     if left.type.is_integer:
-        return found
+        return result
     # What is zero has the sign of the divisor.
     nothing = apply(p.select, negative, _number(-0.0, rest), zero)
-    return apply(p.select, apply(p.equal, rest, zero), nothing, found)
+    return apply(p.select, apply(p.equal, rest, zero), nothing, result)
 
 
 def _rounded_once(compute: Callable[..., Operand]) -> Callable[..., Operand]:
@@ -210,9 +210,9 @@ def _hypot(left: Operand, right: Operand) -> Operand:
     left, right = apply(p.absolute, left), apply(p.absolute, right)
     high, low = apply(p.maximum, left, right), apply(p.minimum, left, right)
     ratio = apply(p.divide, low, apply(p.select, apply(p.equal, high, zero_like(high)), _number(1, high), high))
-    found = apply(p.multiply, high, apply(p.sqrt, apply(p.add, _number(1, high), apply(p.multiply, ratio, ratio))))
+    result = apply(p.multiply, high, apply(p.sqrt, apply(p.add, _number(1, high), apply(p.multiply, ratio, ratio))))
     endless = _either(apply(p.is_infinity, left), apply(p.is_infinity, right))
-    return apply(p.select, endless, _number(math.inf, high), found)
+    return apply(p.select, endless, _number(math.inf, high), result)
 
 
 def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Operand]) -> Callable[..., Operand]:
@@ -253,8 +253,8 @@ def _ignoring_nan(primitive: Primitive, of_bool: Primitive) -> Callable[..., Ope
     def compute(left: Operand, right: Operand) -> Operand:
         if left.type.is_integer:
             return _with_bool(primitive, of_bool)(left, right)
-        found = apply(p.select, apply(p.is_nan, right), left, apply(primitive, left, right))
-        return apply(p.select, apply(p.is_nan, left), right, found)
+        result = apply(p.select, apply(p.is_nan, right), left, apply(primitive, left, right))
+        return apply(p.select, apply(p.is_nan, left), right, result)
 
     return compute
 

@@ -23,7 +23,7 @@ __all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_t
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     """The type that arrays, types and numbers merge to, as :func:`numpy.result_type`."""
-    found: types.Type | None = None
+    result: types.Type | None = None
     numbers = []
     for one in arrays_and_dtypes:
         if is_number(one):
@@ -31,19 +31,19 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
             continue
         is_array = isinstance(one, Operand | Proxy | np.ndarray | list)
         type_ = operand(as_value(one)).type if is_array else type_of(one, types.f64)
-        found = type_ if found is None else types.merge(found, type_)
-    if found is None:
+        result = type_ if result is None else types.merge(result, type_)
+    if result is None:
         return functools.reduce(types.merge, map(types.infer, numbers)).dtype
-    return functools.reduce(types.merge_number, numbers, found).dtype
+    return functools.reduce(types.merge_number, numbers, result).dtype
 
 
 def common_type(*arrays: Any) -> type:
     """The floating type that holds all arrays, as :func:`numpy.common_type`."""
     values = [operand(as_value(array)) for array in arrays]
-    found = types.to_floating(values[0].type)
+    result = types.to_floating(values[0].type)
     for value in values[1:]:
-        found = types.merge(found, types.to_floating(value.type))
-    return found.dtype.type
+        result = types.merge(result, types.to_floating(value.type))
+    return result.dtype.type
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -97,5 +97,5 @@ def isfortran(a: Any) -> bool:
     value = as_value(a)
     if not isinstance(value, Array):
         return False
-    value.told_by_layout()
+    value.record_order_dependence()
     return memory_order.is_fortran(value.shape, "A", value.strides_in_memory)

@@ -41,10 +41,10 @@ def product(
     computed = types.s64 if type_ is types.bool_ else type_
     left, right = convert(left, computed), convert(right, computed)
     pairs = (tuple(over), tuple(other)), (tuple(batch), tuple(other_batch))
-    found = apply(p.dot, left, right, contract=pairs[0], batch=pairs[1])
+    result = apply(p.dot, left, right, contract=pairs[0], batch=pairs[1])
     if type_ is types.bool_:
-        return apply(p.not_equal, found, filled(0, computed, found.shape))
-    return found
+        return apply(p.not_equal, result, filled(0, computed, result.shape))
+    return result
 
 
 def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
@@ -70,11 +70,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right, out=out)
-    found = _special(left, right)
-    if found is None:
+    result = _special(left, right)
+    if result is None:
         over = right.ndim - 2 if right.ndim > 1 else 0
-        found = wrap(product(operand(left), operand(right), [left.ndim - 1], [over]))
-    return finished(found, out, True, "dot")
+        result = wrap(product(operand(left), operand(right), [left.ndim - 1], [over]))
+    return finished(result, out, True, "dot")
 
 
 def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
@@ -84,10 +84,10 @@ def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
         raise NxTypeError(message("@ multiplies matrices and vectors, not scalars.", "Scalars multiply with *."))
     if dtype is not None:
         left, right = (side.astype(dtype) for side in (left, right))
-    found = _special(left, right)
-    if found is None:
-        found = wrap(_matmul(operand(left), operand(right)))
-    return finished(found, out, True, "matmul")
+    result = _special(left, right)
+    if result is None:
+        result = wrap(_matmul(operand(left), operand(right)))
+    return finished(result, out, True, "matmul")
 
 
 def _matmul(a: Operand, b: Operand) -> Operand:
@@ -105,8 +105,8 @@ def _matmul(a: Operand, b: Operand) -> Operand:
 
 
 def _row(a: Operand, b: Operand) -> Operand:
-    found = _matmul(reshaped(a, (1, *a.shape)), b)
-    return reshaped(found, (*found.shape[:-2], found.shape[-1]))
+    result = _matmul(reshaped(a, (1, *a.shape)), b)
+    return reshaped(result, (*result.shape[:-2], result.shape[-1]))
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
@@ -129,9 +129,9 @@ def inner(a: Any, b: Any, /) -> Any:
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right)
-    found = _special(left, right.T if right.ndim == 2 else right)
-    if found is not None:
-        return found
+    result = _special(left, right.T if right.ndim == 2 else right)
+    if result is not None:
+        return result
     return wrap(product(operand(left), operand(right), [left.ndim - 1], [right.ndim - 1]))
 
 
@@ -172,10 +172,10 @@ def kron(a: Any, b: Any) -> Any:
     sizes = [(1,) * (rank - side.ndim) + side.shape for side in (left, right)]
     apart = [tuple(n for pair in zip(*sizes_, strict=True) for n in pair) for sizes_ in (
         (sizes[0], (1,) * rank), ((1,) * rank, sizes[1]))]  # fmt: skip
-    found = e.multiply(
+    result = e.multiply(
         *[wrap(reshaped(operand(side), shape)) for side, shape in zip((left, right), apart, strict=True)]
     )
-    return wrap(reshaped(operand(found), tuple(m * n for m, n in zip(*sizes, strict=True))))
+    return wrap(reshaped(operand(result), tuple(m * n for m, n in zip(*sizes, strict=True))))
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
@@ -187,11 +187,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if sizes != (3, 3):
         raise NxValueError(f"cross takes vectors of 3 elements, got {sizes[0]} and {sizes[1]}")
     x, y = ([side[..., k] for k in range(3)] for side in (left, right))
-    found = [
+    result = [
         e.subtract(e.multiply(x[(k + 1) % 3], y[(k + 2) % 3]), e.multiply(x[(k + 2) % 3], y[(k + 1) % 3]))
         for k in range(3)
     ]
-    return moveaxis(wrap(join_new(found, -1)), -1, axisc)
+    return moveaxis(wrap(join_new(result, -1)), -1, axisc)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -257,16 +257,16 @@ def einsum(
     return finished(_ordered(wrap(found), operands, order, optimize), out, True, "einsum")
 
 
-def _ordered(found: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
+def _ordered(result: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
     """The result of einsum in the memory order that NumPy gives it."""
     arrays = [as_value(value) for value in operands[1:]]
-    if not all(isinstance(one, Array) for one in (found, *arrays)):
-        return found
+    if not all(isinstance(one, Array) for one in (result, *arrays)):
+        return result
     inputs = [(one.shape, one.strides_in_memory) for one in arrays]
     function = functools.partial(np.einsum, operands[0], order=order, optimize=optimize)
     if order in ("A", "K"):
-        return found.laid_out_as(arrays, memory_order.of_function(function, found.shape, inputs))
-    return found.laid_out_as([], memory_order.of_order(found.shape, order, None))
+        return result.laid_out_as(arrays, memory_order.of_function(function, result.shape, inputs))
+    return result.laid_out_as([], memory_order.of_order(result.shape, order, None))
 
 
 def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
@@ -277,12 +277,12 @@ def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
         raise NxValueError(f"einsum: {len(inputs)} subscripts in {text!r} for {len(values)} arrays")
     greek = "".join(chr(0x391 + k) for k in range(17))
     longest = 0
-    for place, (labels, value) in enumerate(zip(inputs, values, strict=True)):
+    for position, (labels, value) in enumerate(zip(inputs, values, strict=True)):
         if "..." in labels:
             count = len(value.shape) - len(labels) + 3
             longest = max(longest, count)
-            inputs[place] = labels.replace("...", greek[17 - count :])
-        if len(inputs[place]) != len(value.shape):
+            inputs[position] = labels.replace("...", greek[17 - count :])
+        if len(inputs[position]) != len(value.shape):
             raise NxValueError(f"einsum: {labels!r} names {len(labels)} axes of an array with {len(value.shape)}")
     everything = "".join(inputs)
     if not arrow:
@@ -296,13 +296,13 @@ def _rearranged(value: ArrayValue, labels: str, result: str) -> Any:
     """The view for subscripts that only take diagonals and permute axes."""
     if not value.ndim:
         return value
-    labels, found = _diagonals(labels, value)
-    return found.transposed(tuple(labels.index(label) for label in result))
+    labels, view = _diagonals(labels, value)
+    return view.transposed(tuple(labels.index(label) for label in result))
 
 
 def _without_repeats(labels: str, value: Operand) -> tuple[str, Operand]:
-    labels, found = _diagonals(labels, Array.of(value))
-    return labels, operand(found)
+    labels, view = _diagonals(labels, Array.of(value))
+    return labels, operand(view)
 
 
 def _diagonals(labels: str, value: Array) -> tuple[str, Array]:
@@ -339,12 +339,12 @@ def _pair(one: tuple[str, Operand], two: tuple[str, Operand], needed: set[str]) 
         b = _widened(b, right.index(label), size)
     over = [label for label in both if label not in needed]
     batch = [label for label in both if label in needed]
-    found = product(
+    result = product(
         a, b, [left.index(x) for x in over], [right.index(x) for x in over],
         [left.index(x) for x in batch], [right.index(x) for x in batch],
     )  # fmt: skip
     free = [label for label in left if label not in both] + [label for label in right if label not in both]
-    return "".join(batch + free), found
+    return "".join(batch + free), result
 
 
 def _widened(value: Operand, axis: int, size: int) -> Operand:

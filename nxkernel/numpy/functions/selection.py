@@ -81,9 +81,9 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
     mask = operand(condition)
     shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
     one, other = (spread(convert(side, type_), shape) for side in (one, other))
-    found = apply(p.select, spread(mask, shape), one, other)
+    result = apply(p.select, spread(mask, shape), one, other)
     # Also of numbers NumPy makes an array.
-    return wrap(found, condition, x, y) if shape else Array.of(found)
+    return wrap(result, condition, x, y) if shape else Array.of(result)
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
@@ -99,13 +99,13 @@ def flatnonzero(a: Any) -> Any:
 def argwhere(a: Any) -> Any:
     """The indices of nonzero elements, one row for each, as :func:`numpy.argwhere`."""
     value = as_value(a)
-    found = nonzero(value if value.ndim else value.reshape(1))
+    result = nonzero(value if value.ndim else value.reshape(1))
     if not value.ndim:
         # A place without axes has no indices.
-        return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
-    if isinstance(found[0], Array):
-        return stack(found, axis=-1)
-    return DynamicSlice(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
+        return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*result[0].stretches, None))
+    if isinstance(result[0], Array):
+        return stack(result, axis=-1)
+    return DynamicSlice(stack([part.base for part in result], axis=-1), (*result[0].stretches, None))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
@@ -115,8 +115,8 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
         value, axis = in_one_axis(value), 0
     mask = as_value(condition)
     mask = mask if mask.type is types.bool_ else e.not_equal(mask, 0)
-    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
-    return finished(found, out, True, "compress")
+    result = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
+    return finished(result, out, True, "compress")
 
 
 def extract(condition: Any, arr: Any) -> Any:
@@ -126,30 +126,30 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Elements chosen by the first condition that holds, as :func:`numpy.select`."""
-    found = default
+    result = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
-        found = where(condition, choice, found)
-    return in_order_of(as_value(found))
+        result = where(condition, choice, result)
+    return in_order_of(as_value(result))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     count = len(choices)
-    which, found = within(as_value(a), count, mode), choices[count - 1]
-    for place in reversed(range(count - 1)):
-        found = where(e.less_equal(which, place), choices[place], found)
-    return finished(found, out, True, "choose")
+    which, result = within(as_value(a), count, mode), choices[count - 1]
+    for position in reversed(range(count - 1)):
+        result = where(e.less_equal(which, position), choices[position], result)
+    return finished(result, out, True, "choose")
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
     """A piecewise-defined function, as :func:`numpy.piecewise`."""
     value = as_value(x)
-    given = condlist if isinstance(condlist, list | tuple) else [condlist]
+    conditions = condlist if isinstance(condlist, list | tuple) else [condlist]
     cases = [case(value, *args, **options) if callable(case) else case for case in funclist]
-    found = cases[len(given)] if len(cases) > len(given) else 0
-    for condition, case in zip(given, cases, strict=False):
-        found = where(condition, case, found)
-    return as_value(found).astype(value.dtype)
+    result = cases[len(conditions)] if len(cases) > len(conditions) else 0
+    for condition, case in zip(conditions, cases, strict=False):
+        result = where(condition, case, result)
+    return as_value(result).astype(value.dtype)
 
 
 def clip(
@@ -158,12 +158,12 @@ def clip(
 ) -> Any:  # fmt: skip
     """Elements clipped to a range, as :func:`numpy.clip`."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    found = as_value(a)
+    result = as_value(a)
     if low is not None:
-        found = e.maximum(found, _held(low, found.type), **options)
+        result = e.maximum(result, _held(low, result.type), **options)
     if high is not None:
-        found = e.minimum(found, _held(high, found.type), **options)
-    return finished(found if found is not a else found.copy(), out, where, "clip")
+        result = e.minimum(result, _held(high, result.type), **options)
+    return finished(result if result is not a else result.copy(), out, where, "clip")
 
 
 def _held(bound: Any, type_: types.Type) -> Any:
@@ -177,8 +177,8 @@ def _held(bound: Any, type_: types.Type) -> Any:
     if not tracing.weak(number) or not number.type.is_integer or number.type in (types.bool_, type_):
         return bound
     least, most = types.limits(number.type)
-    found = apply(p.maximum, number, filled(max(low, least), number.type, ()))
-    return convert(apply(p.minimum, found, filled(min(high, most), number.type, ())), type_)
+    result = apply(p.maximum, number, filled(max(low, least), number.type, ()))
+    return convert(apply(p.minimum, result, filled(min(high, most), number.type, ())), type_)
 
 
 def _clip_method(self: ArrayValue, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
@@ -240,8 +240,8 @@ def _is_integer(self: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
-    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
-    return e.multiply(found, 180 / math.pi) if deg else found
+    result = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
+    return e.multiply(result, 180 / math.pi) if deg else result
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
@@ -250,8 +250,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
         # So that differences of unsigned integers and of truth values are differences.
         b = as_value(b).astype("float64")
     away = e.less_equal(e.absolute(e.subtract(a, b)), e.add(atol, e.multiply(rtol, e.absolute(b))))
-    found = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
-    return e.logical_or(found, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else found
+    result = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
+    return e.logical_or(result, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else result
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
@@ -278,10 +278,10 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
             same.append(e.equal(size, there))
         elif size != there:
             return False
-    found = e.equal(one, other)
+    result = e.equal(one, other)
     if equal_nan:
-        found = e.logical_or(found, e.logical_and(e.isnan(one), e.isnan(other)))
-    return _fact(functools.reduce(e.logical_and, same, reductions.all(found)))
+        result = e.logical_or(result, e.logical_and(e.isnan(one), e.isnan(other)))
+    return _fact(functools.reduce(e.logical_and, same, reductions.all(result)))
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
@@ -300,13 +300,13 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         parts_ = [nan_to_num(part, True, nan, posinf, neginf) for part in (value.real, value.imag)]
         return wrap(apply(p.make_complex, *map(operand, parts_)))
     limits = np.finfo(value.dtype)
-    found = where(e.isnan(value), nan, value)
-    found = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, found)
-    found = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, found)
+    result = where(e.isnan(value), nan, value)
+    result = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, result)
+    result = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, result)
     if not copy and hasattr(type(value), "assign"):
-        value[...] = found
+        value[...] = result
         return value
-    return found
+    return result
 
 
 def isposinf(x: Any, out: Any = None) -> Any:
@@ -369,32 +369,32 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     value = as_value(a)
     if axis is None:
         value, axis = in_one_axis(value), 0
-    place = normalize_axis(axis, value.shape)
+    position = normalize_axis(axis, value.shape)
     # An empty list has no numbers that would tell their type.
     indices = arange(0) if isinstance(indices, list | tuple) and not indices else indices
     chosen = indices if isinstance(indices, int) else as_value(indices)
-    chosen = within(chosen, value.shape[place], mode)
-    found = value[(*(slice(None),) * place, chosen)]
-    return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
+    chosen = within(chosen, value.shape[position], mode)
+    result = value[(*(slice(None),) * position, chosen)]
+    return finished(result if isinstance(chosen, int) else in_order_of(result), out, True, "take")
 
 
 def _lines(value: ArrayValue, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
     """Indices along one axis as index arrays for all axes."""
     chosen = operand(as_value(indices))
-    place = normalize_axis(axis, value.shape)
+    position = normalize_axis(axis, value.shape)
     if len(chosen.shape) != value.ndim:
         raise NxValueError(
             f"indices along an axis have as many axes as the array: {value.ndim}, got {len(chosen.shape)}"
         )
     shape = tuple(
-        n if k == place else max(n, m) for k, (n, m) in enumerate(zip(chosen.shape, value.shape, strict=True))
+        n if k == position else max(n, m) for k, (n, m) in enumerate(zip(chosen.shape, value.shape, strict=True))
     )
-    own = spread(subscripts.traced_place(chosen, value.shape[place]), shape)
+    own = spread(subscripts.traced_index(chosen, value.shape[position]), shape)
     grids = {
-        k: own if k == place else apply(p.iota, type=types.s64, shape=shape, names=(None,) * len(shape), axis=k)
+        k: own if k == position else apply(p.iota, type=types.s64, shape=shape, names=(None,) * len(shape), axis=k)
         for k in range(value.ndim)
     }
-    return grids, place
+    return grids, position
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -409,15 +409,15 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     """Assign at indices given for each 1-d slice along an axis, as :func:`numpy.put_along_axis`."""
     if axis is None:
         arr, axis = arr.ravel(), 0
-    picks, place = _lines(arr, indices, axis)
-    new = fitted(values, picks[place].shape, arr.type)
+    picks, position = _lines(arr, indices, axis)
+    new = fitted(values, picks[position].shape, arr.type)
     arr.assign(fancy_indexing.put(operand(arr), picks, False, new))
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to elements at flat indices, as :func:`numpy.put`."""
-    places = within(as_value(ind).ravel(), a.size, mode)
-    a.flat[places] = resize(v, places.shape)
+    positions = within(as_value(ind).ravel(), a.size, mode)
+    a.flat[positions] = resize(v, positions.shape)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
@@ -445,11 +445,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Assign to the main diagonal, repeating the values, as :func:`numpy.fill_diagonal`."""
     if wrap and a.ndim == 2:
         # It begins anew below a row that is left out.
-        places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
+        diagonal_indices: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
     else:
-        places = (arange(min(a.shape)),) * a.ndim
+        diagonal_indices = (arange(min(a.shape)),) * a.ndim
     new = as_value(val)
-    a[tuple(places)] = resize(new, places[0].shape) if new.ndim else val
+    a[tuple(diagonal_indices)] = resize(new, diagonal_indices[0].shape) if new.ndim else val
 
 
 SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

@@ -32,12 +32,12 @@ def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
     return moved.reshape((*[value.shape[k] for k in rest], -1)), axes
 
 
-def _kept(found: ArrayValue, value: ArrayValue, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> ArrayValue:
+def _kept(result: ArrayValue, value: ArrayValue, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> ArrayValue:
     if not keepdims:
         # A result without axes is a number.
-        return found[()]
+        return result[()]
     sizes = [1 if k in axes else n for k, n in enumerate(value.shape)]
-    return found.reshape((*found.shape[:before], *sizes))
+    return result.reshape((*result.shape[:before], *sizes))
 
 
 def quantile(
@@ -55,28 +55,28 @@ def quantile(
     if line.type.is_integer and is_average:
         line = line.astype("float64")
     ordered, count = sort(line), line.shape[-1]
-    place = e.multiply(shares, count - 1 if is_exact else float(count - 1))
-    place = place.astype(ordered.dtype) if is_average and is_weak else place
+    rank = e.multiply(shares, count - 1 if is_exact else float(count - 1))
+    rank = rank.astype(ordered.dtype) if is_average and is_weak else rank
     if is_exact:
-        found = _at(ordered, place)
+        result = _at(ordered, rank)
     elif is_average:
-        low = e.floor(place)
+        low = e.floor(rank)
         first = low.astype("int64")
-        share = e.subtract(place, low)
+        share = e.subtract(rank, low)
         if method == "midpoint":
             share = e.multiply(e.ceil(share), 0.5)
         below, above = _at(ordered, first), _at(ordered, e.minimum(e.add(first, 1), count - 1))
         share = share[(..., *(None,) * (ordered.ndim - 1))] if shares.ndim else share
-        found = _between(below, above, share)
+        result = _between(below, above, share)
     else:
         rounded = {"lower": e.floor, "higher": e.ceil, "nearest": e.rint}
         if method in rounded:
-            found = _at(ordered, rounded[method](place).astype("int64"))
+            result = _at(ordered, rounded[method](rank).astype("int64"))
         else:
             raise NxValueError(f"quantile: method {method!r} is none of linear lower higher nearest midpoint")
     if ordered.type.is_float:
-        found = where(e.isnan(ordered[..., -1]), float("nan"), found)
-    return finished(_kept(found, value, axes, keepdims, shares.ndim), out, True, "quantile")
+        result = where(e.isnan(ordered[..., -1]), float("nan"), result)
+    return finished(_kept(result, value, axes, keepdims, shares.ndim), out, True, "quantile")
 
 
 def _refuse_weights(weights: Any) -> None:
@@ -89,9 +89,9 @@ def _refuse_weights(weights: Any) -> None:
         )
 
 
-def _at(ordered: ArrayValue, places: ArrayValue) -> ArrayValue:
+def _at(ordered: ArrayValue, positions: ArrayValue) -> ArrayValue:
     """The elements at positions of the last axis; the axes of the positions come first."""
-    return shaping.moveaxis(ordered, -1, 0)[places]
+    return shaping.moveaxis(ordered, -1, 0)[positions]
 
 
 def _between(below: Any, above: Any, share: Any) -> ArrayValue:
@@ -118,9 +118,9 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     if count == 0:
         return finished(_kept(reductions.mean(line, axis=-1), value, axes, keepdims), out, True, "median")
     middle = ordered[..., (count - 1) // 2 : count // 2 + 1]
-    found = reductions.mean(middle, axis=-1)
-    found = where(e.isnan(ordered[..., -1]), float("nan"), found)
-    return finished(_kept(found, value, axes, keepdims), out, True, "median")
+    result = reductions.mean(middle, axis=-1)
+    result = where(e.isnan(ordered[..., -1]), float("nan"), result)
+    return finished(_kept(result, value, axes, keepdims), out, True, "median")
 
 
 def nanquantile(
@@ -137,12 +137,12 @@ def nanquantile(
     line, axes = _last(value, axis)
     ordered = sort(line)
     count = reductions.sum(e.logical_not(e.isnan(ordered)), axis=-1, keepdims=True)
-    place = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
-    low = e.floor(place).astype("int64")
+    rank = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
+    low = e.floor(rank).astype("int64")
     high = e.minimum(e.add(low, 1), e.maximum(e.subtract(count, 1), 0))
-    share = e.subtract(place, low).astype(ordered.dtype)
-    found = _between(take_along_axis(ordered, low), take_along_axis(ordered, high), share)[..., 0]
-    return finished(_kept(found, value, axes, keepdims), out, True, "nanquantile")
+    share = e.subtract(rank, low).astype(ordered.dtype)
+    result = _between(take_along_axis(ordered, low), take_along_axis(ordered, high), share)[..., 0]
+    return finished(_kept(result, value, axes, keepdims), out, True, "nanquantile")
 
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
@@ -186,15 +186,15 @@ def cov(
     value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
     fewer = (0 if bias else 1) if ddof is None else ddof
     centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
-    found = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
-    return shaping.squeeze(found) if 1 in found.shape else found
+    result = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
+    return shaping.squeeze(result) if 1 in result.shape else result
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """The correlation matrix of variables, as :func:`numpy.corrcoef`."""
-    found = cov(x, y, rowvar, dtype=dtype)
-    if not found.ndim:
-        return e.divide(found, found)
-    spread = e.sqrt(products.diagonal(found).real)
-    found = e.divide(e.divide(found, spread[:, None]), spread[None, :])
-    return found if found.type.is_complex else e.minimum(e.maximum(found, -1), 1)
+    result = cov(x, y, rowvar, dtype=dtype)
+    if not result.ndim:
+        return e.divide(result, result)
+    spread = e.sqrt(products.diagonal(result).real)
+    result = e.divide(e.divide(result, spread[:, None]), spread[None, :])
+    return result if result.type.is_complex else e.minimum(e.maximum(result, -1), 1)

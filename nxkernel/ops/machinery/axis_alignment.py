@@ -30,28 +30,28 @@ def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
                 'For example "x", ["x", "y"] or {"x": 2}.',
             )
         )
-    found: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     for axis in axes:
         name, size = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
         if not isinstance(name, str):
             raise NxTypeError(f"the name of a vectorized axis is a str, got {shapes.describe(name)}")
-        if name in dict(found):
+        if name in dict(pairs):
             raise NxValueError(f"the name {name!r} stands for two vectorized axes; names must differ")
         if size is not None and not (auto and size == "auto"):
             size = shapes.static_int(size, f"the size of the vectorized axis {name!r}")
             if size < 1:
                 raise NxValueError(f"the size of a vectorized axis is at least 1, got {size} for {name!r}")
-        found.append((name, size))
-    return found
+        pairs.append((name, size))
+    return pairs
 
 
 def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
     """Vectorized axes from the forms that users may pass, each of which must have a size."""
-    found = names_and_sizes(axes, auto)
-    for name, size in found:
+    pairs = names_and_sizes(axes, auto)
+    for name, size in pairs:
         if size is None:
             raise NxValueError(f"the vectorized axis {name!r} needs a size: write {{{name!r}: 2}}")
-    return tuple(found)
+    return tuple(pairs)
 
 
 def union(operands: Iterable[Operand]) -> VectorizedAxes:
@@ -118,15 +118,17 @@ def _spread(value: Tensor | Expr, own: VectorizedAxes, axes: VectorizedAxes) -> 
     if own == axes:
         return value
     names = [name for name, _ in axes]
-    places = tuple([names.index(name) for name, _ in own])
+    positions = tuple([names.index(name) for name, _ in own])
     sizes = tuple([size for _, size in axes])
     inner = len(value.shape) - len(own)
-    if len(own) == len(axes) and all(size == sizes[place] for (_, size), place in zip(own, places, strict=True)):
-        order = sorted(range(len(own)), key=places.__getitem__)
+    if len(own) == len(axes) and all(
+        size == sizes[position] for (_, size), position in zip(own, positions, strict=True)
+    ):
+        order = sorted(range(len(own)), key=positions.__getitem__)
         return apply(primitives.transpose, value, axes=(*order, *range(len(own), len(own) + inner)))
     shape = sizes + value.shape[len(own) :]
     parts = (None,) * len(sizes) + value.names[len(own) :]
     if type(value) is Expr and value.primitive is primitives.constant:
         return constant(value.params["value"], value.type, shape, parts)
-    places += tuple(range(len(sizes), len(shape)))
-    return apply(primitives.broadcast, value, shape=shape, axes=places, names=parts)
+    positions += tuple(range(len(sizes), len(shape)))
+    return apply(primitives.broadcast, value, shape=shape, axes=positions, names=parts)

@@ -63,10 +63,10 @@ def _on_device(primitive: Primitive, operands: tuple[Operand, ...], params: dict
     from nxkernel.definitions.devices import eager_operations
 
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
-    made = eager_operations.run(primitive, operands, params)
+    result = eager_operations.run(primitive, operands, params)
     if type(spec) is tuple:
-        return tuple(map(DeviceTensor.wrap, made, spec))
-    return DeviceTensor.wrap(made[0], spec)
+        return tuple(map(DeviceTensor.wrap, result, spec))
+    return DeviceTensor.wrap(result[0], spec)
 
 
 def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:
@@ -100,8 +100,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_operand(value: Any) -> bool:
-    """Whether :func:`operand` accepts the value: a tensor, number, array, list, or what offers a NumPy array.
-    """
+    """Whether :func:`operand` accepts the value: a tensor, number, array, list, or what offers a NumPy array."""
     return isinstance(value, Operand | Proxy | list | tuple | np.ndarray | np.generic) or (
         is_number(value) or hasattr(value, "__array__")
     )
@@ -192,9 +191,9 @@ def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None
 
 def filled_like(value: Number, type_: Type, tensor: Operand) -> Tensor | Expr:
     """A constant with the shape, names, vectorized axes and device of a tensor."""
-    made = filled(value, type_, tensor.shape, tensor.names)
-    made = spread_vectors(made, tensor) if tensor.vectorized_axes else made
-    return made.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(made, Tensor) else made
+    result = filled(value, type_, tensor.shape, tensor.names)
+    result = spread_vectors(result, tensor) if tensor.vectorized_axes else result
+    return result.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(result, Tensor) else result
 
 
 def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:

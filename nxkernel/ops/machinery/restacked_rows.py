@@ -27,13 +27,13 @@ def joined(rows: Sequence[Operand]) -> list[Operand] | None:
     parts: list[Operand] = []
     run: tuple[Any, int, int] | None = None
     for row in (*rows, None):
-        source, place = (None, 0) if row is None else _place(row)
-        if run is not None and source is run[0] and place == run[1] + run[2]:
+        source, index = (None, 0) if row is None else _place(row)
+        if run is not None and source is run[0] and index == run[1] + run[2]:
             run = (run[0], run[1], run[2] + 1)
             continue
         if run is not None:
             parts.append(_part(*run))
-        run = None if source is None else (source, place, 1)
+        run = None if source is None else (source, index, 1)
         if row is not None and source is None:
             parts.append(apply(p.reshape, row, shape=(1, *row.shape), names=(None,) * (1 + len(row.shape))))
     return parts if len(parts) < len(rows) else None

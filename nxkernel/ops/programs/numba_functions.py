@@ -76,23 +76,23 @@ def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> T
     return apply(p.njit, *over, function=compiled, type=compiled.result)
 
 
-def _operands(function: Any, given: Sequence[Any]) -> list[Tensor | Expr]:
+def _operands(function: Any, arguments: Sequence[Any]) -> list[Tensor | Expr]:
     """The arguments as operands; Python numbers take their types from the others."""
     name = numba.name_of(function)
-    for place, value in enumerate(given):
+    for position, value in enumerate(arguments):
         if not is_operand(value):
             raise NxTypeError(
                 message(
-                    f"{name} is called for each element, and got {shapes.describe(value)} as argument {place}.",
+                    f"{name} is called for each element, and got {shapes.describe(value)} as argument {position}.",
                     "Called element by element, a Numba function takes tensors and numbers.",
                 )
             )
-    found = [None if is_number(value) else _wide(operand(value)) for value in given]
-    floats = [value.type for value in found if value is not None and value.type.is_float]
+    operands = [None if is_number(value) else _wide(operand(value)) for value in arguments]
+    floats = [value.type for value in operands if value is not None and value.type.is_float]
     widest = types.f64 if types.f64 in floats or not floats else types.f32
     return [
         filled(number, _type_of(number, widest), ()) if value is None else value
-        for number, value in zip(given, found, strict=True)
+        for number, value in zip(arguments, operands, strict=True)
     ]
 
 

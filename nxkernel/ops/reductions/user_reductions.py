@@ -122,8 +122,8 @@ def reduce(
     """
     tensor = operand(tensor, "tensor")
     tensor, start = started("reduce", tensor, acc, type)
-    places = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
-    return fold("reduce", tensor, start, fun, places, bool(keep_axes))
+    positions = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
+    return fold("reduce", tensor, start, fun, positions, bool(keep_axes))
 
 
 def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:

@@ -375,13 +375,13 @@ def _chosen(
     return apply(find, views, axis=axis, keep_axis=False, tie_break="high", type=types.s64)
 
 
-def _coordinates(places: Operand, window: tuple[int, ...], steps: tuple[int, ...]) -> list[Operand]:
+def _coordinates(indices: Operand, window: tuple[int, ...], steps: tuple[int, ...]) -> list[Operand]:
     """The coordinates in the padded tensor of the elements with these flat indices within their windows."""
     coordinates = []
     for axis in reversed(range(len(window))):
-        first = elementwise.multiply(iota(places.shape, axis=axis), steps[axis])
-        coordinates.append(elementwise.add(first, elementwise.remainder(places, window[axis])))
-        places = elementwise.quotient(places, window[axis])
+        first = elementwise.multiply(iota(indices.shape, axis=axis), steps[axis])
+        coordinates.append(elementwise.add(first, elementwise.remainder(indices, window[axis])))
+        indices = elementwise.quotient(indices, window[axis])
     return coordinates[::-1]
 
 

@@ -36,13 +36,13 @@ class TensorBatches(Sequence):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, place: int) -> Tensor:
+    def __getitem__(self, index: int) -> Tensor:
         """The batch at an index; negative indices count from the last."""
-        place = shapes.static_int(place, "the number of a batch")
-        place += self._count if place < 0 else 0
-        if not 0 <= place < self._count:
+        index = shapes.static_int(index, "the number of a batch")
+        index += self._count if index < 0 else 0
+        if not 0 <= index < self._count:
             raise IndexError(f"there are {self._count} batches, numbered from 0")
-        start, stop, all_ = place * self._size, (place + 1) * self._size, axis_alignment.whole(self._tensor)
+        start, stop, all_ = index * self._size, (index + 1) * self._size, axis_alignment.whole(self._tensor)
         rows = all_.rows(start, min(stop, all_.shape[0]))
         if stop > all_.shape[0]:
             rows = shaping.concatenate([rows, all_.rows(0, stop - all_.shape[0])])

@@ -187,9 +187,9 @@ def slice_along_axis(
     [[2, 3], [5, 6]]
     """
     tensor = lasting(tensor, "tensor")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
+    position = normalize_axis(axis, tensor.shape, tensor.names)
     starts, lengths, steps = [0] * tensor.rank, list(tensor.shape), [1] * tensor.rank
-    starts[place], lengths[place], steps[place] = start_index, length, strides
+    starts[position], lengths[position], steps[position] = start_index, length, strides
     return slice(tensor, starts, lengths, strides=steps)
 
 
@@ -219,8 +219,8 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     ([1, 2, 3], [4])
     """
     tensor = lasting(tensor, "tensor")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
-    size = tensor.shape[place]
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    size = tensor.shape[position]
     if isinstance(split, float):
         first = math.ceil(size * split) if math.isfinite(split) else 0
     else:
@@ -229,12 +229,12 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     if not 0 < first < size:
         raise NxValueError(
             message(
-                f"split {split!r} of axis {place} with size {size} leaves a part empty.",
+                f"split {split!r} of axis {position} with size {size} leaves a part empty.",
                 "A whole number counts elements of the first part, a float between 0 and 1 is its share.",
             )
         )
-    head = slice_along_axis(tensor, 0, first, axis=place)
-    return head, slice_along_axis(tensor, first, size - first, axis=place)
+    head = slice_along_axis(tensor, 0, first, axis=position)
+    return head, slice_along_axis(tensor, first, size - first, axis=position)
 
 
 def index(tensor: Operand, key: Any) -> Tensor | Expr:
@@ -278,9 +278,9 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
             shape.append(shapes.ceil_div(length, abs(stride)))
             names.append(tensor.names[axis])
         elif isinstance(entry, Operand | np.ndarray) and not entry.ndim:
-            place = _indices(entry, axis, tensor)
-            check_not_empty(tensor, [axis], place, "t[...]")
-            dynamic[axis] = _dynamic(place, size - 1)
+            indices = _indices(entry, axis, tensor)
+            check_not_empty(tensor, [axis], indices, "t[...]")
+            dynamic[axis] = _dynamic(indices, size - 1)
             start, length, stride = 0, size, 1
         elif isinstance(entry, Operand | np.ndarray | list):
             if picked is not None:
@@ -318,11 +318,11 @@ def _aligned(tensor: Operand, key: Any) -> list[Any]:
     count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if count > tensor.rank:
         raise NxIndexError(f"{count} indices for {tensor.rank} axes: the tensor is {tensor.spec}")
-    gaps = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    gaps = [position for position, entry in enumerate(entries) if entry is Ellipsis]
     if len(gaps) > 1:
         raise NxIndexError("an index has at most one `...`")
-    place = gaps[0] if gaps else len(entries)
-    entries[place : place + 1] = [builtins.slice(None)] * (tensor.rank - count)
+    position = gaps[0] if gaps else len(entries)
+    entries[position : position + 1] = [builtins.slice(None)] * (tensor.rank - count)
     return entries
 
 

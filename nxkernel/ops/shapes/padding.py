@@ -131,14 +131,14 @@ def _replicated(size: int, low: int, length: int) -> Operand:
 
 
 def _mirrored(size: int, low: int, length: int) -> Operand:
-    place = _counted(low, length, 2 * size)
-    return elementwise.min(place, elementwise.subtract(2 * size - 1, place))
+    index = _counted(low, length, 2 * size)
+    return elementwise.min(index, elementwise.subtract(2 * size - 1, index))
 
 
 def _reflected(size: int, low: int, length: int) -> Operand:
     period = max(2 * (size - 1), 1)
-    place = _counted(low, length, period)
-    return elementwise.min(place, elementwise.subtract(period, place))
+    index = _counted(low, length, period)
+    return elementwise.min(index, elementwise.subtract(period, index))
 
 
 _MODES = {"cyclic": _cyclic, "replicate": _replicated, "mirror": _mirrored, "reflect": _reflected}

@@ -47,8 +47,8 @@ def sort(tensor: Any, *, axis: int | str = 0, direction: str = "asc", stable: bo
     >>> nx.sort([2.0, np.nan, 1.0], direction="desc").to_list()
     [nan, 2.0, 1.0]
     """
-    tensor, place = _along(tensor, axis, direction, "sort")
-    return apply(primitives.sort, tensor, axis=place, direction=direction)
+    tensor, position = _along(tensor, axis, direction, "sort")
+    return apply(primitives.sort, tensor, axis=position, direction=direction)
 
 
 def argsort(
@@ -78,11 +78,11 @@ def argsort(
     >>> nx.argsort([16, 23, 42, 4, 8, 15]).to_list()
     [3, 4, 5, 0, 1, 2]
     """
-    tensor, place = _along(tensor, axis, direction, "argsort")
+    tensor, position = _along(tensor, axis, direction, "argsort")
     type_ = types.normalize(type)
     if not type_.is_integer or type_ is types.bool_:
         raise NxTypeError(f"argsort gives whole numbers, got type={type_}; nx.as_type converts the result")
-    return apply(primitives.argsort, tensor, axis=place, direction=direction, type=type_)
+    return apply(primitives.argsort, tensor, axis=position, direction=direction, type=type_)
 
 
 def _along(tensor: Any, axis: int | str, direction: str, name: str) -> tuple[Operand, int]:

@@ -282,11 +282,11 @@ def iota(
     shape = shape_of(shape)
     names = normalize_names(names, shape)
     if axis is not None or len(shape) == 1:
-        place = shapes.normalize_axis(axis or 0, shape, names)
-        made = apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=place)
+        position = shapes.normalize_axis(axis or 0, shape, names)
+        result = apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=position)
     else:
-        made = apply(primitives.reshape, iota(shapes.size(shape), type=type), shape=shape, names=names)
-    return _entries(made, vectorized_axes)
+        result = apply(primitives.reshape, iota(shapes.size(shape), type=type), shape=shape, names=names)
+    return _entries(result, vectorized_axes)
 
 
 def _entries(entry: Operand, axes: Any) -> Operand:
@@ -451,12 +451,12 @@ def linspace(
     shape = (*start.shape, n)
     steps = filled(builtins.max(n - 1 if endpoint else n, 1), inner, start.shape)
     step = apply(primitives.divide, apply(primitives.subtract, stop, start), steps)
-    place = apply(primitives.iota, type=inner, shape=shape, names=shapes.unnamed(shape), axis=len(shape) - 1)
+    index = apply(primitives.iota, type=inner, shape=shape, names=shapes.unnamed(shape), axis=len(shape) - 1)
     names = (*start.names, name)
     first, each, last = (_along_last(value, shape, names) for value in (start, step, stop))
-    result = apply(primitives.add, first, apply(primitives.multiply, place, each))
+    result = apply(primitives.add, first, apply(primitives.multiply, index, each))
     if endpoint and n > 1:
-        is_last = apply(primitives.equal, place, filled(n - 1, inner, shape))
+        is_last = apply(primitives.equal, index, filled(n - 1, inner, shape))
         result = apply(primitives.select, is_last, last, result)
     return convert(result, type_)
 

@@ -16,7 +16,7 @@ from nxkernel.definitions.flow.values.mutable_arguments import own_copy
 from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays.array import Array, orders_told
+from nxkernel.numpy.arrays.array import Array, order_dependences
 from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Index
 
@@ -288,7 +288,7 @@ class LoopAliases:
             Arrays into which the loop writes back what its iterations assign.
         """
         self._initial, self._home, self._read = initial, home, _count(_READ)
-        self._orders_asked = orders_told()
+        self._orders_asked = order_dependences()
         arrays = [array for arrays_ in initial.values() for array in arrays_]
         self._disjoint = self._disjoint and all_disjoint(arrays)
         group = object()
@@ -342,7 +342,7 @@ class LoopAliases:
                 and not all(_are_ordered_alike(array, own) for array, own in zip(arrays, now, strict=True))
             )
             self._bound[name] = arrays
-        again = more and orders_told() > self._orders_asked
+        again = more and order_dependences() > self._orders_asked
         self._orders += again
         return again
 

@@ -225,8 +225,7 @@ def _of_operand(at: AdjointSite) -> Expr:
 
 
 def _of_kernel(at: AdjointSite) -> Expr:
-    """The gradient of a convolution's kernel: operand convolved with cotangent, batch and channels exchanged.
-    """
+    """The gradient of a convolution's kernel: operand convolved with cotangent, batch and channels exchanged."""
     x, params = at.x(0), at.params
     features, depth, *window = at.node.operands[1].shape
     products = shapes.size(x.shape[:2]) * shapes.size(window) * shapes.size(at.node.shape[2:])
