@@ -72,10 +72,10 @@ class DecorateDefinitions(ast.NodeVisitor):
             _check(node)
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
                 decorator = ast.parse(_decorator(options), mode="eval").body
-                made = ast.Call(func=decorator, args=[node.value], keywords=[])
-                for part in (made, *ast.walk(decorator)):
+                call = ast.Call(func=decorator, args=[node.value], keywords=[])
+                for part in (call, *ast.walk(decorator)):
                     ast.copy_location(part, node.value)
-                node.value = made
+                node.value = call
             if isinstance(node, ast.FunctionDef) and not any(_name(mark) in _ALREADY for mark in node.decorator_list):
                 first = node.decorator_list[0] if node.decorator_list else node
                 decorator = ast.parse(_decorator(options), mode="eval").body
@@ -127,8 +127,8 @@ def _name(decorator: ast.expr) -> str:
 
 
 def _decorator(options: Namespace) -> str:
-    given = (options.compiler, options.show, options.quiet, options.promotion)
-    return f"__import__('nxkernel_magics.cell_options').cell_options.define{given!r}"
+    arguments = (options.compiler, options.show, options.quiet, options.promotion)
+    return f"__import__('nxkernel_magics.cell_options').cell_options.define{arguments!r}"
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:

@@ -106,10 +106,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         typed = line.split()[-1] if line and not line[-1].isspace() else ""
         # IPython replaces its own token, which ends at fewer characters than a word of these lines.
         skipped = len(typed) - len(context.token) if typed.endswith(context.token) else 0
-        found = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
+        words = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
         return {
-            "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in found],
-            "suppress": bool(found),
+            "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in words],
+            "suppress": bool(words),
             "ordered": True,
         }
 

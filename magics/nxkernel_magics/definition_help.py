@@ -25,7 +25,7 @@ def plain(text: str) -> str:
     >>> plain("As :func:`nxkernel.jit` takes them; see :func:`value_and_grad`.")
     'As nx.jit takes them; see value_and_grad.'
     """
-    return _ROLE.sub(lambda found: re.sub(r"^nxkernel\.", "nx.", found[1]), text)
+    return _ROLE.sub(lambda match: re.sub(r"^nxkernel\.", "nx.", match[1]), text)
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
@@ -43,13 +43,13 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     info = inspector.info
 
     def told(obj: Any, *args: Any, **named: Any) -> Any:
-        found = info(obj, *args, **named)
+        fields = info(obj, *args, **named)
         if isinstance(obj, Definition):
-            found |= dict.fromkeys(_OF_THE_CLASS)
+            fields |= dict.fromkeys(_OF_THE_CLASS)
         for part in _TEXTS:
-            if isinstance(found.get(part), str):
-                found[part] = plain(found[part])
-        return found
+            if isinstance(fields.get(part), str):
+                fields[part] = plain(fields[part])
+        return fields
 
     inspector.info = told
 

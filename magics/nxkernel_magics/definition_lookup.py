@@ -38,12 +38,12 @@ def definitions(namespace: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Name to definition.
     """
-    found = {
+    by_name = {
         name: value
         for name, value in list(namespace.items())
         if not re.fullmatch(r"_+\d*|_i+", name) and is_definition(value)
     }
-    return dict(sorted(found.items(), key=_order))
+    return dict(sorted(by_name.items(), key=_order))
 
 
 def _order(pair: tuple[str, Any]) -> tuple:
@@ -104,9 +104,9 @@ def compiled(namespace: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Name to definition.
     """
-    found = definitions(namespace)
-    others = [each for each in content_identity.functions() if not any(map(each.is_of, found.values()))]
-    return found | {each.__name__: each for each in others if each.__name__ not in found}
+    by_name = definitions(namespace)
+    others = [each for each in content_identity.functions() if not any(map(each.is_of, by_name.values()))]
+    return by_name | {each.__name__: each for each in others if each.__name__ not in by_name}
 
 
 def _there_are(namespace: Mapping[str, Any], name: str) -> str:

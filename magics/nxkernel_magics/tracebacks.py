@@ -69,19 +69,19 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
 def _frame_at(frame: FrameType, line: int) -> FrameType:
     """A substitute frame with the same variables at a given line: IPython asks frames for their position."""
     code, values = frame.f_code, frame.f_locals
-    given = inspect.getargs(code)
-    plain = given.args[: code.co_argcount]
-    named = given.args[code.co_argcount :]
-    rest = [f"*{given.varargs}" if given.varargs else "*"] if given.varargs or named else []
-    parameters = [*plain, *rest, *named, *([f"**{given.varkw}"] if given.varkw else [])]
+    arguments = inspect.getargs(code)
+    plain = arguments.args[: code.co_argcount]
+    named = arguments.args[code.co_argcount :]
+    rest = [f"*{arguments.varargs}" if arguments.varargs else "*"] if arguments.varargs or named else []
+    parameters = [*plain, *rest, *named, *([f"**{arguments.varkw}"] if arguments.varkw else [])]
     first = code.co_firstlineno
     head = "\n" * (first - 1) + f"def made({', '.join(parameters)}):"
     source = head + "\n" * (line - first) + " return nxkernel_frame()"
-    made = next(one for one in compile(source, code.co_filename, "exec").co_consts if isinstance(one, CodeType))
-    made = made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    function = FunctionType(made, {**frame.f_globals, "nxkernel_frame": lambda: sys._getframe(1)})
-    positional = [values.get(name) for name in plain] + list(values.get(given.varargs, ()))
-    return function(*positional, **{name: values.get(name) for name in named}, **values.get(given.varkw, {}))
+    code_at = next(one for one in compile(source, code.co_filename, "exec").co_consts if isinstance(one, CodeType))
+    code_at = code_at.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    function = FunctionType(code_at, {**frame.f_globals, "nxkernel_frame": lambda: sys._getframe(1)})
+    positional = [values.get(name) for name in plain] + list(values.get(arguments.varargs, ()))
+    return function(*positional, **{name: values.get(name) for name in named}, **values.get(arguments.varkw, {}))
 
 
 def _is_own(traceback: TracebackType) -> bool:
@@ -182,10 +182,10 @@ def as_written(text: str) -> str:
 def _line_as_written(line: str) -> str:
     plain = _COLOUR.sub("", line)
     for command, call in _REWRITTEN.items():
-        found = call.search(plain)
-        if found is not None:
+        match = call.search(plain)
+        if match is not None:
             end = "\x1b[0m" if plain != line else ""
-            return line[: line.index("get_ipython")] + f"{command} {found[1]}".rstrip() + end
+            return line[: line.index("get_ipython")] + f"{command} {match[1]}".rstrip() + end
     return line
 
 
@@ -206,10 +206,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     if shell.custom_exceptions:
         return lambda: None
     shell.set_custom_exc((Exception, KeyboardInterrupt), show)
-    ours, tell = shell.CustomTB, shell._showtraceback
+    ours, show_traceback = shell.CustomTB, shell._showtraceback
 
     def tell_as_written(kind: type, error: BaseException, lines: list[str]) -> None:
-        tell(kind, error, list(map(as_written, lines)))
+        show_traceback(kind, error, list(map(as_written, lines)))
 
     shell._showtraceback = tell_as_written
 

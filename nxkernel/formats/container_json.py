@@ -62,7 +62,7 @@ class StructureWriter:
         if kind is Type:
             return ["type", str(value)]
         if kind is list or kind is tuple:
-            items = [self.node(item, f"{path}[{place}]", depth + 1) for place, item in enumerate(value)]
+            items = [self.node(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
             return [kind.__name__, items]
         if kind is dict:
             return ["dict", [self._pair(key, item, path, depth) for key, item in value.items()]]
@@ -86,12 +86,12 @@ class StructureWriter:
         return [self.node(key, where, depth + 1), self.node(item, where, depth + 1)]
 
     def _place(self, value: Any, path: str) -> int:
-        place = self._places.get(id(value))
-        if place is None:
-            place = self._places[id(value)] = len(self.tensors)
+        index = self._places.get(id(value))
+        if index is None:
+            index = self._places[id(value)] = len(self.tensors)
             self.tensors.append(tensor_of(value, path))
             self._kept.append(value)
-        return place
+        return index
 
 
 def _is_key(key: Any) -> bool:
@@ -211,15 +211,15 @@ class StructureReader:
                 f"Pass the class to be made: classes=[{short[:60]}].",
             )
         pairs = self._pairs(items)
-        found = [field for field, _ in pairs]
-        if tuple(found) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
+        fields = [field for field, _ in pairs]
+        if tuple(fields) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
             wanted = ", ".join(_fields(class_))
-            self._source.refuse(f"the {short[:60]} in it has the fields {brief(found)}, the class given has {wanted}")
+            self._source.refuse(f"the {short[:60]} in it has the fields {brief(fields)}, the class given has {wanted}")
         values = [self.value(item, depth + 1) for _, item in pairs]
         if kind == "named":
             return tuple.__new__(class_, values)
         # Not by its constructor: reading runs nobody's code.
-        made = object.__new__(class_)
-        for field, value in zip(found, values, strict=True):
-            object.__setattr__(made, field, value)
-        return made
+        instance = object.__new__(class_)
+        for field, value in zip(fields, values, strict=True):
+            object.__setattr__(instance, field, value)
+        return instance

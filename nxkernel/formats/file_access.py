@@ -97,12 +97,12 @@ class ByteSource:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    items = dict(pairs)
+    if len(items) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise ValueError(f"the key {brief(twice)} is there twice")
-    return made
+    return items
 
 
 def _no_constant(text: str) -> NoReturn:

@@ -88,15 +88,15 @@ def axes_of(tensor: Tensor) -> dict[str, Any]:
     >>> axes_of(nx.iota((2, 3), names=["row", None]))
     {'names': ['row', None]}
     """
-    told: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if any(tensor.names):
-        told["names"] = list(tensor.names)
+        description["names"] = list(tensor.names)
     if tensor.vectorized_axes:
-        told["vectorized"] = [name for name, _ in tensor.vectorized_axes]
-    return told
+        description["vectorized"] = [name for name, _ in tensor.vectorized_axes]
+    return description
 
 
-def with_axes(source: ByteSource, tensor: Tensor, told: dict[str, Any], what: str) -> Tensor:
+def with_axes(source: ByteSource, tensor: Tensor, description: dict[str, Any], what: str) -> Tensor:
     """A tensor with the axes that a header describes; the inverse of :func:`axes_of`.
 
     Parameters
@@ -104,15 +104,15 @@ def with_axes(source: ByteSource, tensor: Tensor, told: dict[str, Any], what: st
     source : ByteSource
     tensor : Tensor
         Without names; vectorized axes are its first.
-    told : dict
+    description : dict
         ``names`` of the axes after those, ``vectorized``, the names of those.
     what : str
         The tensor, for errors.
     """
-    vectorized, names = told.get("vectorized", []), told.get("names")
-    for found in (vectorized, [] if names is None else names):
-        if not isinstance(found, list):
-            source.refuse(f"{what} has the names {brief(found)}, expected a list")
+    vectorized, names = description.get("vectorized", []), description.get("names")
+    for names_ in (vectorized, [] if names is None else names):
+        if not isinstance(names_, list):
+            source.refuse(f"{what} has the names {brief(names_)}, expected a list")
     if None in vectorized or len(vectorized) > tensor.rank:
         source.refuse(f"{what} has the vectorized axes {brief(vectorized)}, expected at most {tensor.rank} names")
     if not vectorized and names is None:

@@ -120,12 +120,12 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
             # Whatever went wrong inside has a second frame.
             if error.__traceback__.tb_next is not None:
                 raise
-            told = _told(function, owner, args, named) or error
+            explanation = _told(function, owner, args, named) or error
         except UnknownNameError as error:
             if not _is_vectorized(error.name, args, named):
                 raise
-            told = error.vectorized()
-        raise told from None
+            explanation = error.vectorized()
+        raise explanation from None
 
     return call
 
@@ -150,10 +150,10 @@ def exported(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> exported(len) is len
     True
     """
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    value: Any = sys.modules.get(getattr(function, "__module__", None) or "")
     for name in getattr(function, "__qualname__", "").split("."):
-        found = getattr(found, name, None)
-    return found if getattr(found, "__wrapped__", None) is function else function
+        value = getattr(value, name, None)
+    return value if getattr(value, "__wrapped__", None) is function else function
 
 
 def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:
@@ -205,7 +205,7 @@ def _signature(parameters: Any) -> str:
 
 
 def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: Any, args: tuple) -> list[str]:
-    name, given = function.__name__, _shown(value, key)
+    name, text = function.__name__, _shown(value, key)
     free = list(parameters)[len(args) :]
     meant = next((other for other in SYNONYMS.get(key, ()) if other in free and other != key), None)
     if meant is None:
@@ -217,27 +217,27 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
         known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
         near = difflib.get_close_matches(key, free, n=1)
         return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
-    return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
+    return [f"{name} takes {meant}={_converted(meant, value, text)}, not {key}={text}."]
 
 
-def _converted(meant: str, value: Any, given: str) -> str:
+def _converted(meant: str, value: Any, text: str) -> str:
     """A value rewritten for the parameter that was meant."""
     if meant in _VALUES:
         return _VALUES[meant]
     if meant in ("axes", "names") and isinstance(value, int | str):
-        return f"[{given}]"
+        return f"[{text}]"
     if meant in ("axes", "names") and isinstance(value, tuple):
         return repr(list(value))
     if meant == "axis" and isinstance(value, list | tuple) and len(value) == 1:
         return repr(value[0])
     if meant == "shape" and isinstance(value, int):
-        return f"({given},)"
+        return f"({text},)"
     if meant == "type":
         try:
             return f'"{types.normalize(value)}"'
         except NxError:
             return '"f32"'
-    return given
+    return text
 
 
 def _shown(value: Any, name: str) -> str:

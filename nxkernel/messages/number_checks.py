@@ -47,10 +47,12 @@ def axis(where: str, name: str, value: Any) -> None:
 
 def axes(where: str, name: str, value: Any) -> tuple[int, ...]:
     """A sequence of axis numbers from one or several; other values raise an error."""
-    given = (value,) if isinstance(value, int) else value
-    if not isinstance(given, tuple | list) or any(isinstance(one, bool) or not isinstance(one, int) for one in given):
+    numbers = (value,) if isinstance(value, int) else value
+    if not isinstance(numbers, tuple | list) or any(
+        isinstance(one, bool) or not isinstance(one, int) for one in numbers
+    ):
         raise NxTypeError(f"{where}: {name} is the number of an axis or a list of such, got {describe(value)}")
-    return tuple(given)
+    return tuple(numbers)
 
 
 def count(where: str, name: str, value: Any, least: int = 1) -> None:

@@ -431,12 +431,12 @@ def _space(x: Any, last: bool) -> tuple[int, int]:
 
 def _along(sizes: Any, spatial: int, argument: str) -> tuple[int, ...]:
     """One number for each spatial axis."""
-    given = (sizes,) * spatial if isinstance(sizes, int) and not isinstance(sizes, bool) else sizes
-    if not isinstance(given, tuple | list) or len(given) != spatial:
+    numbers = (sizes,) * spatial if isinstance(sizes, int) and not isinstance(sizes, bool) else sizes
+    if not isinstance(numbers, tuple | list) or len(numbers) != spatial:
         raise NxValueError(f"expected {argument} for {spatial} spatial axes, got {describe(sizes)}")
-    if any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in given):
+    if any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in numbers):
         raise NxValueError(f"{argument} is of numbers from 1 on, got {sizes!r}")
-    return tuple(given)
+    return tuple(numbers)
 
 
 def _across(bias: Any, spatial: int, last: bool) -> Any:

@@ -88,12 +88,12 @@ def bias(*, init: Initializer | str = "zeros") -> Callable[..., Any]:
     >>> nn.bias()({"bias": nx.tensor([1.0, 2.0])}, nx.tensor([0.0, 0.0])).to_list()
     [1.0, 2.0]
     """
-    made = chosen(init, "init")
+    initializer = chosen(init, "init")
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        return x + scopes.param("bias", x.shape[-1:], made)
+        return x + scopes.param("bias", x.shape[-1:], initializer)
 
     return apply
 
@@ -122,13 +122,13 @@ def embedding(size: int, units: int, *, init: Initializer | str = "uniform") -> 
     [[4.0, 5.0], [0.0, 1.0]]
     """
     size, units = count(size, "embedding", "size"), count(units, "embedding", "units")
-    made = chosen(init, "init")
+    initializer = chosen(init, "init")
 
     def apply(x: Any) -> Any:
         x = operand(x)
         if not x.type.is_integer:
             raise NxTypeError(message(f"expected whole numbers, got {x.spec}.", 'nx.as_type(x, "s64") makes them.'))
-        return take(scopes.param("table", (size, units), made), x, axis=0)
+        return take(scopes.param("table", (size, units), initializer), x, axis=0)
 
     return apply
 

@@ -221,7 +221,7 @@ def _zeros(inputs: Any, units: int) -> Any:
 def _gates(row: Any, count: int) -> list[Any]:
     """The parts of the last axis, one for each gate."""
     size = row.shape[-1] // count
-    return [nx.slice_along_axis(row, place * size, size, axis=-1) for place in range(count)]
+    return [nx.slice_along_axis(row, index * size, size, axis=-1) for index in range(count)]
 
 
 def _over_time(step: Callable[..., tuple], start: Any, inputs: Any, reverse: bool, returns: str) -> Any:

@@ -32,7 +32,7 @@ def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1)
         For leaves of different shapes.
     """
     structure, rows = container_comparison.rows(named, _refuse)
-    made = []
+    results = []
     for row in rows:
         (path, first), *others = [(path, operand(leaf)) for path, leaf in row]
         for there, other in others:
@@ -43,10 +43,10 @@ def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1)
                         "A state belongs to the parameters that it was made for by init.",
                     )
                 )
-        made.append(function(first, *[other for _, other in others]))
+        results.append(function(first, *[other for _, other in others]))
     if parts == 1:
-        return containers.rebuild(structure, iter(made))
-    return tuple(containers.rebuild(structure, iter([one[part] for one in made])) for part in range(parts))
+        return containers.rebuild(structure, iter(results))
+    return tuple(containers.rebuild(structure, iter([one[part] for one in results])) for part in range(parts))
 
 
 def flat(value: Any, name: str) -> tuple[Any, list[tuple[str, Any]]]:
@@ -80,24 +80,24 @@ def like(params: Any, value: float = 0.0) -> Any:
 
 def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: Callable[[str, Any], Exception]) -> list:
     """The label of each leaf of a container; a label may cover a whole subtree."""
-    found: dict[str, Any] = {}
+    labels_: dict[str, Any] = {}
     leaves = flat(value, name)[1]
 
-    def walk(label: Any, part: Any, path: str, place: str) -> None:
+    def walk(label: Any, part: Any, path: str, path_: str) -> None:
         if isinstance(label, kind):
-            found.update((leaf, label) for leaf, _ in flat(part, path)[1])
+            labels_.update((leaf, label) for leaf, _ in flat(part, path)[1])
             return
         entries, parts = container_comparison.parts(label), container_comparison.parts(part)
         if entries is None:
-            raise refuse(place, label)
-        told = container_comparison.differs(part, label, path, place)
-        if told:
-            raise container_comparison.unlike(path, place, told)
+            raise refuse(path_, label)
+        difference = container_comparison.differs(part, label, path, path_)
+        if difference:
+            raise container_comparison.unlike(path, path_, difference)
         for suffix, one in parts.items():
-            walk(entries[suffix], one, f"{path}{suffix}", f"{place}{suffix}")
+            walk(entries[suffix], one, f"{path}{suffix}", f"{path_}{suffix}")
 
     walk(labels, value, name, there)
-    return [found[path] for path, _ in leaves]
+    return [labels_[path] for path, _ in leaves]
 
 
 def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any], Exception]) -> None:
@@ -115,8 +115,8 @@ def arranged(value: Any, like: Any) -> Any:
     """A container with dict keys in the order of another, where their structures are equal."""
     wanted, _ = flat(like, "like")
     structure, leaves = flat(value, "value")
-    found = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
-    return value if found is None else containers.rebuild(wanted, iter(found))
+    arranged_ = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
+    return value if arranged_ is None else containers.rebuild(wanted, iter(arranged_))
 
 
 def only(value: Any, chosen: list[bool], name: str) -> Any:

@@ -132,8 +132,8 @@ def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation
         params = needed(params, "add_decayed_weights")
         return each(lambda g, p: g + _leaves.scaled(p, weight_decay), {"grads": grads, "params": params}), state
 
-    made = Transformation(stateless, change)
-    return made if mask is None else masked(made, mask)
+    decay = Transformation(stateless, change)
+    return decay if mask is None else masked(decay, mask)
 
 
 @transformation

@@ -324,8 +324,8 @@ def scale_by_rms(
     number_checks.flag("scale_by_rms", "centered", centered)
 
     def one(g: Any, variance: Any) -> Any:
-        made = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
-        return in_type(made, g.type)
+        update = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
+        return in_type(update, g.type)
 
     def init(params: Any) -> SquareState | CenteredState:
         square = _squares(params, initial)

@@ -73,11 +73,11 @@ class Transformation:
         self._parts()
 
     def _parts(self) -> _TransformationParts:
-        made = self.__nx_function__
+        build = self.__nx_function__
         # While it is traced, a copy of this object is made of nodes in place of captured arrays.
-        if self._made is None or self._made[0] is not made:
-            found = made()
-            self._made = (made, found._parts() if isinstance(found, Transformation) else found)
+        if self._made is None or self._made[0] is not build:
+            parts = build()
+            self._made = (build, parts._parts() if isinstance(parts, Transformation) else parts)
         return self._made[1]
 
     @property
@@ -136,33 +136,33 @@ class Transformation:
         return parts.change(grads, state, params)
 
     def __reduce__(self) -> tuple:
-        made = self.__nx_function__
-        if made.func is _TransformationParts:
-            return Transformation, made.args
-        return functools.partial(exported(made.func), **made.keywords), made.args
+        build = self.__nx_function__
+        if build.func is _TransformationParts:
+            return Transformation, build.args
+        return functools.partial(exported(build.func), **build.keywords), build.args
 
     def _name(self) -> str:
-        made = self.__nx_function__.func
-        return "this transformation" if made is _TransformationParts else made.__name__
+        builder = self.__nx_function__.func
+        return "this transformation" if builder is _TransformationParts else builder.__name__
 
     def __repr__(self) -> str:
-        made = self.__nx_function__
-        if made.func is _TransformationParts:
+        build = self.__nx_function__
+        if build.func is _TransformationParts:
             return "<gradient transformation>"
-        given = [*map(str, made.args), *(f"{name}={value}" for name, value in made.keywords.items())]
-        return f"{made.func.__name__}({', '.join(given)})"
+        arguments = [*map(str, build.args), *(f"{name}={value}" for name, value in build.keywords.items())]
+        return f"{build.func.__name__}({', '.join(arguments)})"
 
 
 def transformation(builder: Callable[..., Transformation]) -> Callable[..., Transformation]:
     """Decorate a function that builds a transformation: equal arguments then give equal cache keys."""
-    signature, told = inspect.signature(builder), explained(builder, "optim")
+    signature, explained_builder = inspect.signature(builder), explained(builder, "optim")
 
     @functools.wraps(builder)
     def make(*args: Any, **options: Any) -> Transformation:
         try:
             signature.bind(*args, **options)
         except TypeError:
-            told(*args, **options)
+            explained_builder(*args, **options)
         return Transformation.made_by(builder, *args, **options)
 
     return make
@@ -189,8 +189,8 @@ def chain(*transformations: Transformation) -> Transformation:
     >>> [round(x, 6) for x in updates.to_list()]
     [-0.06, -0.08]
     """
-    for place, one in enumerate(transformations):
-        check(f"optim.chain takes gradient transformations, argument {place + 1}", one)
+    for index, one in enumerate(transformations):
+        check(f"optim.chain takes gradient transformations, argument {index + 1}", one)
     rated = any(one.rated for one in transformations)
 
     def init(params: Any) -> Any:

@@ -101,8 +101,8 @@ def _together(
         return inside.brought(after, flags[: len(first)])
 
     extra = _active(entries)
-    asked, turned = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, finish)
-    return apply(p.while_, *first, *around, *extra, condition=asked, body=turned, state=len(first))
+    asked, repeated = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, finish)
+    return apply(p.while_, *first, *around, *extra, condition=asked, body=repeated, state=len(first))
 
 
 def _until_all_are_done(
@@ -149,9 +149,9 @@ def _until_all_are_done(
     state = entries.brought(kept, flags[:count])
     held = [MappedValue(*pair) for pair in zip(state, flags[:count], strict=True)]
     next_counter = [apply(p.add, one, filled(1, types.s64, ())) for one in counter]
-    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_counter], list)
+    repeated = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_counter], list)
     return apply(
-        p.while_, *first, begin, *counters, *around, condition=asked, body=turned, state=count + 1 + len(counters)
+        p.while_, *first, begin, *counters, *around, condition=asked, body=repeated, state=count + 1 + len(counters)
     )
 
 

@@ -29,8 +29,8 @@ class EventFeed:
         Whose cells' ends are waited for.
     """
 
-    def __init__(self, definition: Any, tell: Callable[[], None], shell: Any = None) -> None:
-        self._definition, self._tell = definition, tell
+    def __init__(self, definition: Any, notify: Callable[[], None], shell: Any = None) -> None:
+        self._definition, self._tell = definition, notify
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROWS)
         self._last = 0
         self._seen: CacheInfo | None = None
@@ -72,10 +72,10 @@ class EventFeed:
 
     def _read(self) -> bool:
         """Read new events from the stream; returns whether there were any."""
-        found = stream.since(self._last)
-        if found:
-            self._last = found[-1][0]
-        new = [row(event) for _, event in found if _is_shown(event, self._definition)]
+        news = stream.since(self._last)
+        if news:
+            self._last = news[-1][0]
+        new = [row(event) for _, event in news if _is_shown(event, self._definition)]
         self._rows.extend(new)
         return bool(new)
 

@@ -208,10 +208,10 @@ class Inspector(ReplaceableWidget, anywidget.AnyWidget):
         return view.measure()
 
     def _tell_times(self, views: Sequence[CompilationView]) -> None:
-        found = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
-        lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in found]
+        times = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
+        lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in times]
         if lines:
-            reached = machine(found[0][1])
+            reached = machine(times[0][1])
             lines[-1] += f"; {reached}." if reached else "."
         self.measured = {"text": "\n".join(lines), "failed": False} if lines else {}
 

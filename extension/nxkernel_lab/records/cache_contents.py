@@ -27,10 +27,10 @@ class _DiskStatistics:
         """The statistics of the last complete scan, or until there is one of the longest partial scan."""
         if self.pace.ready():
             with self.pace.round():
-                found = disk_cache.survey(self._seconds)
-                if found.whole or not self._kept.whole:
-                    self._kept = found
-                self._seconds = LOOK if found.whole else 2 * self._seconds
+                survey = disk_cache.survey(self._seconds)
+                if survey.whole or not self._kept.whole:
+                    self._kept = survey
+                self._seconds = LOOK if survey.whole else 2 * self._seconds
         return self._kept
 
     def reset(self) -> None:
@@ -78,7 +78,7 @@ def functions() -> list[dict[str, Any]]:
         programs = entry_group.programs()
         if not programs:
             continue
-        made = [program.made for program in programs]
+        times = [program.made for program in programs]
         rows.append(
             {
                 "name": entry_group.name,
@@ -87,8 +87,8 @@ def functions() -> list[dict[str, Any]]:
                 "limit": graph_cache.PROGRAMS,
                 "hits": entry_group.hits,
                 "bytes": sum(array.nbytes for program in programs for array in program.fixed),
-                "oldest": min(made),
-                "latest": max(made),
+                "oldest": min(times),
+                "latest": max(times),
                 "signatures": [program.signature for program in programs[-20:]],
             }
         )
@@ -106,12 +106,12 @@ def _label(
 
 def memory() -> dict[str, Any]:
     """The loaded native code; see :func:`contents`."""
-    found = [code for compiler in registry.made() for code in compiler.code_in_memory()]
-    times, kinds = [code.loaded for code in found], Counter(code.kind for code in found)
+    codes = [code for compiler in registry.made() for code in compiler.code_in_memory()]
+    times, kinds = [code.loaded for code in codes], Counter(code.kind for code in codes)
     return {
         "kernels": kinds["kernel"],
         "programs": kinds["program"],
-        "bytes": sum(code.size for code in found),
+        "bytes": sum(code.size for code in codes),
         "oldest": min(times, default=0.0),
         "latest": max(times, default=0.0),
     }

@@ -190,7 +190,7 @@ def _device(compiler: str) -> str:
 
 def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     names = ("compiled", "loaded", "traced", "again", "hits", "errors")
-    found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
+    totals = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
     compiler, threads = device_programs.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
     named = [
@@ -198,14 +198,14 @@ def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
         *(program.compiler for entry_group in graph_cache.entry_groups() for program in entry_group.programs()),
     ]
     device = ", ".join(dict.fromkeys(map(_device, named)))
-    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", counted(found["hits"], "hit")]
+    words = [f"{totals['compiled']} compiled", f"{totals['loaded']} from disk", counted(totals["hits"], "hit")]
     words += [counted(threads, "thread"), device]
     return {
         "compiler": compiler,
         "threads": threads,
         "processors": held["processors"],
         "device": device,
-        **found,
+        **totals,
         "programs": kept,
         "line": " · ".join(words),
     }

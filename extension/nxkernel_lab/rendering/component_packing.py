@@ -69,10 +69,10 @@ def _parts(count: int, links: Sequence[Link]) -> list[list[int]]:
     for link in links:
         first, second = sorted((root(link.tail), root(link.head)))
         parent[second] = first
-    found: dict[int, list[int]] = {}
+    components: dict[int, list[int]] = {}
     for box in range(count):
-        found.setdefault(root(box), []).append(box)
-    return list(found.values())
+        components.setdefault(root(box), []).append(box)
+    return list(components.values())
 
 
 def _shelves(sizes: Sequence[tuple[float, float]]) -> tuple[list[tuple[float, float]], float, float]:

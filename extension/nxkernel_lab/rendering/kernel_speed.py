@@ -35,9 +35,9 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
     """
     if measured is None or kernel.index not in measured.kernels:
         return ""
-    found = measured.kernels[kernel.index]
-    seconds = max(found.seconds / found.runs, 1e-9)
-    runs = f"{found.runs} runs of " if found.runs > 1 else ""
+    timing = measured.kernels[kernel.index]
+    seconds = max(timing.seconds / timing.runs, 1e-9)
+    runs = f"{timing.runs} runs of " if timing.runs > 1 else ""
     parts = [
         f"{100 * share(kernel, measured):.0f} % of the time on {measured.inputs}",
         f"{runs}{duration(1e3 * seconds)}",

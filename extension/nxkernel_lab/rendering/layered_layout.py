@@ -209,15 +209,15 @@ def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: s
         waiting[link.head] += 1
     rank = [1 if first and box not in first else 0 for box in range(count)]
     sources = [box for box in range(count) if not waiting[box]]
-    ready, seen, turn = list(reversed(sources)), [False] * count, []
+    ready, seen, order = list(reversed(sources)), [False] * count, []
     unseen = iter(range(count))
-    while len(turn) < count:
+    while len(order) < count:
         # Only a circle leaves boxes that wait while none is ready: break it at the first one.
         box = ready.pop() if ready else next(box for box in unseen if not seen[box])
         if seen[box]:
             continue
         seen[box] = True
-        turn.append(box)
+        order.append(box)
         if box not in first and box not in last:
             rank[box] = shelves.rank(box, rank[box])
         for head in heads[box]:
@@ -295,16 +295,16 @@ def _order(layers: _LayoutLayers, sweeps: int) -> None:
             sort(row, layers.below)
 
 
-def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:
+def _middle(weighted: list[tuple[float, float]]) -> tuple[float, float]:
     """The lower and the upper weighted median of sorted (position, weight) pairs."""
-    half, reached = sum([weight for _, weight in places]) / 2, 0.0
-    for index, (at, weight) in enumerate(places):
+    half, reached = sum([weight for _, weight in weighted]) / 2, 0.0
+    for index, (at, weight) in enumerate(weighted):
         reached += weight
         if reached > half:
             return at, at
         if reached == half:
-            return at, places[index + 1][0]
-    return places[-1][0], places[-1][0]
+            return at, weighted[index + 1][0]
+    return weighted[-1][0], weighted[-1][0]
 
 
 def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
@@ -338,8 +338,8 @@ def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
             if len(near) == 1:
                 low = high = centres[near[0].item] + near[0].shift
             elif near:
-                places = sorted([(centres[other] + shift, weight) for other, shift, weight in near])
-                low, high = _middle(places)
+                weighted = sorted([(centres[other] + shift, weight) for other, shift, weight in near])
+                low, high = _middle(weighted)
             wishes.append(min(max(centres[item], low), high))
         slide(row, wishes, weights)
 

@@ -140,13 +140,13 @@ class _Builder:
         shown = [node for node in nodes if node.id not in constants]
         homes = self._homes(shown)
         for node in shown:
-            found = homes.get(node.id) or [(None, -1)]
+            places_of_node = homes.get(node.id) or [(None, -1)]
             if node.parts:
-                self._open(node, self.group(found[0], around))
+                self._open(node, self.group(places_of_node[0], around))
                 continue
             self._ends[node.id] = []
-            for home in found:
-                name = node.id if len(found) == 1 else f"{node.id}@{home[1] + 1}"
+            for home in places_of_node:
+                name = node.id if len(places_of_node) == 1 else f"{node.id}@{home[1] + 1}"
                 self.made.members.append(Member(node, self.group(home, around), home[1], name))
                 self._ends[node.id].append((home[1], name))
                 for operand in self._given(node, inputs):
@@ -169,8 +169,8 @@ class _Builder:
                 self.made.groups[inside] = Group(inside, part.name, title, title, -1, whole)
             self.add(part.nodes, inside, part.inputs)
             if part.name != "condition":
-                for place, output in enumerate(part.outputs):
-                    self._results.setdefault((node.id, place), []).append(output)
+                for index, output in enumerate(part.outputs):
+                    self._results.setdefault((node.id, index), []).append(output)
 
     def _given(self, node: NodeView, inputs: Mapping[str, str]) -> list[str]:
         """The inputs of a node, with body parameters and loop results replaced by what they stand for."""

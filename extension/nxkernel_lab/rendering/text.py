@@ -47,8 +47,12 @@ def to_text(subject: Any, times: bool = True) -> str:
         for kernel in view.kernels
     )
 
-    told = [*([summary(view)] if times else []), *view.reason, *([whole(view.measurement)] if view.measurement else [])]
-    lines = [view.signature, *(f"  {line}" for line in told)]
+    headline = [
+        *([summary(view)] if times else []),
+        *view.reason,
+        *([whole(view.measurement)] if view.measurement else []),
+    ]
+    lines = [view.signature, *(f"  {line}" for line in headline)]
     for heading, nodes in sections[:2]:
         if nodes:
             lines += [f"  {heading}", *_table(nodes, constants)]
@@ -76,8 +80,8 @@ def summary(view: CompilationView) -> str:
     spent = (
         f"trace {duration(view.trace_ms)}, lowering {duration(view.lower_ms)}, native code {duration(view.native_ms)}"
     )
-    place = f" in {view.cell}" if view.cell else ""
-    return f"compiled by {view.compiler}{place} · {spent} · answered {counted(view.calls, 'call')}"
+    cell = f" in {view.cell}" if view.cell else ""
+    return f"compiled by {view.compiler}{cell} · {spent} · answered {counted(view.calls, 'call')}"
 
 
 def kernel_line(kernel: KernelView, times: bool = True, measured: Measurement | None = None) -> str:

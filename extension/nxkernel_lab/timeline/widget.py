@@ -116,10 +116,10 @@ class Timeline(ReplaceableWidget, anywidget.AnyWidget):
                 self._desk.clear(request, partial(self._send_to, ""))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
-        told = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
+        data = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
         if self.page == "caches":
-            held = told["caches"]
+            held = data["caches"]
             text, table = programs_text(held, self.function), caches_table(held, self.function)
         else:
-            text, table = timeline_text(told, times=False), timeline_table(told)
+            text, table = timeline_text(data, times=False), timeline_table(data)
         return with_twins(super()._repr_mimebundle_(**kwargs), {"text/plain": text, "text/html": table})

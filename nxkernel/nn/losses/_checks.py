@@ -23,16 +23,18 @@ def reduced(entries: Any, reduction: str) -> Any:
 
 def pair_of(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Labels and predictions as floats of one shape."""
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape != found.shape:
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape != prediction.shape:
         raise NxValueError(
             message(
-                f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}.",
+                f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {prediction.spec}.",
                 "nx.new_axis(y_true, -1) adds an axis of size 1, nx.squeeze removes one.",
             )
         )
-    type_ = types.to_floating(types.merge(truth.type, found.type) if found.type.kind != "f" else found.type)
-    return convert(truth, type_), convert(found, type_)
+    type_ = types.to_floating(
+        types.merge(truth.type, prediction.type) if prediction.type.kind != "f" else prediction.type
+    )
+    return convert(truth, type_), convert(prediction, type_)
 
 
 def over_last(entries: Any) -> Any:

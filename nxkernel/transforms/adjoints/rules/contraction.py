@@ -44,9 +44,9 @@ def _product(gain: Side, other: Side, batch: list[int], free: list[int], contrac
     """
     order = [*batch, *free, *contracted]
     if order != sorted(order):
-        turned = [*batch, *contracted, *free]
-        if turned == sorted(turned):
-            gain, other, order = other, gain, turned
+        order_ = [*batch, *contracted, *free]
+        if order_ == sorted(order_):
+            gain, other, order = other, gain, order_
     product = apply(p.dot, gain[0], other[0], contract=(gain[1], other[1]), batch=(gain[2], other[2]))
     return _arranged(product, order)
 

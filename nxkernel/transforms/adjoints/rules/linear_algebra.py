@@ -120,8 +120,8 @@ def _solve(at: AdjointSite) -> list[Gain]:
 
 @rule(p.inverse)
 def _inverse(at: AdjointSite) -> list[Gain]:
-    turned = _swapped(at.y)
-    return [-_times(_times(turned, at.g), turned)]
+    transposed = _swapped(at.y)
+    return [-_times(_times(transposed, at.g), transposed)]
 
 
 @rule(p.determinant)

@@ -40,10 +40,10 @@ def _product(at: AdjointSite) -> list[Gain]:
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]
     order = (*kept, *axes)
     rows = apply(p.transpose, x, axes=order)
-    turned = rows.shape
-    rows = shaped(rows, (*turned[: len(kept)], shapes.size(turned[len(kept) :])))
+    shape = rows.shape
+    rows = shaped(rows, (*shape[: len(kept)], shapes.size(shape[len(kept) :])))
     others = _others(rows, False) * _others(rows, True)
-    others = apply(p.transpose, shaped(others, turned), axes=tuple(order.index(axis) for axis in range(len(order))))
+    others = apply(p.transpose, shaped(others, shape), axes=tuple(order.index(axis) for axis in range(len(order))))
     return [_back(at, at.g) * others]
 
 
