@@ -17,7 +17,7 @@ from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.operand_methods import OperandMethods
+    from nxkernel.operand_methods import OperandMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     OperandMethods = object
 

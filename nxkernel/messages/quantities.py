@@ -77,6 +77,26 @@ def amount(number: float) -> str:
     return f"{value:.1f} {prefix}" if prefix else f"{number:.0f} "
 
 
+def memory(count: int) -> str:
+    """An amount of memory.
+
+    Parameters
+    ----------
+    count : int
+        In bytes.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> memory(896), memory(38_440)
+    ('896 bytes', '38.4 kB')
+    """
+    return f"{amount(count)}B" if scaled(count)[1] else counted(count, "byte")
+
+
 def ago(seconds: float) -> str:
     """The age of something as text, such as "5 min ago".
 

@@ -419,7 +419,7 @@ def module(builder: Callable[..., Any]) -> Callable[..., Module]:
     signature, explained_builder = (inspect.signature(builder), explained(builder, "nn")) if ours else (None, None)
 
     def make(*args: Any, **options: Any) -> Module:
-        if ours:
+        if signature is not None and explained_builder is not None:
             try:
                 signature.bind(*args, **options)
             except TypeError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.messages.grammar import counted
-from nxkernel.messages.quantities import scaled
+from nxkernel.messages.quantities import memory
 from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 
@@ -74,7 +74,7 @@ class Summary:
     @property
     def total(self) -> str:
         """The table's last line, with the total number of parameters."""
-        return f"{counted(self.parameters, 'parameter')}, {_bytes(self.nbytes)}"
+        return f"{counted(self.parameters, 'parameter')}, {memory(self.nbytes)}"
 
     def __repr__(self) -> str:
         table = [("layer", "output", "parameters")]
@@ -99,11 +99,6 @@ class Summary:
 
 def _count_text(row: SummaryRow) -> str:
     return "shared" if row.parameters is None else str(row.parameters or "")
-
-
-def _bytes(count: int) -> str:
-    value, prefix = scaled(count)
-    return f"{value:.3g} {prefix}B" if prefix else counted(count, "byte")
 
 
 def spec_text(value: Any) -> str:

@@ -124,7 +124,7 @@ def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
     def change(grads: Any, state: Any, params: Any, given: Any = None) -> tuple[Any, Any]:
         rate = given
         if rate is None:
-            rate = learning_rate(state.count) if scheduled else learning_rate
+            rate = learning_rate(state.count) if callable(learning_rate) else learning_rate
         if rate is None:
             raise NxTypeError(
                 message(

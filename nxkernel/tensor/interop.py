@@ -14,7 +14,7 @@ from nxkernel.errors import MaskWarning, NxTypeError, NxValueError, message
 from nxkernel.tensor.dlpack import export_array
 
 if TYPE_CHECKING:
-    from nxkernel.operand_methods import TensorMethods
+    from nxkernel.operand_methods import TensorMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     TensorMethods = object
 

@@ -25,7 +25,7 @@ from nxkernel.shapes import spreads, text
 from nxkernel.types import Type, bool_
 
 if TYPE_CHECKING:
-    from nxkernel.numpy.installed_methods import ArrayMethods
+    from nxkernel.numpy.installed_methods import ArrayMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     ArrayMethods = object
 

@@ -88,7 +88,7 @@ def reflect(tensor: Any, *, padding_config: Sequence[Sequence[int]]) -> Tensor |
 
 
 def _checked(padding_config: Any, tensor: Operand, function: str) -> list[tuple[int, int]]:
-    entries = padding_config if isinstance(padding_config, list | tuple) else [None]
+    entries: Sequence[Any] = padding_config if isinstance(padding_config, list | tuple) else [None]
     if len(entries) != tensor.rank or any(not isinstance(entry, list | tuple) or len(entry) != 2 for entry in entries):
         raise NxValueError(
             message(

@@ -70,7 +70,7 @@ class Aliases:
     def before_write(self) -> None:
         """Mark the arrays that this one may be as stale; refuse it where the caller would see the difference."""
         self.before_read()
-        if any(source.cell.shared and source not in self.home for source in self.sources):
+        if self.whose is not None and any(one.cell.shared and one not in self.home for one in self.sources):
             raise self.whose()
         for source in self.sources:
             stale = of(source).outdated
