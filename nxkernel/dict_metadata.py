@@ -34,15 +34,15 @@ class Form(NamedTuple):
         if self.class_ is dict:
             return dict(zip(self.keys, values, strict=True))
         # Not by its constructor or its own assignment, which may take something else.
-        made = self.class_.__new__(self.class_)
+        result = self.class_.__new__(self.class_)
         if self.class_ is defaultdict:
-            made.default_factory = self.default
+            result.default_factory = self.default
         if self.open:
-            made.__dict__ = made
-        assign = OrderedDict.__setitem__ if isinstance(made, OrderedDict) else dict.__setitem__
+            result.__dict__ = result
+        assign = OrderedDict.__setitem__ if isinstance(result, OrderedDict) else dict.__setitem__
         for key, value in zip(self.keys, values, strict=True):
-            assign(made, key, value)
-        return made
+            assign(result, key, value)
+        return result
 
 
 def items_of(value: dict) -> list[tuple[Any, Any]]:

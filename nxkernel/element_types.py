@@ -146,12 +146,12 @@ def _meant(name: Any) -> str:
         if re.fullmatch(r"i(16|32|64)", name):
             return f'Write "s{name[1:]}": s is for signed.'
         try:
-            found = BY_DTYPE.get(np.dtype(name).newbyteorder("="))
+            counterpart = BY_DTYPE.get(np.dtype(name).newbyteorder("="))
         except TypeError:
-            found = None
-        if found is not None:
+            counterpart = None
+        if counterpart is not None:
             wide = f'; the default is "{_PYTHON[_NUMBERS[name]]}"' if name in _NUMBERS else ""
-            return f'Write "{found}", which is what NumPy calls {name!r}{wide}.'
+            return f'Write "{counterpart}", which is what NumPy calls {name!r}{wide}.'
     return 'Write one as "f32".'
 
 

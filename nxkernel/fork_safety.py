@@ -127,10 +127,10 @@ def native() -> Iterator[Any]:
     """The locks of Numba and LLVM, as far as imported, in the order in which they nest; held in every fork."""
     compiler, binding = sys.modules.get("numba.core.compiler_lock"), sys.modules.get("llvmlite.binding.ffi")
     for holder in (getattr(compiler, "global_compiler_lock", None), getattr(binding, "lib", None)):
-        found = getattr(holder, "_lock", None)
-        found = getattr(found, "_lock", found)
-        if isinstance(found, _OWNED):
-            yield found
+        inner = getattr(holder, "_lock", None)
+        inner = getattr(inner, "_lock", inner)
+        if isinstance(inner, _OWNED):
+            yield inner
 
 
 def _of_properties() -> Iterator[Any]:
@@ -139,10 +139,10 @@ def _of_properties() -> Iterator[Any]:
     A fork does not wait for them: who has one may wait for the compiler's lock, and who has that for one of them.
     What was half computed in the parent is kept nowhere, so that a child computes it anew.
     """
-    for made in _properties:
-        for found in (getattr(made, "lock", None), getattr(made, "_lock", None)):
-            if isinstance(found, _OWNED):
-                yield found
+    for cached in _properties:
+        for inner in (getattr(cached, "lock", None), getattr(cached, "_lock", None)):
+            if isinstance(inner, _OWNED):
+                yield inner
 
 
 def _find_properties() -> None:
@@ -222,8 +222,10 @@ def _importing() -> list[str]:
 
 def _importers() -> list[tuple[str, int]]:
     """The relevant modules that are being imported, with the importing thread."""
-    made = [(name, reference()) for name, reference in list(_module_locks().items()) if name.partition(".")[0] in _LATE]
-    return [(name, each.owner) for name, each in made if each is not None and each.owner is not None]
+    pairs = [
+        (name, reference()) for name, reference in list(_module_locks().items()) if name.partition(".")[0] in _LATE
+    ]
+    return [(name, each.owner) for name, each in pairs if each is not None and each.owner is not None]
 
 
 def _module_locks() -> dict[str, Callable[[], Any]]:
@@ -296,6 +298,6 @@ def _is_own(made: Any) -> bool:
 
 def _alive() -> Iterator[Callable[[], Any]]:
     for reference in _children:
-        found = reference()
-        if found is not None:
-            yield found
+        target = reference()
+        if target is not None:
+            yield target

@@ -119,11 +119,11 @@ def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
                 f"Give one name an axis and None for an axis without: {[None] * len(shape)!r}.",
             )
         )
-    given = [name for name in names if name is not None]
-    for name in given:
+    present = [name for name in names if name is not None]
+    for name in present:
         if not isinstance(name, str):
             raise NxTypeError(f"the name of an axis is a str or None, got {name!r} in names={list(names)!r}")
-        if given.count(name) > 1:
+        if present.count(name) > 1:
             raise NxValueError(f"the name {name!r} stands for two axes in names={list(names)!r}; names must differ")
     return names
 
@@ -172,17 +172,17 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
         if names is None or axis not in names:
             raise UnknownNameError(axis, shape, names)
         return names.index(axis)
-    place = static_int(axis, "an axis")
-    if not -len(shape) <= place < len(shape):
+    position = static_int(axis, "an axis")
+    if not -len(shape) <= position < len(shape):
         raise NxIndexError(
             message(
-                f"axis {place} is out of range for the shape {text(shape, names)}.",
+                f"axis {position} is out of range for the shape {text(shape, names)}.",
                 f"It has {len(shape)} axes, so an axis is from {-len(shape)} to {len(shape) - 1}."
                 if shape
                 else "A scalar has no axes.",
             )
         )
-    return place % len(shape)
+    return position % len(shape)
 
 
 def axes_of(axis: Any, ndim: int) -> Shape:
@@ -207,11 +207,11 @@ def axes_of(axis: Any, ndim: int) -> Shape:
     """
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple | list) else (axis,)
-    places = tuple(sorted(normalize_axis(place.__index__(), (0,) * ndim) for place in given))
-    if len(set(places)) < len(places):
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    positions = tuple(sorted(normalize_axis(one.__index__(), (0,) * ndim) for one in axes))
+    if len(set(positions)) < len(positions):
         raise NxValueError(f"axis={axis!r} names an axis twice")
-    return places
+    return positions
 
 
 def place_in(size: int, index: int, axis: int, whole: str) -> int:
@@ -239,10 +239,10 @@ def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple
         axes = (axes,)
     if not isinstance(axes, Iterable) or hasattr(axes, "type"):
         raise NxTypeError(f"axes is a list of axes, got {describe(axes)}; write axes=[0, 1]")
-    places = tuple(normalize_axis(axis, shape, names) for axis in axes)
-    if len(set(places)) != len(places):
+    positions = tuple(normalize_axis(axis, shape, names) for axis in axes)
+    if len(set(positions)) != len(positions):
         raise NxValueError(f"axes must differ, got {list(axes)!r} for the shape {text(shape, names)}")
-    return places
+    return positions
 
 
 def broadcast_shapes(
@@ -304,9 +304,9 @@ def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -
 
 def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
     """A shape whose entry ``"auto"`` or -1, if any, is computed from the number of elements."""
-    places = [n if isinstance(n, str) and n == "auto" else static_int(n, "a size in a shape") for n in shape]
-    unknown = [i for i, n in enumerate(places) if n in ("auto", -1)]
-    known = math.prod(n for n in places if n not in ("auto", -1))
+    sizes = [n if isinstance(n, str) and n == "auto" else static_int(n, "a size in a shape") for n in shape]
+    unknown = [i for i, n in enumerate(sizes) if n in ("auto", -1)]
+    known = math.prod(n for n in sizes if n not in ("auto", -1))
     if len(unknown) > 1:
         raise NxValueError(f"only one size can be left open, got {tuple(shape)!r}")
     if unknown:
@@ -314,15 +314,15 @@ def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
             raise NxValueError(
                 f"cannot reshape {total} elements to {tuple(shape)!r}: {total} is no multiple of {known}"
             )
-        places[unknown[0]] = total // known
+        sizes[unknown[0]] = total // known
     elif known != total:
         raise NxValueError(
             message(
-                f"cannot reshape {total} elements to {text(places)}, which has {known}.",
+                f"cannot reshape {total} elements to {text(sizes)}, which has {known}.",
                 'One size may be left open as "auto".',
             )
         )
-    return tuple(places)
+    return tuple(sizes)
 
 
 def pad(shape: Shape, config: Sequence[tuple[int, int, int]]) -> Shape:

@@ -253,10 +253,10 @@ def is_of_numbers(type_: Type) -> bool:
 
 
 def _numpy_infer(number: Any) -> Type:
-    found = _numpy_kind(number)
-    if found is s64:
+    kind = _numpy_kind(number)
+    if kind is s64:
         refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
-    return found
+    return kind
 
 
 def _numpy_kind(number: Any) -> Type:
@@ -281,12 +281,12 @@ def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
 
 
 def _numpy_merge_number(type_: Type, number: Any) -> Type:
-    found = _numpy_merge_kind(type_, _numpy_kind(number))
-    if found.is_integer and found is not bool_:
+    type_of_both = _numpy_merge_kind(type_, _numpy_kind(number))
+    if type_of_both.is_integer and type_of_both is not bool_:
         refuse_outside(
-            found, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
+            type_of_both, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
         )
-    return found
+    return type_of_both
 
 
 def refuse_outside(type_: Type, number: int, hint: str) -> None:
