@@ -219,7 +219,9 @@ def _read(entry: Any) -> Any:
     if isinstance(entry, list):
         from nxkernel.numpy.arrays import array
 
-        entry = array.stacked(entry) if array.holds_traced(entry) else np.array(entry) if entry else np.zeros(0, np.int64)
+        entry = (
+            array.stacked(entry) if array.holds_traced(entry) else np.array(entry) if entry else np.zeros(0, np.int64)
+        )
     if isinstance(entry, Operand | Proxy | np.ndarray):
         # What is known while tracing stays a tensor: whether it is within its axis is known, too.
         with tracing.suspended() if isinstance(entry, np.ndarray) else contextlib.nullcontext():
