@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 
 class _Job:
-    """A piece of work, and what became of it."""
+    """A function to run, and its result or error."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
@@ -34,7 +34,7 @@ class _Job:
         self.done.acquire()
 
     def run(self) -> None:
-        """Do it, and wake who waits."""
+        """Run it, and wake the waiting thread."""
         try:
             self.result = self.work()
         except BaseException as error:
@@ -57,7 +57,7 @@ _LISTENS = 0.25
 
 
 def do(work: Callable[[], Made]) -> Made:
-    """Do something that an interrupt does not reach; who waits for it can still be interrupted.
+    """Run a function in the compile thread, where interrupts do not reach; waiting for it can be interrupted.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def do(work: Callable[[], Made]) -> Made:
 
 
 def load(name: str) -> None:
-    """Import a module for good: an interrupt in Python's import machinery may leave a lock held for which threads wait.
+    """Import a module in the compile thread: an interrupted import may leave a lock that other threads wait for.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def _work(jobs: queue.SimpleQueue[_Job], busy: threading.Lock) -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Let what is being done come to its end: LLVM must not be taken down under it."""
+    """Wait for running work at exit, since LLVM must not be torn down under it."""
     global _over
     _over = True
     _busy.acquire()
 
 
 def _give_back_locks() -> None:
-    """Release what an interrupt of Numba's compiler has left locked by this thread, which is not in there now."""
+    """Release locks that an interrupted compilation by Numba left held by this thread."""
     for lock in fork_safety.native():
         if lock._is_owned():
             lock._release_save()
@@ -146,7 +146,7 @@ def _give_back_locks() -> None:
 
 @fork_safety.in_child
 def _lose_thread() -> None:
-    """The thread did not come along; who forked in a signal handler, while it waited, has the work done again."""
+    """After a fork in a signal handler: the thread is gone, so that waiting work is run again."""
     global _jobs, _busy, _started
     _jobs, _busy, _started = queue.SimpleQueue(), threading.Lock(), False
     for job in _awaited:

@@ -36,7 +36,7 @@ def _floating(name: str, value: float, type: Any) -> Scalar:
 
 
 def _limits(type: Any, name: str) -> Any:
-    """What NumPy tells of a float type."""
+    """NumPy's description of a float type."""
     type_ = types.normalize(type)
     if not type_.is_float:
         raise NxTypeError(f'{name} is a property of float types, got {type_}; write nx.constants.{name}("f32")')
@@ -71,7 +71,7 @@ def nan(type: Any = "f32") -> Scalar:
 
 
 def infinity(type: Any = "f32") -> Scalar:
-    """More than every number.
+    """Positive infinity.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def infinity(type: Any = "f32") -> Scalar:
 
 
 def neg_infinity(type: Any = "f32") -> Scalar:
-    """Less than every number.
+    """Negative infinity.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def neg_infinity(type: Any = "f32") -> Scalar:
 
 
 def max(type: Any) -> Scalar:
-    """The greatest value of a type: infinity for floats.
+    """The largest value of a type: infinity for floats.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def max(type: Any) -> Scalar:
 
 
 def min(type: Any) -> Scalar:
-    """The least value of a type: minus infinity for floats.
+    """The smallest value of a type: minus infinity for floats.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def min(type: Any) -> Scalar:
 
 
 def max_finite(type: Any) -> Scalar:
-    """The greatest number of a type.
+    """The largest finite number of a type.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def max_finite(type: Any) -> Scalar:
 
 
 def min_finite(type: Any) -> Scalar:
-    """The least number of a type.
+    """The smallest (most negative) finite number of a type.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def smallest_positive_normal(type: Any) -> Scalar:
 
 
 def epsilon(type: Any) -> Scalar:
-    """The distance from 1 to the next greater number of a float type.
+    """The machine epsilon: the distance from 1 to the next larger number of a float type.
 
     Parameters
     ----------

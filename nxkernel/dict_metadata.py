@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Form(NamedTuple):
-    """What a dict is besides the values of its items.
+    """The metadata of a dict: key order, class, default factory.
 
     Parameters
     ----------
@@ -30,19 +30,19 @@ class Form(NamedTuple):
     open: bool = False
 
     def filled(self, values: Sequence[Any]) -> dict:
-        """A dict of this form."""
+        """A dict of this form with the given values."""
         if self.class_ is dict:
             return dict(zip(self.keys, values, strict=True))
         # Not by its constructor or its own assignment, which may take something else.
-        made = self.class_.__new__(self.class_)
+        result = self.class_.__new__(self.class_)
         if self.class_ is defaultdict:
-            made.default_factory = self.default
+            result.default_factory = self.default
         if self.open:
-            made.__dict__ = made
-        assign = OrderedDict.__setitem__ if isinstance(made, OrderedDict) else dict.__setitem__
+            result.__dict__ = result
+        assign = OrderedDict.__setitem__ if isinstance(result, OrderedDict) else dict.__setitem__
         for key, value in zip(self.keys, values, strict=True):
-            assign(made, key, value)
-        return made
+            assign(result, key, value)
+        return result
 
 
 def items_of(value: dict) -> list[tuple[Any, Any]]:
@@ -66,7 +66,7 @@ def values_of(value: dict) -> list[Any]:
 
 
 def form_of(value: dict) -> Form | None:
-    """The form of a dict; None where it has something else than items, and could not be made again of them."""
+    """The form of a dict; None for dicts with other state, which could not be rebuilt."""
     class_ = type(value)
     keys = tuple([key for key, _ in items_of(value)])
     kinds = tuple(map(type, keys))

@@ -1,4 +1,4 @@
-"""The types of elements by name, with NumPy dtypes and limits; the rules between them are in :mod:`nxkernel.types`."""
+"""The element types: names, NumPy dtypes, limits. For promotion rules see :mod:`nxkernel.types`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Type(str):
-    """The type of a tensor's elements. It is its own name, so ``t.type == "f32"`` reads as it should.
+    """The type of a tensor's elements. It is a string, its name, so that ``t.type == "f32"``.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class Type(str):
 
     @property
     def size(self) -> int:
-        """The width of one element in bytes."""
+        """The size of one element in bytes."""
         return self.dtype.itemsize
 
     @property
     def is_integer(self) -> bool:
-        """Whether elements are whole numbers; ``bool`` counts."""
+        """Whether elements are integers; includes ``bool``."""
         return self.kind in ("u", "s", "bool")
 
     @property
@@ -98,7 +98,7 @@ _NUMBERS = {"float": builtins.float, "complex": builtins.complex}
 
 
 def normalize(type_: Any) -> Type:
-    """The type that a name, a ``("f", 32)`` pair, a NumPy dtype or a Python number class stands for.
+    """The type for a name, a pair such as ``("f", 32)``, a NumPy dtype or a Python number class.
 
     Parameters
     ----------
@@ -141,17 +141,17 @@ def normalize(type_: Any) -> Type:
 
 
 def _meant(name: Any) -> str:
-    """What to write for a type of another library."""
+    """The hint for a type of another library."""
     if isinstance(name, str):
         if re.fullmatch(r"i(16|32|64)", name):
             return f'Write "s{name[1:]}": s is for signed.'
         try:
-            found = BY_DTYPE.get(np.dtype(name).newbyteorder("="))
+            counterpart = BY_DTYPE.get(np.dtype(name).newbyteorder("="))
         except TypeError:
-            found = None
-        if found is not None:
+            counterpart = None
+        if counterpart is not None:
             wide = f'; the default is "{_PYTHON[_NUMBERS[name]]}"' if name in _NUMBERS else ""
-            return f'Write "{found}", which is what NumPy calls {name!r}{wide}.'
+            return f'Write "{counterpart}", which is what NumPy calls {name!r}{wide}.'
     return 'Write one as "f32".'
 
 
@@ -175,27 +175,27 @@ class FloatFormat:
 
     @property
     def sign(self) -> int:
-        """The bits of the sign alone."""
+        """The bit pattern of the sign bit."""
         return 1 << (self.width - 1)
 
     @property
     def infinity(self) -> int:
-        """The bits of infinity."""
+        """The bit pattern of infinity."""
         return (2 * self.bias + 1) << self.digits
 
     @property
     def nan(self) -> int:
-        """The bits of a plain NaN."""
+        """The bit pattern of a quiet NaN."""
         return self.infinity | 1 << (self.digits - 1)
 
     @property
     def smallest_normal(self) -> builtins.float:
-        """The smallest number of full precision."""
+        """The smallest normal number."""
         return 2.0 ** (1 - self.bias)
 
     @property
     def shifter(self) -> builtins.float:
-        """A number whose unit in the last place is 1: adding it rounds to an integer, half to even."""
+        """A number whose unit in the last place is 1: adding and subtracting it rounds to an integer, half to even."""
         return 1.5 * 2.0**self.digits
 
 
@@ -209,7 +209,7 @@ FORMATS = {
 
 
 def limits(type_: Type) -> tuple[int, int]:
-    """The least and the greatest integer of an integer type.
+    """The smallest and largest value of an integer type.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def limits(type_: Type) -> tuple[int, int]:
 
 
 def least(type_: Type) -> int | builtins.float:
-    """The identity of a maximum: minus infinity, or the least integer.
+    """The identity of the maximum: minus infinity, or the smallest integer.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def least(type_: Type) -> int | builtins.float:
 
 
 def greatest(type_: Type) -> int | builtins.float:
-    """The identity of a minimum: infinity, or the greatest integer.
+    """The identity of the minimum: infinity, or the largest integer.
 
     Parameters
     ----------

@@ -1,30 +1,30 @@
-"""The errors that nxkernel raises beyond Python's own, and how their texts are laid out."""
+"""nxkernel's exceptions and warnings, and the layout of their messages."""
 
 from __future__ import annotations
 
 
 class NxError(Exception):
-    """The base of nxkernel's errors; each also is the Python error that a caller would expect."""
+    """The base of nxkernel's errors; each is also the builtin error that callers expect."""
 
 
 class NxTypeError(NxError, TypeError):
-    """A value of a kind or type that the operation does not take."""
+    """A value of a type that the operation does not accept."""
 
 
 class NxValueError(NxError, ValueError):
-    """A value of the right kind that the operation cannot use."""
+    """A value that the operation cannot use."""
 
 
 class NxIndexError(NxError, IndexError):
-    """A static index outside its axis."""
+    """A static index out of bounds."""
 
 
 class NxAttributeError(NxError, AttributeError):
-    """A name that is not there."""
+    """A missing attribute or name."""
 
 
 class TracedValueError(NxTypeError):
-    """Python asked a traced value for its data, which exists only when the compiled program runs.
+    """A traced value was asked for its data, which exists only when the compiled program runs.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class CompilationError(NxError, RuntimeError):
 
 
 class VerificationError(NxError, RuntimeError):
-    """A pass of a compiler left a graph, a loop nest or a plan that is not well-formed: a fault of nxkernel's.
+    """A compiler pass produced a malformed graph, loop nest or plan: a bug in nxkernel.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class VerificationError(NxError, RuntimeError):
 
 
 class CudaUnavailableError(NxError, RuntimeError):
-    """A GPU was asked for, and there is none that can be used: its text says what is missing."""
+    """A GPU was asked for and cannot be used; the message says what is missing."""
 
 
 class DeviceMemoryError(NxError, MemoryError):
-    """A device has too little memory left for what was asked for.
+    """Out of device memory.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class DeviceMemoryError(NxError, MemoryError):
 
 
 class DeviceFaultError(NxError, RuntimeError):
-    """A kernel did on the device what it must not, such as reading outside of memory.
+    """A kernel failed on the device, for example by an illegal memory access.
 
     Attributes
     ----------
@@ -96,31 +96,31 @@ class DeviceFaultError(NxError, RuntimeError):
 
 
 class NanError(NxError, ArithmeticError):
-    """A result that is not a number, while :func:`nxkernel.debug_nans` is on."""
+    """A result is NaN, while :func:`nxkernel.debug_nans` is on."""
 
 
 class ClosedStreamError(NxError, ValueError):
-    """A stream that takes no more inputs, or has no more outputs."""
+    """A stream accepts no more inputs, or has no more outputs."""
 
 
 class StreamTimeoutError(NxError, TimeoutError):
-    """A stream did not get to something in the time that it was given."""
+    """A stream operation timed out."""
 
 
 class CacheWarning(UserWarning):
-    """The disk cache cannot be used; results are the same, later processes compile again."""
+    """The disk cache cannot be used; results are the same, but later processes compile again."""
 
 
 class MaskWarning(UserWarning):
-    """What looks like a mask indexes a NumPy array, which takes it for positions."""
+    """An array of 0 and 1 that looks like a mask indexes a NumPy array, which takes it for indices."""
 
 
 class ManyArgumentsWarning(UserWarning):
-    """A list holds so many Python numbers, each an argument of its own, that compiling takes long."""
+    """A list of many Python numbers was passed, each an argument of its own, which makes compiling slow."""
 
 
 class NegativeIndexWarning(UserWarning):
-    """An index can be below 0 in a loop of a definition by Nx's rules, where it is clamped."""
+    """An index in a loop may be negative by Nx's rules, where it is clamped."""
 
 
 class UnrolledWarning(UserWarning):
@@ -128,7 +128,7 @@ class UnrolledWarning(UserWarning):
 
 
 def message(what: str, *hints: str) -> str:
-    """Join what is wrong and what to do, hints on lines of their own, indented by two.
+    """Join an error's statement and its hints, which go on lines of their own, indented by two.
 
     Examples
     --------

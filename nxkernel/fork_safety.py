@@ -43,7 +43,7 @@ _properties: list[functools.cached_property[Any]] = []
 
 
 class _HeldLocks(threading.local):
-    """What this thread holds while it forks."""
+    """The locks that this thread holds while it forks."""
 
     def __init__(self) -> None:
         self.locks: list[Any] = []
@@ -56,7 +56,7 @@ _lost = False
 
 @functools.cache
 def watch() -> None:
-    """Have forks wait, and children begin anew, from now on; so it is as soon as there is something to begin anew."""
+    """Register the fork handlers, once there is state to protect."""
     # Handlers for the time before a fork run in the reverse order: that of `logging`, which takes a lock that others
     # wait for while they import or compile, must come after this one, and so it must be known before.
     import logging  # noqa: F401
@@ -66,12 +66,12 @@ def watch() -> None:
 
 
 def lock() -> threading.Lock:
-    """A lock that a child finds open."""
+    """A lock that is released in a forked child."""
     return _kept(threading.Lock())
 
 
 def rlock() -> Any:
-    """A lock that a thread may take again, and that a child finds open unless its own thread holds it.
+    """A reentrant lock that is released in a forked child unless the forking thread holds it.
 
     Where nothing speaks against it, it is the better one: a signal handler may strike inside of the lock and come back.
     """
@@ -84,7 +84,7 @@ def _kept(made: Made) -> Made:
 
 
 def in_child(function: Called) -> Called:
-    """Have a function called in every child, in the order of these calls; an object's method for as long as it lives.
+    """Register a function to call in every forked child, in order; a method is called as long as its object lives.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _forget(reference: Any) -> None:
 
 
 def across(locks: Callable[[], Iterable[Any]]) -> None:
-    """Have forks wait for locks, and hold them meanwhile.
+    """Have forks acquire locks before and release them after.
 
     Parameters
     ----------
@@ -124,29 +124,29 @@ def across(locks: Callable[[], Iterable[Any]]) -> None:
 
 
 def native() -> Iterator[Any]:
-    """The locks of Numba and LLVM as far as they are imported, from the outside in; they are held in every fork."""
+    """The locks of Numba and LLVM, as far as imported, in the order in which they nest; held in every fork."""
     compiler, binding = sys.modules.get("numba.core.compiler_lock"), sys.modules.get("llvmlite.binding.ffi")
     for holder in (getattr(compiler, "global_compiler_lock", None), getattr(binding, "lib", None)):
-        found = getattr(holder, "_lock", None)
-        found = getattr(found, "_lock", found)
-        if isinstance(found, _OWNED):
-            yield found
+        inner = getattr(holder, "_lock", None)
+        inner = getattr(inner, "_lock", inner)
+        if isinstance(inner, _OWNED):
+            yield inner
 
 
 def _of_properties() -> Iterator[Any]:
-    """The locks under which others compute properties once: Python's until 3.11, and those of Numba's contexts.
+    """The locks of cached properties: of functools until Python 3.11, and of Numba's contexts.
 
     A fork does not wait for them: who has one may wait for the compiler's lock, and who has that for one of them.
     What was half computed in the parent is kept nowhere, so that a child computes it anew.
     """
-    for made in _properties:
-        for found in (getattr(made, "lock", None), getattr(made, "_lock", None)):
-            if isinstance(found, _OWNED):
-                yield found
+    for cached in _properties:
+        for inner in (getattr(cached, "lock", None), getattr(cached, "_lock", None)):
+            if isinstance(inner, _OWNED):
+                yield inner
 
 
 def _find_properties() -> None:
-    """Note the properties of classes that were imported since the last time."""
+    """Collect the cached properties of newly imported classes."""
     for name, module in list(sys.modules.items()):
         if name in _searched or name.partition(".")[0] not in _LATE:
             continue
@@ -157,7 +157,7 @@ def _find_properties() -> None:
 
 
 def check() -> None:
-    """Refuse to go on where this process was forked at a moment at which nothing could be made anew.
+    """Raise an error in a process forked at a moment at which its state could not be reset.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def check() -> None:
 
 
 class cached_property(Generic[Made]):  # noqa: N801
-    """A property that is computed once, as that of :mod:`functools`, which has a lock of its own in Python 3.11.
+    """As :func:`functools.cached_property`, without the lock that it has in Python 3.11.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class cached_property(Generic[Made]):  # noqa: N801
 
 
 def imports() -> bool:
-    """Whether this thread may be importing something for which another one that imports would wait.
+    """Whether this thread may be importing a module that another importing thread waits for.
 
     A signal handler may be called then, or who looks for modules may call what imports others.
 
@@ -215,24 +215,26 @@ def imports() -> bool:
 
 
 def _importing() -> list[str]:
-    """The modules that other threads are importing, of those that may be needed."""
+    """The relevant modules that other threads are importing."""
     own = threading.get_ident()
     return [name for name, thread in _importers() if thread != own]
 
 
 def _importers() -> list[tuple[str, int]]:
-    """The modules that are being imported, of those that may be needed, and the thread that does it."""
-    made = [(name, reference()) for name, reference in list(_module_locks().items()) if name.partition(".")[0] in _LATE]
-    return [(name, each.owner) for name, each in made if each is not None and each.owner is not None]
+    """The relevant modules that are being imported, with the importing thread."""
+    pairs = [
+        (name, reference()) for name, reference in list(_module_locks().items()) if name.partition(".")[0] in _LATE
+    ]
+    return [(name, each.owner) for name, each in pairs if each is not None and each.owner is not None]
 
 
 def _module_locks() -> dict[str, Callable[[], Any]]:
-    """What importlib keeps of modules that are being imported."""
+    """The import locks of modules in importlib."""
     return getattr(importlib._bootstrap, "_module_locks", {})
 
 
 def _before() -> None:
-    """Wait until a child can begin, and keep it so until there is one.
+    """Acquire the locks before a fork.
 
     Who imports may need the locks, and who has them may import, so nobody waits for the one with the other.
     """
@@ -247,7 +249,7 @@ def _before() -> None:
 
 
 def _take(end: float) -> bool:
-    """Take the locks; all of them, or none."""
+    """Acquire all of the locks, or none."""
     for each in _held_across():
         if not each.acquire(timeout=max(end - time.monotonic(), 0.0)):
             _give_back()
@@ -283,7 +285,7 @@ def _after_in_child() -> None:
 
 
 def _begin_imports_anew() -> None:
-    """Forget modules that were half imported: others that fork have handlers, too, and an import began during those."""
+    """Forget half-imported modules in a forked child, whose importing thread is gone."""
     for name in _importing():
         _module_locks().pop(name, None)
         if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
@@ -296,6 +298,6 @@ def _is_own(made: Any) -> bool:
 
 def _alive() -> Iterator[Callable[[], Any]]:
     for reference in _children:
-        found = reference()
-        if found is not None:
-            yield found
+        target = reference()
+        if target is not None:
+            yield target

@@ -1,4 +1,4 @@
-"""Numba functions as parts of graphs: their signatures and results, and when two of them are equal.
+"""Numba functions in graphs: compiling them, their result types, and equality.
 
 A function of single numbers is known by its machine-independent code, constants that it captured and functions that it
 calls included, so that the same text in a new cell or process is the same function. A function of arrays is a box that
@@ -26,12 +26,12 @@ from nxkernel.types import Type
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether a function is one that `numba.njit` or `numba.vectorize` made; Numba is not imported for the answer."""
+    """Whether a function was made by `numba.njit` or `numba.vectorize`; does not import Numba."""
     return type(function).__module__.startswith("numba.") and (_is_dispatcher(function) or _is_ufunc(function))
 
 
 def is_generalized(function: Any) -> bool:
-    """Whether a function is one that `numba.guvectorize` made, of whole arrays."""
+    """Whether a function was made by `numba.guvectorize`."""
     return type(function).__module__.startswith("numba.") and type(function).__name__ == "GUFunc"
 
 
@@ -44,7 +44,7 @@ def _is_ufunc(function: Any) -> bool:
 
 
 def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[Any]:
-    """The values of a function's parameters in a call, those that were left out included.
+    """The values of all parameters of a call, defaults included.
 
     Raises
     ------
@@ -61,15 +61,15 @@ def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[A
                 )
             )
     try:
-        given = signature.bind(*args, **options)
+        bound_arguments = signature.bind(*args, **options)
     except TypeError as error:
         raise NxTypeError(f"{name_of(function)}{signature}: {error}") from None
-    given.apply_defaults()
-    return list(given.arguments.values())
+    bound_arguments.apply_defaults()
+    return list(bound_arguments.arguments.values())
 
 
 def name_of(function: Any) -> str:
-    """What a Numba function is called."""
+    """The name of a Numba function."""
     return getattr(function, "__name__", str(function))
 
 
@@ -78,7 +78,7 @@ def name_of(function: Any) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
 class ScalarFunction:
-    """A Numba function of single numbers, compiled for types.
+    """A Numba function of scalars, compiled for argument types.
 
     Parameters
     ----------
@@ -115,20 +115,20 @@ class ScalarFunction:
         return self.name
 
     def over(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """The function of each element of arrays of one shape."""
+        """Apply the function to each element of arrays of one shape."""
         if _is_ufunc(self.call):
             return np.asarray(self.call(*arrays))
-        found = [self.call(*numbers) for numbers in zip(*(array.flat for array in arrays), strict=True)]
-        return np.array(found, self.result.dtype).reshape(arrays[0].shape)
+        results = [self.call(*numbers) for numbers in zip(*(array.flat for array in arrays), strict=True)]
+        return np.array(results, self.result.dtype).reshape(arrays[0].shape)
 
 
-def scalar_function(function: Any, given: Sequence[Type]) -> ScalarFunction:
-    """Compile a function of single numbers for the types that it is given.
+def scalar_function(function: Any, types_: Sequence[Type]) -> ScalarFunction:
+    """Compile a Numba function of scalars for argument types.
 
     Parameters
     ----------
     function : numba.njit or numba.vectorize function
-    given : sequence of Type
+    types_ : sequence of Type
         Where it was declared with types of its own, those that fit best take their place.
 
     Returns
@@ -141,13 +141,13 @@ def scalar_function(function: Any, given: Sequence[Type]) -> ScalarFunction:
         For a function that Numba cannot compile for single numbers of these types, or that does not return one.
     """
     _check_mode(function)
-    compiled = (_compiled_ufunc if _is_ufunc(function) else _compiled)(function, given)
+    compiled = (_compiled_ufunc if _is_ufunc(function) else _compiled)(function, types_)
     signature = compiled.signature
     result = _type_of(signature.return_type)
     if result is None:
         raise NxTypeError(
             message(
-                f"{name_of(function)} returns {signature.return_type} for single numbers of {_listed(given)}.",
+                f"{name_of(function)} returns {signature.return_type} for single numbers of {_listed(types_)}.",
                 "Element by element it has to return one number; nx.njit_call takes functions of whole arrays.",
             )
         )
@@ -159,7 +159,9 @@ def scalar_function(function: Any, given: Sequence[Type]) -> ScalarFunction:
 
 def _check_mode(function: Any) -> None:
     dispatcher = function._dispatcher if _is_ufunc(function) else function
-    if dispatcher.targetoptions.get("forceobj") or any(found.objectmode for found in dispatcher.overloads.values()):
+    if dispatcher.targetoptions.get("forceobj") or any(
+        overload.objectmode for overload in dispatcher.overloads.values()
+    ):
         raise NxTypeError(
             message(
                 f"{name_of(function)} is compiled in Numba's object mode, which runs in the interpreter.",
@@ -168,15 +170,15 @@ def _check_mode(function: Any) -> None:
         )
 
 
-def _compiled(function: Any, given: Sequence[Type]) -> Any:
+def _compiled(function: Any, types_: Sequence[Type]) -> Any:
     from numba.core.errors import NumbaError
 
     try:
-        signature = _resolved(function, [_numba_type(type_) for type_ in given])
+        signature = _resolved(function, [_numba_type(type_) for type_ in types_])
     except NumbaError as error:
         raise NxTypeError(
             message(
-                f"Numba cannot compile {name_of(function)} for single numbers of {_listed(given)}:",
+                f"Numba cannot compile {name_of(function)} for single numbers of {_listed(types_)}:",
                 _first_line(error),
                 "Called on traced values, a Numba function works on one element at a time.",
                 f"For a function of whole arrays write nx.njit_call({name_of(function)}, ..., shape=..., type=...).",
@@ -185,37 +187,37 @@ def _compiled(function: Any, given: Sequence[Type]) -> Any:
     return function.overloads[signature.args]
 
 
-def _resolved(dispatcher: Any, given: Sequence[Any]) -> Any:
-    """The signature that Numba chooses, and compiles where that is allowed."""
+def _resolved(dispatcher: Any, types_: Sequence[Any]) -> Any:
+    """The signature that Numba selects for the arguments, compiled if allowed."""
     from numba.core import registry
     from numba.core.types import Dispatcher
 
     context = registry.cpu_target.typing_context
-    return Dispatcher(dispatcher).get_call_type(context, tuple(given), {})
+    return Dispatcher(dispatcher).get_call_type(context, tuple(types_), {})
 
 
-def _compiled_ufunc(function: Any, given: Sequence[Type]) -> Any:
+def _compiled_ufunc(function: Any, types_: Sequence[Type]) -> Any:
     from numba.core.errors import NumbaError
 
-    wanted = tuple([_numba_type(type_) for type_ in given])
+    wanted = tuple([_numba_type(type_) for type_ in types_])
     try:
         if _overload(function, wanted) is None and not function._frozen:
             function.add(wanted)
         elif _overload(function, wanted) is None:
-            found = function.ufunc.resolve_dtypes((*[type_.dtype for type_ in given], None))
-            wanted = tuple([_numba_type(types.normalize(dtype)) for dtype in found[:-1]])
+            dtypes = function.ufunc.resolve_dtypes((*[type_.dtype for type_ in types_], None))
+            wanted = tuple([_numba_type(types.normalize(dtype)) for dtype in dtypes[:-1]])
     except (NumbaError, TypeError) as error:
-        raise NxTypeError(f"Numba has no {name_of(function)} of {_listed(given)}: {_first_line(error)}") from None
+        raise NxTypeError(f"Numba has no {name_of(function)} of {_listed(types_)}: {_first_line(error)}") from None
     return _overload(function, wanted)
 
 
 def _overload(function: Any, wanted: tuple[Any, ...]) -> Any:
     overloads = function._dispatcher.overloads
-    return next((found for key, found in overloads.items() if getattr(key, "args", key) == wanted), None)
+    return next((overload for key, overload in overloads.items() if getattr(key, "args", key) == wanted), None)
 
 
-def _listed(given: Sequence[Type]) -> str:
-    return ", ".join(given)
+def _listed(types_: Sequence[Type]) -> str:
+    return ", ".join(types_)
 
 
 def _first_line(error: Exception) -> str:
@@ -231,7 +233,7 @@ def _numba_type(type_: Type) -> Any:
 
 
 def _type_of(numba_type: Any) -> Type | None:
-    """The type of a number of Numba's, or None for anything else."""
+    """The element type of a Numba type; None if it is no number."""
     from numba.core import types as numba_types
     from numba.np.numpy_support import as_dtype
 
@@ -239,8 +241,8 @@ def _type_of(numba_type: Any) -> Type | None:
     if not isinstance(plain, numba_types.Number | numba_types.Boolean):
         return None
     try:
-        found = types.normalize(as_dtype(plain))
-        return None if found is types.f16 else found
+        type_ = types.normalize(as_dtype(plain))
+        return None if type_ is types.f16 else type_
     except (NotImplementedError, NxTypeError):
         return None
 
@@ -253,7 +255,7 @@ _NUMBERS = re.compile(r"(?<=B)\d+v\d+(?=B)|(?<=v)\d+(?=B)")
 
 
 def _key(compiled: Any, function: Any) -> str:
-    """A hash of the code of a compiled function, the same in every process."""
+    """A hash of a compiled function's code, the same in every process."""
     key = _keys.get(compiled.library)
     if key is None:
         order: dict[str, str] = {}
@@ -282,7 +284,7 @@ def _process_word() -> str:
 
 
 def core(compiled: Any) -> Any:
-    """The module of a compiled function with nothing but that function and what it calls.
+    """An LLVM module of only a compiled function and what it calls.
 
     Returns
     -------
@@ -307,7 +309,7 @@ def core(compiled: Any) -> Any:
 
 
 def run_passes(passes: Any, module: Any, builder: Any) -> None:
-    """Run LLVM's passes on a module, and give back what they took.
+    """Run LLVM passes on a module, and free the memory that they hold.
 
     Parameters
     ----------
@@ -334,7 +336,7 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayFunction:
-    """A Numba function of whole arrays, with the results that were declared.
+    """A Numba function of whole arrays, with declared result types and shapes.
 
     Parameters
     ----------
@@ -364,41 +366,41 @@ class ArrayFunction:
         return name_of(self.function)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The results for arrays, in the types and shapes that were declared.
+        """Call it on arrays; the results have the declared types and shapes.
 
         Raises
         ------
         NxValueError
             When the function returns other shapes.
         """
-        made = self.function(*[self._given(array) for array in arrays])
-        found = [np.asarray(one) for one in ([made] if self.single else made)]
-        for place, (one, spec) in enumerate(zip(found, self.results, strict=True)):
+        returned = self.function(*[self._given(array) for array in arrays])
+        outputs = [np.asarray(one) for one in ([returned] if self.single else returned)]
+        for index, (one, spec) in enumerate(zip(outputs, self.results, strict=True)):
             if one.shape != spec.shape:
-                which = "" if self.single else f" as result {place}"
+                which = "" if self.single else f" as result {index}"
                 raise NxValueError(
                     message(
                         f"{self!r} returned the shape {one.shape}{which}, declared was {spec.shape}.",
                         "The shape given to nx.njit_call is that of what the function returns.",
                     )
                 )
-        return [one.astype(spec.type.dtype, copy=False) for one, spec in zip(found, self.results, strict=True)]
+        return [one.astype(spec.type.dtype, copy=False) for one, spec in zip(outputs, self.results, strict=True)]
 
     def _given(self, array: np.ndarray) -> Any:
         if not array.shape:
             return array[()]
-        given = array.copy() if self.copies else array.view()
-        given.flags.writeable = self.copies
-        return given
+        argument = array.copy() if self.copies else array.view()
+        argument.flags.writeable = self.copies
+        return argument
 
 
-def array_function(function: Any, given: Sequence[Spec], results: tuple[Spec, ...], single: bool) -> ArrayFunction:
-    """Compile a function of arrays for what it is given, and check what it returns against what was declared.
+def array_function(function: Any, specs: Sequence[Spec], results: tuple[Spec, ...], single: bool) -> ArrayFunction:
+    """Compile a Numba function of arrays, and check its return type against the declared results.
 
     Parameters
     ----------
     function : numba.njit function
-    given : sequence of Spec
+    specs : sequence of Spec
         C-ordered arrays; what has no axes is a number.
     results : tuple of Spec
     single : bool
@@ -425,14 +427,14 @@ def array_function(function: Any, given: Sequence[Spec], results: tuple[Spec, ..
     failed: Exception | None = None
     for copies in (False, True):
         try:
-            signature = _resolved(function, [_array_type(spec, copies) for spec in given])
+            signature = _resolved(function, [_array_type(spec, copies) for spec in specs])
         except NumbaError as error:
             failed = failed or error
             continue
         _check_returned(function, signature.return_type, results, single)
         return ArrayFunction(function, results, single, copies)
     raise NxTypeError(
-        f"Numba cannot compile {name_of(function)} for {', '.join(map(str, given))}: {_first_line(failed)}"
+        f"Numba cannot compile {name_of(function)} for {', '.join(map(str, specs))}: {_first_line(failed)}"
     ) from None
 
 

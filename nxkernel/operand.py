@@ -17,7 +17,7 @@ from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.operand_methods import OperandMethods
+    from nxkernel.operand_methods import OperandMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     OperandMethods = object
 
@@ -26,7 +26,7 @@ VectorizedAxes = tuple[tuple[str, int], ...]
 
 
 class VectorizedSpec(NamedTuple):
-    """The spec of a value with vectorized axes: they come first in memory, and no function sees them.
+    """The spec of a value with vectorized axes, which come first in memory and are hidden from functions.
 
     ``type``, ``shape`` and ``names`` are what functions see: those of one entry.
     """
@@ -43,7 +43,7 @@ class VectorizedSpec(NamedTuple):
 
     @property
     def whole(self) -> Spec:
-        """The spec of all entries together, as they are in memory."""
+        """The spec of all entries together, as in memory."""
         sizes = tuple([size for _, size in self.vectorized_axes])
         return Spec(self.type, sizes + self.shape, (None,) * len(sizes) + self.names)
 
@@ -52,7 +52,7 @@ class VectorizedSpec(NamedTuple):
 
 
 def axes_text(axes: VectorizedAxes) -> str:
-    """Vectorized axes as people read them.
+    """Vectorized axes as text.
 
     Examples
     --------
@@ -63,17 +63,17 @@ def axes_text(axes: VectorizedAxes) -> str:
 
 
 def entry_spec(spec: Spec | VectorizedSpec) -> Spec:
-    """What functions see of a spec."""
+    """The spec that functions see: that of one entry."""
     return spec.entry if type(spec) is VectorizedSpec else spec
 
 
 def whole_spec(spec: Spec | VectorizedSpec) -> Spec:
-    """What is in memory for a spec."""
+    """The spec of the memory, vectorized axes included."""
     return spec.whole if type(spec) is VectorizedSpec else spec
 
 
 def vectorized_spec(entry: Spec, axes: VectorizedAxes) -> Spec | VectorizedSpec:
-    """The spec of entries along vectorized axes; that of the only one where there are no such axes.
+    """The spec of entries along vectorized axes; unchanged if there are none.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class Operand(OperandMethods):
 
     @property
     def vectorized_axes(self) -> VectorizedAxes:
-        """Name and size of each vectorized axis."""
+        """The name and size of each vectorized axis."""
         spec = self.spec
         return spec.vectorized_axes if type(spec) is VectorizedSpec else ()
 
@@ -151,17 +151,17 @@ class Operand(OperandMethods):
         return (self[index] for index in range(len(self)))
 
     def __dir__(self) -> list[str]:
-        """What there is; names that only say what to write instead are left out."""
+        """The attributes, without those that only exist to say what to write instead."""
         return [name for name in super().__dir__() if name not in ATTRIBUTES or hasattr(type(self), name)]
 
     __hash__ = None
 
 
 class Proxy:
-    """Something that stands for an operand wherever one is asked for, such as an array that is assigned into."""
+    """An object that stands for an operand, such as a traced array that is assigned into."""
 
     __slots__ = ()
 
     def __nx_operand__(self) -> Operand:
-        """The operand that it stands for now."""
+        """The operand that it stands for at this moment."""
         raise NotImplementedError

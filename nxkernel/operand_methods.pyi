@@ -17,7 +17,9 @@ class OperandMethods:
     def __floordiv__(self, other: Any) -> Self: ...
     def __ge__(self, other: Any) -> Self: ...
     def __getitem__(self, key: Any) -> Self:
-        """What ``t[key]`` gives: ints remove their axis, slices keep it, None adds one, tensors are clamped."""
+        """The result of ``t[key]``: ints drop their axis, slices keep it, None adds one, index tensors are
+        clamped.
+        """
     def __gt__(self, other: Any) -> Self: ...
     def __invert__(self) -> Self: ...
     def __le__(self, other: Any) -> Self: ...
@@ -87,13 +89,13 @@ class OperandMethods:
     def axes(self) -> list[int]:
         """The indices of all axes, in order."""
     def axis_index(self, axis: int | str) -> int:
-        """The index of an axis, given by its name or counted from the end."""
+        """The index of an axis given by name or negative index."""
     def axis_size(self, axis: int | str) -> int:
         """The size of one axis."""
     def bit_size(self) -> int:
-        """The memory that the elements take, in bits."""
+        """The size of the elements in bits, vectorized axes included."""
     def bitcast(self, type: Any) -> Self:
-        """Read the same bits as another type of equal width."""
+        """Reinterpret the bits as another type of equal width."""
     def bitwise_and(self, right: Any) -> Self:
         """The bits that both integers have."""
     def bitwise_not(self) -> Self:
@@ -107,17 +109,17 @@ class OperandMethods:
     ) -> Self:
         """Repeat a tensor so that it fills a shape."""
     def byte_size(self) -> int:
-        """The memory that the elements take, those of all vectorized axes included, in bytes."""
+        """The size of the elements in bytes, vectorized axes included."""
     def cbrt(self) -> Self:
         """The cube root."""
     def ceil(self) -> Self:
         """Round up."""
     def clip(self, min: Any, max: Any) -> Self:
-        """Keep elements between two bounds."""
+        """Clip elements to a range."""
     def compatible(self, right: Any) -> bool:
         """Whether two tensors, or containers of tensors, agree in type, shape, names and vectorized axes."""
     def concatenate(self, *, axis: int | str = 0) -> Self:
-        """Join tensors along an axis that they have."""
+        """Join tensors along an existing axis."""
     def conjugate(self) -> Self:
         """The complex conjugate."""
     def conv(
@@ -152,9 +154,9 @@ class OperandMethods:
     def cumulative_sum(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
         """For each element the sum of those up to it."""
     def devectorize(self, *, keep_names: bool = True) -> Any:
-        """Turn all vectorized axes into plain axes again, the first ones."""
+        """Turn all vectorized axes back into plain leading axes."""
     def diff(self, *, order: int = 1, axis: int | str = -1) -> Self:
-        """Differences along an axis: each element minus the one before it."""
+        """Differences of consecutive elements along an axis."""
     def divide(self, right: Any) -> Self:
         """Divide."""
     @overload
@@ -194,11 +196,11 @@ class OperandMethods:
     ) -> Self:
         """The discrete Fourier transform along two axes."""
     def fill(self, value: Any, *, type: Any = None) -> Self:
-        """A tensor with the shape and names of another one, and one value in every element."""
+        """A tensor filled with one value, with the shape and names of another."""
     def flat_size(self) -> int:
-        """The number of elements of all entries along vectorized axes together."""
+        """The number of elements including those of vectorized axes."""
     def flatten(self, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Make one axis of all, or of neighbouring axes."""
+        """Merge all or adjacent axes into one."""
     def floor(self) -> Self:
         """Round down."""
     def gather(self, indices: Any, *, axes: Sequence[int | str] | None = None) -> Self:
@@ -228,9 +230,7 @@ class OperandMethods:
         wins.
         """
     def irfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
-        """The real signal that has a given first half of a discrete Fourier transform: the inverse of
-        :func:`rfft`.
-        """
+        """The inverse of :func:`rfft`: a real signal from the non-redundant half of its transform."""
     def is_infinity(self) -> Self:
         """Whether elements are infinite, of either sign."""
     def is_nan(self) -> Self:
@@ -264,7 +264,7 @@ class OperandMethods:
     def make_diagonal(self, *, offset: int = 0) -> Self:
         """A square matrix with the given elements on a diagonal and zeros elsewhere."""
     def map(self, fun: Callable[[Any], Any], *, type: Any = None) -> Self:
-        """Apply a function of one element to each."""
+        """Apply a scalar function to each element."""
     def max(self, right: Any) -> Self:
         """The greater element of each pair. NaN wins."""
     def mean(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
@@ -274,7 +274,7 @@ class OperandMethods:
     def min(self, right: Any) -> Self:
         """The lesser element of each pair. NaN wins."""
     def mode(self, *, axis: int | str | None = None, keep_axis: bool = False) -> Self:
-        """The element that occurs most often; of several the least."""
+        """The most frequent element; of several, the smallest."""
     def multiply(self, right: Any) -> Self:
         """Multiply. Integers wrap."""
     def negate(self) -> Self:
@@ -288,7 +288,7 @@ class OperandMethods:
     def pad(self, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Self:
         """Pad with a value before, after and between the elements of each axis."""
     def pad_outer(self, pad_value_or_type: Any, padding_config: Sequence[Sequence[int]]) -> Self:
-        """Put a border around a tensor."""
+        """Pad a tensor at its edges."""
     def phase(self) -> Self:
         """The angle of complex numbers in radians, from -π to π."""
     def population_count(self) -> Self:
@@ -300,7 +300,7 @@ class OperandMethods:
     def put_diagonal(self, diagonal: Any, *, offset: int = 0) -> Self:
         """Replace the elements on a diagonal of a matrix."""
     def put_slice(self, start_indices: Sequence[Any], slice: Any) -> Self:
-        """Overwrite a slice, given by its start along each axis."""
+        """Replace a slice, given by its start along each axis."""
     def quotient(self, right: Any) -> Self:
         """Divide integers, truncating toward zero. The quotient by zero is 0."""
     def real(self) -> Self:
@@ -314,19 +314,19 @@ class OperandMethods:
         keep_axes: bool = False,
         type: Any = None,
     ) -> Self:
-        """Fold elements into one with a function of two."""
+        """Reduce axes with a binary function and an initial value."""
     def reduce_max(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
         """The greatest element. NaN wins."""
     def reduce_min(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
         """The least element. NaN wins."""
     def reflect(self, *, padding_config: Sequence[Sequence[int]]) -> Self:
-        """Put a border around a tensor that mirrors it at its outermost elements."""
+        """Pad a tensor by reflecting it at its outermost elements."""
     def remainder(self, right: Any) -> Self:
         """What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0."""
     def rename(self, names: Sequence[str | None]) -> Self:
-        """Give axes other names."""
+        """Rename the axes."""
     def reshape(self, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Self:
-        """Arrange the same elements in another shape, in C order."""
+        """Change the shape; elements keep their C order."""
     def revectorize(
         self,
         target_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int],
@@ -334,11 +334,11 @@ class OperandMethods:
         target_shape: Sequence[int | str] | None = None,
         target_names: Sequence[str | None] | None = None,
     ) -> Any:
-        """Arrange the same elements along other vectorized axes, in C order."""
+        """Rearrange the vectorized axes and elements, in C order."""
     def reverse(self, *, axes: Sequence[int | str] | None = None) -> Self:
         """Reverse the order of elements along axes."""
     def rfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
-        """The discrete Fourier transform of a real signal: its first half, which determines the other."""
+        """The discrete Fourier transform of a real signal: its non-redundant half."""
     def right_shift(self, right: Any) -> Self:
         """Move the bits of integers down; signed ones keep their sign."""
     def round(self) -> Self:
@@ -346,7 +346,7 @@ class OperandMethods:
     def rsqrt(self) -> Self:
         """One over the square root."""
     def select(self, on_true: Any, on_false: Any) -> Self:
-        """Take each element from one tensor where a condition holds and from another where not."""
+        """Choose elements from two tensors by a condition."""
     def sigmoid(self) -> Self:
         """The logistic function, ``1 / (1 + exp(-x))``."""
     def sign(self) -> Self:
@@ -380,7 +380,7 @@ class OperandMethods:
     def take(self, indices: Any, *, axis: int | str = 0) -> Self:
         """Take elements or slices at the given indices of an axis."""
     def take_along_axis(self, indices: Any, *, axis: int | str = 0) -> Self:
-        """Take elements along an axis, at indices of their own for each line along it."""
+        """Take elements along an axis, at indices given for each 1-d slice."""
     def take_diagonal(self, *, offset: int = 0) -> Self:
         """The elements on a diagonal of each matrix."""
     def tan(self) -> Self:
@@ -390,17 +390,17 @@ class OperandMethods:
     def tile(self, repetitions: Sequence[int] | int) -> Self:
         """Repeat a tensor as a whole along its axes."""
     def top_k(self, *, k: int = 1) -> tuple[Self, Self]:
-        """The `k` greatest elements along the last axis, and where they are."""
+        """The `k` largest elements along the last axis, and their indices."""
     def transpose(self, *, axes: Sequence[int | str] | None = None) -> Self:
-        """Reorder the axes."""
+        """Permute the axes."""
     def tril(self, *, k: int = 0) -> Self:
-        """Keep what is on and below a diagonal of each matrix; the rest becomes zero."""
+        """The lower triangle of each matrix, zeros above."""
     def triu(self, *, k: int = 0) -> Self:
-        """Keep what is on and above a diagonal of each matrix; the rest becomes zero."""
+        """The upper triangle of each matrix, zeros below."""
     def variance(self, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False) -> Self:
-        """The average squared distance from the average."""
+        """The variance: the mean squared deviation from the mean."""
     def vectorize(self, name_or_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int]) -> Any:
-        """Turn the first axes of a tensor into vectorized axes, which functions no longer see."""
+        """Turn leading axes into vectorized axes, which functions no longer see."""
     def weighted_mean(self, weights: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
         """The average in which each element counts as much as its weight says."""
     def window_max(
@@ -420,7 +420,7 @@ class OperandMethods:
         strides: int | Sequence[int] = 1,
         window_dilations: int | Sequence[int] = 1,
     ) -> Self:
-        """The average of each window."""
+        """The mean of each window."""
     def window_min(
         self,
         window_dimensions: int | Sequence[int],
@@ -449,7 +449,7 @@ class OperandMethods:
         strides: int | Sequence[int] = 1,
         window_dilations: int | Sequence[int] = 1,
     ) -> Self:
-        """Fold the elements of each window into one with a function of two."""
+        """Reduce each window with a binary function and an initial value."""
     def window_scatter_max(
         self,
         source: Any,
@@ -484,13 +484,13 @@ class TensorMethods:
     """The methods of tensors that ask for their elements."""
 
     def to_batched(self, batch_size: int, *, leftover: str = "repeat") -> TensorBatches:
-        """Split a tensor along its first axis into batches of one size."""
+        """Split a tensor along its first axis into batches of equal size."""
     def to_binary(self, *, limit: int | None = None) -> bytes:
-        """The elements in C order as bytes in the machine's byte order."""
+        """The elements in C order as bytes in native byte order."""
     def to_flat_list(self, *, limit: int | None = None) -> list[Any]:
         """The elements in C order as one list of Python numbers."""
     def to_heatmap(self, *, ansi_enabled: bool | None = None, ansi_whitespace: str = "\u3000") -> Heatmap:
-        """Show a tensor as a map of its elements, dark where they are small."""
+        """Show a tensor as a heat map, dark where elements are small."""
     def to_list(self) -> Any:
         """The elements as nested lists of Python numbers; a scalar as a number."""
     def to_number(self) -> int | float | complex:

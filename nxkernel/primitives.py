@@ -19,7 +19,7 @@ Names = tuple[str | None, ...]
 
 
 class Spec(NamedTuple):
-    """What is known of a value before it exists: type, shape and axis names."""
+    """The static description of a value: type, shape and axis names."""
 
     type: Type
     shape: tuple[int, ...]
@@ -37,7 +37,7 @@ Rule = Callable[..., "Spec | tuple[Spec, ...]"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Primitive:
-    """A row of the table.
+    """A primitive operation: a row of the table.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ TABLE: dict[str, Primitive] = {}
 
 @dataclass(frozen=True, slots=True)
 class ElementaryFunction:
-    """What backends and explanations need to know of a function of one number, besides its name.
+    """The properties of an elementary function that backends need besides its name.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def primitive(name: str, family: str, rule: Rule) -> Primitive:
 
 
 def _same(first: Spec, *others: Spec) -> Spec:
-    """Like the first operand, with the names of all."""
+    """The rule of results like the first operand, with the names of all operands."""
     if not others:
         return first
     names = first.names
@@ -253,11 +253,11 @@ def _slice(operand: Spec, *, starts: tuple[int, ...], lengths: tuple[int, ...], 
 
 
 def _dynamic_slice(operand: Spec, *starts: Spec, lengths: tuple[int, ...], strides: tuple[int, ...]) -> Spec:
-    _check_fits("dynamic_slice", operand, lengths)
+    _check_block("dynamic_slice", operand, lengths)
     return _slice(operand, starts=(), lengths=lengths, strides=strides)
 
 
-def _check_fits(name: str, operand: Spec, lengths: tuple[int, ...]) -> None:
+def _check_block(name: str, operand: Spec, lengths: tuple[int, ...]) -> None:
     # Starts are clamped by what runs, and no start would do: what is read or written would lie outside of the array.
     for axis, (size, length) in enumerate(zip(operand.shape, lengths, strict=True)):
         if length > size:
@@ -397,12 +397,12 @@ def _scatter(target: Spec, updates: Spec, *indices: Spec, axes: tuple[int, ...],
 
 
 def _put_slice(target: Spec, part: Spec, *starts: Spec) -> Spec:
-    _check_fits("put_slice", target, part.shape)
+    _check_block("put_slice", target, part.shape)
     return target
 
 
 def _put_strided(target: Spec, part: Spec, *starts: Spec, strides: tuple[int, ...]) -> Spec:
-    _check_fits("put_strided", target, shapes.spans(part.shape, strides))
+    _check_block("put_strided", target, shapes.spans(part.shape, strides))
     return target
 
 

@@ -1,4 +1,4 @@
-"""Pure rules of shapes, axes and axis names: no arrays here.
+"""Shape inference: pure rules of shapes, axes and axis names.
 
 Shapes are tuples of ints; names are tuples of the same length with a str or None an axis.
 """
@@ -17,7 +17,7 @@ Names = tuple[str | None, ...]
 
 
 def text(shape: Sequence[int], names: Sequence[str | None] | None = None) -> str:
-    """A shape as people read it: ``[2][3]``, or ``[rows: 2][3]``; a scalar says so.
+    """A shape as text: ``[2][3]``, ``[rows: 2][3]``, or ``scalar``.
 
     Examples
     --------
@@ -36,22 +36,22 @@ def size(shape: Sequence[int]) -> int:
 
 
 def ceil_div(value: int, by: int) -> int:
-    """The quotient, rounded up."""
+    """The quotient of integers, rounded up."""
     return -(-value // by)
 
 
 def spans(counts: Sequence[int], strides: Sequence[int]) -> Shape:
-    """From the first to the last of so many elements along each axis that lie `strides` apart."""
+    """The extent from first to last of `counts` elements `strides` apart, per axis."""
     return tuple([(count - 1) * stride + 1 if count else 0 for count, stride in zip(counts, strides, strict=True)])
 
 
 def unnamed(shape: Sequence[int]) -> Names:
-    """No name for any axis."""
+    """Names for the axes of a shape: None for each."""
     return (None,) * len(shape)
 
 
 def normalize_shape(shape: Any) -> Shape:
-    """A shape out of an int or a sequence of ints; what is no static whole number is refused.
+    """A shape from an int or a sequence of static ints.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def normalize_shape(shape: Any) -> Shape:
 
 
 def static_int(value: Any, what: str) -> int:
-    """A whole number of 64 bits that is known now; `what` names it in the error."""
+    """A 64-bit integer that is known while tracing; `what` names it in the error."""
     number = None if isinstance(value, bool) else _index_of(value)
     if number is None:
         raise NxTypeError(
@@ -99,14 +99,14 @@ def _index_of(value: Any) -> int | None:
 
 
 def describe(value: Any) -> str:
-    """A value as an error shows it: tensors by type and shape, plain values themselves, anything else by its class."""
+    """A value as text for errors: tensors by type and shape, plain values by repr, others by class."""
     if hasattr(value, "type") and hasattr(value, "shape"):
         return f"a tensor ({value.type}{''.join(f'[{n}]' for n in value.shape)})"
     return f"{value!r}" if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
 
 
 def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
-    """Names for every axis of a shape, checked for number and repetition."""
+    """A name or None for every axis of a shape, checked for number and duplicates."""
     if names is None:
         return unnamed(shape)
     if isinstance(names, str | bytes) or not isinstance(names, Iterable) or hasattr(names, "type"):
@@ -119,17 +119,17 @@ def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
                 f"Give one name an axis and None for an axis without: {[None] * len(shape)!r}.",
             )
         )
-    given = [name for name in names if name is not None]
-    for name in given:
+    present = [name for name in names if name is not None]
+    for name in present:
         if not isinstance(name, str):
             raise NxTypeError(f"the name of an axis is a str or None, got {name!r} in names={list(names)!r}")
-        if given.count(name) > 1:
+        if present.count(name) > 1:
             raise NxValueError(f"the name {name!r} stands for two axes in names={list(names)!r}; names must differ")
     return names
 
 
 def merge_names(left: Names, right: Names) -> Names:
-    """The names of two operands of equal rank: None gives way, equal names stay, others are an error."""
+    """The merged axis names of two operands of equal rank: None yields to a name, different names are an error."""
     if left == right:
         return left
     merged = []
@@ -146,7 +146,7 @@ def merge_names(left: Names, right: Names) -> Names:
 
 
 class UnknownNameError(NxValueError):
-    """No axis has the name that was given.
+    """No axis has the given name.
 
     Parameters
     ----------
@@ -161,32 +161,32 @@ class UnknownNameError(NxValueError):
         super().__init__(message(self._what, f"Its names are {list(names or unnamed(shape))!r}."))
 
     def vectorized(self) -> NxValueError:
-        """The error where the name is that of a vectorized axis."""
+        """The error for the name of a vectorized axis."""
         hint = f"{self.name!r} is a vectorized axis, which no function sees: nx.devectorize(t) makes it an axis first."
         return NxValueError(message(self._what, hint))
 
 
 def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
-    """The place of an axis given as an int (negative counts from the end) or by its name."""
+    """The position of an axis given as an int (negative counts from the end) or by name."""
     if isinstance(axis, str):
         if names is None or axis not in names:
             raise UnknownNameError(axis, shape, names)
         return names.index(axis)
-    place = static_int(axis, "an axis")
-    if not -len(shape) <= place < len(shape):
+    position = static_int(axis, "an axis")
+    if not -len(shape) <= position < len(shape):
         raise NxIndexError(
             message(
-                f"axis {place} is out of range for the shape {text(shape, names)}.",
+                f"axis {position} is out of range for the shape {text(shape, names)}.",
                 f"It has {len(shape)} axes, so an axis is from {-len(shape)} to {len(shape) - 1}."
                 if shape
                 else "A scalar has no axes.",
             )
         )
-    return place % len(shape)
+    return position % len(shape)
 
 
 def axes_of(axis: Any, ndim: int) -> Shape:
-    """The axes that NumPy's ``axis=`` names.
+    """The positions for NumPy's ``axis=``: None, an int or a tuple.
 
     Parameters
     ----------
@@ -207,15 +207,15 @@ def axes_of(axis: Any, ndim: int) -> Shape:
     """
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple | list) else (axis,)
-    places = tuple(sorted(normalize_axis(place.__index__(), (0,) * ndim) for place in given))
-    if len(set(places)) < len(places):
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    positions = tuple(sorted(normalize_axis(one.__index__(), (0,) * ndim) for one in axes))
+    if len(set(positions)) < len(positions):
         raise NxValueError(f"axis={axis!r} names an axis twice")
-    return places
+    return positions
 
 
 def place_in(size: int, index: int, axis: int, whole: str) -> int:
-    """The place of an index along an axis, where a negative one counts from the end; `whole` names what has the axis.
+    """The non-negative form of an index along an axis; `whole` names the array in the error.
 
     Raises
     ------
@@ -232,23 +232,23 @@ def place_in(size: int, index: int, axis: int, whole: str) -> int:
 
 
 def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple[int, ...]:
-    """The places of several axes, which must differ; None stands for all of them."""
+    """The positions of several axes, which must differ; None stands for all."""
     if axes is None:
         return tuple(range(len(shape)))
     if isinstance(axes, int | str):
         axes = (axes,)
     if not isinstance(axes, Iterable) or hasattr(axes, "type"):
         raise NxTypeError(f"axes is a list of axes, got {describe(axes)}; write axes=[0, 1]")
-    places = tuple(normalize_axis(axis, shape, names) for axis in axes)
-    if len(set(places)) != len(places):
+    positions = tuple(normalize_axis(axis, shape, names) for axis in axes)
+    if len(set(positions)) != len(positions):
         raise NxValueError(f"axes must differ, got {list(axes)!r} for the shape {text(shape, names)}")
-    return places
+    return positions
 
 
 def broadcast_shapes(
     left: Shape, right: Shape, left_names: Names | None = None, right_names: Names | None = None
 ) -> Shape:
-    """The common shape of two operands, aligned at the last axis as in NumPy; names are for the error.
+    """The broadcast shape of two operands, aligned at the last axis as in NumPy; names are for the error.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def broadcast_shapes(
 
 
 def _kept(left: Shape, right: Shape) -> list[str]:
-    """What to write where one shape may be that of the other reduced along one axis."""
+    """A hint for shapes that would broadcast if a reduction had kept its axis."""
     whole, part = (left, right) if len(left) > len(right) else (right, left)
     for axis in range(len(whole)):
         if whole[:axis] + whole[axis + 1 :] == part:
@@ -284,7 +284,7 @@ def _kept(left: Shape, right: Shape) -> list[str]:
 
 
 def spreads(shape: Shape, target: Shape) -> bool:
-    """Whether a shape can be broadcast to another as it stands, aligned at the last axis.
+    """Whether a shape broadcasts to a target shape, aligned at the last axis.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def spreads(shape: Shape, target: Shape) -> bool:
 
 
 def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -> tuple[Shape, Names]:
-    """Shape and names after `axes` are reduced; kept axes have size 1."""
+    """Shape and names after reducing `axes`; kept axes have size 1."""
     if keep_axes:
         return tuple(1 if a in axes else n for a, n in enumerate(shape)), names
     kept = [a for a in range(len(shape)) if a not in axes]
@@ -303,10 +303,10 @@ def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -
 
 
 def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
-    """A shape in which one entry may be ``"auto"`` or -1: that one takes what remains of `total` elements."""
-    places = [n if isinstance(n, str) and n == "auto" else static_int(n, "a size in a shape") for n in shape]
-    unknown = [i for i, n in enumerate(places) if n in ("auto", -1)]
-    known = math.prod(n for n in places if n not in ("auto", -1))
+    """A shape whose entry ``"auto"`` or -1, if any, is computed from the number of elements."""
+    sizes = [n if isinstance(n, str) and n == "auto" else static_int(n, "a size in a shape") for n in shape]
+    unknown = [i for i, n in enumerate(sizes) if n in ("auto", -1)]
+    known = math.prod(n for n in sizes if n not in ("auto", -1))
     if len(unknown) > 1:
         raise NxValueError(f"only one size can be left open, got {tuple(shape)!r}")
     if unknown:
@@ -314,15 +314,15 @@ def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
             raise NxValueError(
                 f"cannot reshape {total} elements to {tuple(shape)!r}: {total} is no multiple of {known}"
             )
-        places[unknown[0]] = total // known
+        sizes[unknown[0]] = total // known
     elif known != total:
         raise NxValueError(
             message(
-                f"cannot reshape {total} elements to {text(places)}, which has {known}.",
+                f"cannot reshape {total} elements to {text(sizes)}, which has {known}.",
                 'One size may be left open as "auto".',
             )
         )
-    return tuple(places)
+    return tuple(sizes)
 
 
 def pad(shape: Shape, config: Sequence[tuple[int, int, int]]) -> Shape:
@@ -369,7 +369,7 @@ def dot(left: Any, right: Any, contract: tuple, batch: tuple) -> tuple[Shape, Na
 
 
 def windows(shape: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Shape:
-    """How many windows fit along each axis.
+    """The number of window positions along each axis.
 
     Raises
     ------

@@ -60,7 +60,7 @@ _rules = kept(_Rules())
 
 
 def promotion(rules: str) -> AbstractContextManager[None]:
-    """Follow other rules for a while, in this thread.
+    """Context manager: follow other promotion rules in this thread.
 
     Parameters
     ----------
@@ -78,17 +78,17 @@ def promotion(rules: str) -> AbstractContextManager[None]:
 
 
 def follows_numpy() -> bool:
-    """Whether types follow NumPy's rules now."""
+    """Whether NumPy's promotion rules are in force."""
     return _rules.numpy
 
 
 def predicate() -> Type:
-    """The type of comparisons and tests: u8, and bool by NumPy's rules."""
+    """The type of comparisons: u8, or bool by NumPy's rules."""
     return bool_ if _rules.numpy else u8
 
 
 def infer(number: Any) -> Type:
-    """The type that a Python number has when nothing else decides: s64, f32, c64, and u8 for booleans.
+    """The default type of a Python number: s64, f32, c64, and u8 for booleans.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def infer(number: Any) -> Type:
 
 
 def cast_number(type_: Any, number: Any) -> Any:
-    """A Python number as the kind of number that a type has.
+    """A Python number converted to the kind (int, float, complex) of a type.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def cast_number(type_: Any, number: Any) -> Any:
 
 
 def merge(left: Type, right: Type) -> Type:
-    """The type of an operation between two tensors.
+    """The promoted type of two tensors.
 
     Complex wins over float, float over brain float, any float over any integer (and keeps its width); of one kind the
     wider wins; a signed and an unsigned integer meet in the signed type that holds both, at most s64.
@@ -193,7 +193,7 @@ def merge(left: Type, right: Type) -> Type:
 
 
 def merge_number(type_: Type, number: Any) -> Type:
-    """The type of an operation between a tensor and a Python number, which is weak: it widens only when it must.
+    """The promoted type of a tensor and a Python number, which is weak: it widens only if it must.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def merge_number(type_: Type, number: Any) -> Type:
 
 
 def merge_weak(type_: Type, weak: Type) -> Type:
-    """The type of an operation between a tensor and a traced value that stands for a Python number of some kind.
+    """The promoted type of a tensor and a traced value that stands for a Python number.
 
     Examples
     --------
@@ -248,15 +248,15 @@ def merge_weak(type_: Type, weak: Type) -> Type:
 
 
 def is_of_numbers(type_: Type) -> bool:
-    """Whether Python numbers have this type when nothing else decides."""
+    """Whether a type is the default type of Python numbers of some kind."""
     return type_ in (bool_, s64, f64, c128) if _rules.numpy else type_ in (s64, f32, c64)
 
 
 def _numpy_infer(number: Any) -> Type:
-    found = _numpy_kind(number)
-    if found is s64:
+    kind = _numpy_kind(number)
+    if kind is s64:
         refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
-    return found
+    return kind
 
 
 def _numpy_kind(number: Any) -> Type:
@@ -281,16 +281,16 @@ def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
 
 
 def _numpy_merge_number(type_: Type, number: Any) -> Type:
-    found = _numpy_merge_kind(type_, _numpy_kind(number))
-    if found.is_integer and found is not bool_:
+    type_of_both = _numpy_merge_kind(type_, _numpy_kind(number))
+    if type_of_both.is_integer and type_of_both is not bool_:
         refuse_outside(
-            found, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
+            type_of_both, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
         )
-    return found
+    return type_of_both
 
 
 def refuse_outside(type_: Type, number: int, hint: str) -> None:
-    """Refuse a Python integer that a type of integers does not hold.
+    """Raise an error for a Python int out of range of an integer type.
 
     Raises
     ------
@@ -423,7 +423,7 @@ def compute_type(type_: Type) -> Type:
 
 
 def integer(type_: Any) -> bool:
-    """Whether a type has whole numbers only.
+    """Whether a type is an integer type.
 
     Parameters
     ----------
@@ -442,7 +442,7 @@ def integer(type_: Any) -> bool:
 
 
 def float(type_: Any) -> bool:
-    """Whether a type has real floating-point numbers.
+    """Whether a type is a real floating-point type.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def float(type_: Any) -> bool:
 
 
 def complex(type_: Any) -> bool:
-    """Whether a type has complex numbers.
+    """Whether a type is complex.
 
     Parameters
     ----------

@@ -1,28 +1,35 @@
-"""What a numerical definition was compiled to, to look at: a widget, a picture, a Graphviz graph, a text."""
+"""Views of compiled definitions: an inspector and a timeline widget, SVG, Graphviz and text."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
-
-from nxkernel_lab.rendering.dot import to_dot
-from nxkernel_lab.rendering.svg import to_svg
-from nxkernel_lab.rendering.text import to_text
 
 if TYPE_CHECKING:
     from nxkernel_lab.inspector.widget import Inspector, inspect
+    from nxkernel_lab.rendering.dot import to_dot
+    from nxkernel_lab.rendering.svg import to_svg
+    from nxkernel_lab.rendering.text import to_text
     from nxkernel_lab.timeline.widget import Timeline
 
 __all__ = ["Inspector", "Timeline", "inspect", "to_dot", "to_svg", "to_text"]
 
+#: Where names are that are imported when they are first asked for: `%load_ext nxkernel` waits for no widget or layout.
+_LAZY = {
+    "Inspector": "inspector.widget",
+    "Timeline": "timeline.widget",
+    "inspect": "inspector.widget",
+    "to_dot": "rendering.dot",
+    "to_svg": "rendering.svg",
+    "to_text": "rendering.text",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # Widgets take a while to import, and a script that wants the text needs none.
-    if name in ("Inspector", "inspect"):
-        from nxkernel_lab.inspector import widget
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
 
-        return getattr(widget, name)
-    if name == "Timeline":
-        from nxkernel_lab.timeline.widget import Timeline
 
-        return Timeline
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,4 +1,4 @@
-"""The front-end files of the widgets: scripts put together to the one module, styles to the one sheet for anywidget."""
+"""Bundles the widgets' JavaScript and CSS files for anywidget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXPORT = re.compile(r"^export (?=const |function |class )", re.MULTILINE)
 
 
 def script(name: str) -> str:
-    """A module of the folder ``static`` with all that it imports, as one module that imports nothing.
+    """A module of the folder ``static`` with all of its imports, as one module.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def _collect(name: str, parts: dict[str, str]) -> None:
 
 
 def style(*names: str) -> str:
-    """Style sheets of the folder ``static``, one after the other.
+    """Style sheets of the folder ``static``, concatenated.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""People's own texts as they can be read: with what is not seen written out, and cut where they are long."""
+"""Making user texts readable: invisible characters are escaped, long texts truncated."""
 
 from __future__ import annotations
 
 
 def visible(text: str) -> str:
-    r"""A text in which characters that are not seen are written out, such as those that turn the direction of writing.
+    r"""A text with invisible characters escaped, such as those that change the writing direction.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def visible(text: str) -> str:
 
 
 def clipped(text: str, longest: int = 400) -> str:
-    """A text of so many characters at the most.
+    """A text truncated to a number of characters.
 
     Parameters
     ----------

@@ -6,6 +6,21 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from nxkernel_lab.messaging import comm
+from nxkernel_magics import (
+    autoreload,
+    cell_options,
+    cells,
+    compiled_cells,
+    completion,
+    definition_help,
+    definition_lookup,
+    recompilation_warning,
+    running_cell,
+    tracebacks,
+)
+from nxkernel_magics.commands import NxMagics
+
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -16,7 +31,7 @@ _loaded: WeakKeyDictionary[InteractiveShell, ExitStack] = WeakKeyDictionary()
 
 
 def load(shell: InteractiveShell) -> None:
-    """Give a shell the commands; nothing is printed, and loading twice is loading once.
+    """Register the magics with a shell; prints nothing, and loading again has no effect.
 
     Parameters
     ----------
@@ -25,23 +40,8 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_lab.messaging import comm
-    from nxkernel_magics import (
-        autoreload,
-        cell_options,
-        cells,
-        compiled_cells,
-        completion,
-        definition_help,
-        names,
-        recompilation_warning,
-        running_cell,
-        tracebacks,
-    )
-    from nxkernel_magics.commands import NxMagics
-
     with ExitStack() as stack:
-        stack.callback(names.name_cells(shell))
+        stack.callback(definition_lookup.name_cells(shell))
         stack.callback(running_cell.install(shell))
         stack.callback(cells.install(shell))
         stack.callback(compiled_cells.install(shell))
@@ -59,7 +59,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Take the commands out of a shell again.
+    """Remove the magics from a shell.
 
     Parameters
     ----------
@@ -72,6 +72,6 @@ def unload(shell: InteractiveShell) -> None:
 
 
 def _forget_magics(shell: InteractiveShell, magics: dict[str, dict[str, str]]) -> None:
-    for kind, names in magics.items():
-        for name in names:
+    for kind, functions in magics.items():
+        for name in functions:
             shell.magics_manager.magics[kind].pop(name, None)

@@ -1,4 +1,4 @@
-"""The words of a magic's line, read as its options."""
+"""Parsing the options on the line of a magic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 
 def parse(parser: MagicArgumentParser, line: str) -> Namespace:
-    """Read the options of a line.
+    """Parse the options of a line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Definitions of modules that ``%autoreload`` loads again: those that were imported by name become the new ones."""
+"""Support of ``%autoreload``: definitions imported by name are updated when their module is reloaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Have ``%autoreload`` renew definitions as it renews functions, whenever it is loaded.
+    """Have ``%autoreload`` update definitions as it updates functions, whenever that extension is loaded.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
 
 
 def _rules() -> list[tuple] | None:
-    """How IPython makes old objects of a module what the new ones are; None while nobody has asked for it."""
+    """IPython's update rules of ``%autoreload``; None while the extension is not loaded."""
     return getattr(sys.modules.get("IPython.extensions.autoreload"), "UPDATE_RULES", None)
 
 

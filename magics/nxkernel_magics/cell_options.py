@@ -1,4 +1,4 @@
-"""What a ``%%defn`` cell asks for beside definitions: to see their graphs or kernels, or to hear nothing of them."""
+"""Options of ``%%defn`` cells: showing graphs or kernels after compilation, or suppressing reports."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 import nxkernel
+import nxkernel_lab
 from nxkernel.definitions.observe.compilation_report import CompilationView
+from nxkernel_lab.rendering.text import kernel_lines, to_text
 from nxkernel_magics.recompilation_warning import RecompilationWatch
 
 #: For each shell, what its cells asked for.
-_desks: weakref.WeakKeyDictionary[InteractiveShell, _Desk] = weakref.WeakKeyDictionary()
+_wishes: weakref.WeakKeyDictionary[InteractiveShell, _CellWishes] = weakref.WeakKeyDictionary()
 
 
-class _Desk:
+class _CellWishes:
     """The wishes of one shell's cells: by name of a definition, itself and ``"graph"`` or ``"kernels"``."""
 
     def __init__(self, watch: RecompilationWatch) -> None:
@@ -37,7 +39,7 @@ class _Desk:
 def define(
     compiler: str | None, what: str, quiet: bool, promotion: str | None = None
 ) -> Callable[[Callable[..., Any]], Any]:
-    """The decorator that a ``%%defn`` cell puts on its functions.
+    """The decorator that a ``%%defn`` cell applies to its functions.
 
     Parameters
     ----------
@@ -58,20 +60,20 @@ def define(
     def decorate(function: Callable[..., Any]) -> Any:
         __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
         definition = nxkernel.defn(function, compiler=compiler, promotion=promotion)
-        desk = _desks.get(get_ipython())
-        if desk is not None:
+        wishes = _wishes.get(get_ipython())
+        if wishes is not None:
             name = definition.__name__
-            desk.asked.pop(name, None)
+            wishes.asked.pop(name, None)
             if what != "none":
-                desk.asked[name] = (definition, what)
-            (desk.watch.quiet.add if quiet else desk.watch.quiet.discard)(name)
+                wishes.asked[name] = (definition, what)
+            (wishes.watch.quiet.add if quiet else wishes.watch.quiet.discard)(name)
         return definition
 
     return decorate
 
 
 def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], None]:
-    """Show what was asked for after each cell; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     Parameters
     ----------
@@ -84,18 +86,18 @@ def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], 
     -------
     callable
     """
-    desk = _desks[shell] = _Desk(watch)
-    shell.events.register("post_run_cell", desk.end_cell)
+    wishes = _wishes[shell] = _CellWishes(watch)
+    shell.events.register("post_run_cell", wishes.end_cell)
 
     def remove() -> None:
-        shell.events.unregister("post_run_cell", desk.end_cell)
-        del _desks[shell]
+        shell.events.unregister("post_run_cell", wishes.end_cell)
+        del _wishes[shell]
 
     return remove
 
 
 def show(view: CompilationView, what: str) -> None:
-    """Display a compilation: as a picture where there is a page, as text elsewhere.
+    """Display a compilation: a picture in notebooks, text elsewhere.
 
     Parameters
     ----------
@@ -104,10 +106,8 @@ def show(view: CompilationView, what: str) -> None:
     what : str
         ``"graph"`` or ``"kernels"``.
     """
-    from nxkernel_lab import to_svg, to_text
-    from nxkernel_lab.rendering.text import kernel_lines
-
     if what == "kernels":
         print("\n".join([view.signature, *kernel_lines(view)]))
     else:
-        display({"image/svg+xml": to_svg(view), "text/plain": to_text(view, times=False)}, raw=True)
+        text = to_text(view, times=False)
+        display({"image/svg+xml": nxkernel_lab.to_svg(view), "text/plain": text}, raw=True)

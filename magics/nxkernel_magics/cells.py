@@ -1,4 +1,4 @@
-"""``%%defn`` cells: ordinary cells, line for line, in which each ``def`` and ``f = lambda`` at the top is a definition.
+"""``%%defn`` cells: each top-level ``def`` and ``f = lambda`` becomes a definition; the rest runs as usual.
 
 A cell magic would run its body apart from IPython's own machinery, with other line numbers, other tracebacks and an
 error of its own for a missing bracket. So the first line is rewritten into one statement before IPython parses the
@@ -16,7 +16,7 @@ from IPython.core.error import InputRejected, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel_magics import cell_transform
+from nxkernel_magics import first_line_rewriting
 from nxkernel_magics.arguments import parse
 
 #: A function under one of these is already what the person wants it to be.
@@ -24,8 +24,8 @@ _ALREADY = frozenset({"defn", "deftransform"})
 
 
 def parser() -> MagicArgumentParser:
-    """The options of ``%%defn``."""
-    options = cell_transform.parser("%defn", "Make each def of the cell a numerical definition.")
+    """The parser of the options of ``%%defn``."""
+    options = first_line_rewriting.parser("%defn", "Make each def of the cell a numerical definition.")
     options.add_argument(
         "--show",
         choices=("graph", "kernels", "none"),
@@ -37,16 +37,16 @@ def parser() -> MagicArgumentParser:
 
 
 def statement(line: str) -> str:
-    """The Python statement that stands for the line ``%%defn …`` in what IPython runs and tracebacks show."""
+    """The Python statement that replaces the line ``%%defn …``."""
     return f"get_ipython().run_line_magic('defn', {line!r})"
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = cell_transform.rewriting("%%defn", statement)
+rewrite_first_line = first_line_rewriting.rewriting("%%defn", statement)
 
 
 class DecorateDefinitions(ast.NodeVisitor):
-    """Decorates the functions at the top of a ``%%defn`` cell, below which their own decorators stay."""
+    """AST transformer that decorates the top-level functions of a ``%%defn`` cell, outside of their own decorators."""
 
     def visit(self, tree: ast.AST) -> ast.AST:
         """Decorate in place when the tree is that of a ``%%defn`` cell.
@@ -72,10 +72,10 @@ class DecorateDefinitions(ast.NodeVisitor):
             _check(node)
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
                 decorator = ast.parse(_decorator(options), mode="eval").body
-                made = ast.Call(func=decorator, args=[node.value], keywords=[])
-                for part in (made, *ast.walk(decorator)):
+                call = ast.Call(func=decorator, args=[node.value], keywords=[])
+                for part in (call, *ast.walk(decorator)):
                     ast.copy_location(part, node.value)
-                node.value = made
+                node.value = call
             if isinstance(node, ast.FunctionDef) and not any(_name(mark) in _ALREADY for mark in node.decorator_list):
                 first = node.decorator_list[0] if node.decorator_list else node
                 decorator = ast.parse(_decorator(options), mode="eval").body
@@ -86,7 +86,7 @@ class DecorateDefinitions(ast.NodeVisitor):
 
 
 def _check(node: ast.stmt) -> None:
-    """Refuse an async function, which cannot be a definition; say of a class that it is none."""
+    """Raise an error for an async function, and print a note for a class: neither becomes a definition."""
     if isinstance(node, ast.AsyncFunctionDef):
         raise InputRejected(
             f"%%defn, line {node.lineno}: async def {node.name} runs beside other code and cannot be a definition. "
@@ -127,10 +127,10 @@ def _name(decorator: ast.expr) -> str:
 
 
 def _decorator(options: Namespace) -> str:
-    given = (options.compiler, options.show, options.quiet, options.promotion)
-    return f"__import__('nxkernel_magics.cell_options').cell_options.define{given!r}"
+    arguments = (options.compiler, options.show, options.quiet, options.promotion)
+    return f"__import__('nxkernel_magics.cell_options').cell_options.define{arguments!r}"
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell understand ``%%defn``; the function that is returned ends that."""
-    return cell_transform.install(shell, rewrite_first_line, DecorateDefinitions())
+    """Register ``%%defn`` with a shell; returns a function that unregisters."""
+    return first_line_rewriting.install(shell, rewrite_first_line, DecorateDefinitions())

@@ -17,8 +17,8 @@ from IPython.core.magic import (
 import nxkernel
 from nxkernel_magics import cells, subcommands
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import read_call, witnessed
-from nxkernel_magics.names import is_definition
+from nxkernel_magics.call_parsing import read_call, witnessed
+from nxkernel_magics.definition_lookup import is_definition
 
 
 @magics_class

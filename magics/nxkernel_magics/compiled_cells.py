@@ -1,4 +1,4 @@
-"""``%%jit`` cells: the statements of the cell are one compiled program, which runs in their place.
+"""``%%jit`` cells: the statements of the cell are compiled to one program, which runs in their place.
 
 As for ``%%defn``, the first line becomes a statement before IPython parses the cell, so that the lines and the errors
 of Python's parser are the cell's own; then what stands below it is left out of the tree that IPython runs.
@@ -16,28 +16,28 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.definitions.calls.notebook_cell import CompiledCell
 from nxkernel.definitions.keys import source_locations
-from nxkernel_magics import cell_transform
+from nxkernel_magics import first_line_rewriting
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import ParsedCall, cell_line, witnessed
-from nxkernel_magics.names import compiled_cells
+from nxkernel_magics.call_parsing import ParsedCall, cell_line, witnessed
+from nxkernel_magics.definition_lookup import compiled_cells
 
 
 def parser() -> MagicArgumentParser:
-    """The options of ``%%jit``."""
-    return cell_transform.parser("%jit", "Compile the cell as one program, and run it.")
+    """The parser of the options of ``%%jit``."""
+    return first_line_rewriting.parser("%jit", "Compile the cell as one program, and run it.")
 
 
 def statement(line: str) -> str:
-    """The Python statement that stands for the line ``%%jit …`` in what IPython runs and tracebacks show."""
+    """The Python statement that replaces the line ``%%jit …``."""
     return f"get_ipython().run_cell_magic('jit', {line!r}, '')"
 
 
 #: Puts the statement in place of the first line.
-rewrite_first_line = cell_transform.rewriting("%%jit", statement)
+rewrite_first_line = first_line_rewriting.rewriting("%%jit", statement)
 
 
 class RunCompiled(ast.NodeVisitor):
-    """Replaces the statements of a ``%%jit`` cell by a call that compiles and runs them."""
+    """AST transformer that replaces the statements of a ``%%jit`` cell by a call that compiles and runs them."""
 
     def visit(self, tree: ast.AST) -> ast.AST:
         """Replace in place when the tree is that of a ``%%jit`` cell with something in it.
@@ -81,7 +81,7 @@ def _line_of(tree: ast.AST) -> str | None:
 
 
 def run(shell: InteractiveShell, line: str) -> Any:
-    """Compile and run the cell that is running, and say in one line what happened.
+    """Compile and run the current cell, and report in one line.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def run(shell: InteractiveShell, line: str) -> Any:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell understand ``%%jit``; the function that is returned ends that."""
-    remove = cell_transform.install(shell, rewrite_first_line, RunCompiled())
+    """Register ``%%jit`` with a shell; returns a function that unregisters."""
+    remove = first_line_rewriting.install(shell, rewrite_first_line, RunCompiled())
 
     def forget() -> None:
         remove()

@@ -1,4 +1,4 @@
-"""What the Tab key offers on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
+"""Tab completion on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
 from nxkernel.definitions.tracing.dialects import DIALECTS
-from nxkernel_magics.names import compiled, definitions, namespace
+from nxkernel_magics.definition_lookup import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, forms
 
 _FLAGS = {
@@ -26,7 +26,7 @@ _FLAGS = {
 
 
 def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
-    """What may stand at the end of a line, whatever has been typed of it.
+    """The completions at the end of a line, regardless of a typed prefix.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def _after_flag(flag: str) -> list[str]:
 
 
 def _compilers() -> list[str]:
-    """What may be named as a compiler."""
+    """The names of compilers."""
     return sorted([AUTO, *registry.names()])
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell complete these lines; the function that is returned ends that.
+    """Register the completer with a shell; returns a function that unregisters.
 
     Parameters
     ----------
@@ -106,10 +106,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         typed = line.split()[-1] if line and not line[-1].isspace() else ""
         # IPython replaces its own token, which ends at fewer characters than a word of these lines.
         skipped = len(typed) - len(context.token) if typed.endswith(context.token) else 0
-        found = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
+        words = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
         return {
-            "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in found],
-            "suppress": bool(found),
+            "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in words],
+            "suppress": bool(words),
             "ordered": True,
         }
 

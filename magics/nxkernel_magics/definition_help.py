@@ -1,4 +1,4 @@
-"""Help as IPython shows it: one signature of a definition, that of its function, and text without markup."""
+"""``f?`` of a definition: the signature of its function once, and the docstring without markup."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _TEXTS = ("docstring", *_OF_THE_CLASS)
 
 
 def plain(text: str) -> str:
-    """Text whose references are names, as people write them.
+    """A docstring with references reduced to names.
 
     Examples
     --------
     >>> plain("As :func:`nxkernel.jit` takes them; see :func:`value_and_grad`.")
     'As nx.jit takes them; see value_and_grad.'
     """
-    return _ROLE.sub(lambda found: re.sub(r"^nxkernel\.", "nx.", found[1]), text)
+    return _ROLE.sub(lambda match: re.sub(r"^nxkernel\.", "nx.", match[1]), text)
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell show help so; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     info = inspector.info
 
     def told(obj: Any, *args: Any, **named: Any) -> Any:
-        found = info(obj, *args, **named)
+        fields = info(obj, *args, **named)
         if isinstance(obj, Definition):
-            found |= dict.fromkeys(_OF_THE_CLASS)
+            fields |= dict.fromkeys(_OF_THE_CLASS)
         for part in _TEXTS:
-            if isinstance(found.get(part), str):
-                found[part] = plain(found[part])
-        return found
+            if isinstance(fields.get(part), str):
+                fields[part] = plain(fields[part])
+        return fields
 
     inspector.info = told
 

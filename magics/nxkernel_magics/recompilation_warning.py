@@ -1,4 +1,4 @@
-"""A word at the end of a cell in which a definition was traced again and again, with what to do about it."""
+"""A note after a cell in which a definition was traced repeatedly, with advice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.definitions.calls.key_changes import Change
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_magics.calls import WIDTH
+from nxkernel_magics.call_parsing import WIDTH
 
 #: So many traces of one definition in one cell are a storm.
 STORM = 8
@@ -21,7 +21,7 @@ _QUOTED = 3
 
 
 def report(misses: Iterable[Event]) -> list[str]:
-    """What to say about the traces of a cell.
+    """The note on the cache misses of a cell; empty if there is nothing to say.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def report(misses: Iterable[Event]) -> list[str]:
 
 
 def _kind(change: object) -> str:
-    """What a line of a reason is about; nothing for one that is no change of something with a name."""
+    """The subject of a reason line, such as an argument's name; empty if it names none."""
     if not isinstance(change, Change) or not change.names:
         return ""
     if change.kind in ("code", "anew", "length", "structure"):
@@ -98,7 +98,7 @@ def _text(function: str, kind: str, named: dict[str, list[str]], advice: str) ->
 
 
 class RecompilationWatch:
-    """Looks at the misses of each cell when it ends, and says what there is to say once."""
+    """Collects the cache misses of each cell and reports them at its end, each report once."""
 
     def __init__(self) -> None:
         self.quiet: set[str] = set()
@@ -106,7 +106,7 @@ class RecompilationWatch:
         self._since = time.time()
 
     def end_cell(self, _result: object) -> None:
-        """Speak of the cell that has just ended."""
+        """Report on the cell that has just ended."""
         begin, self._since = self._since, time.time()
         misses = [event for event in stream.records(kind="miss") if event.time >= begin]
         for text in report(event for event in misses if event.function not in self.quiet):
@@ -117,7 +117,7 @@ class RecompilationWatch:
 
 
 def install(shell: InteractiveShell) -> tuple[RecompilationWatch, Callable[[], None]]:
-    """Watch a shell's cells; the function that is returned ends that.
+    """Register with a shell; returns the watch and a function that unregisters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which cell is running, said to the stream of events, so that people see what happened by cell."""
+"""Tells the event stream which cell is running, so that events are attributed to cells."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
 
 
-class Marks:
-    """The cells of a shell that have begun and not ended: one that runs others is around them.
+class RunningCells:
+    """The stack of running cells of a shell; a cell run by another counts as part of that.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Marks:
         self._seen, self._ahead = shell.execution_count, 1
 
     def begin(self, info: Any) -> None:
-        """A cell begins; one that another cell runs is part of that."""
+        """A cell starts; one that is run by another cell counts as part of that."""
         if not self._open:
             # What threads and widgets have called since the last cell is none of this one's.
             graph_cache.report_hits()
@@ -42,7 +42,7 @@ class Marks:
         history.begin(stream.cell)
 
     def end(self, result: Any) -> None:
-        """A cell ends: its hits become records."""
+        """A cell ends, and its cache hits become records."""
         number = getattr(result, "execution_count", None)
         if isinstance(number, int) and len(self._open) < 2:
             self._ahead = max(0, min(self._seen - number, 1))
@@ -55,7 +55,7 @@ class Marks:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Follow a shell's cells; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     -------
     callable
     """
-    marks = Marks(shell)
+    marks = RunningCells(shell)
     history.start()
     shell.events.register("pre_run_cell", marks.begin)
     shell.events.register("post_run_cell", marks.end)

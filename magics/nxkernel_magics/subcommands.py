@@ -1,4 +1,4 @@
-"""The commands behind ``%nx``: each takes the shell and the rest of the line."""
+"""The subcommands of ``%nx``: each takes the shell and the rest of the line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
+import nxkernel_lab
 from nxkernel.definitions.keys.default_options import current
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
 from nxkernel.messages.grammar import a, counted
+from nxkernel_lab.records.cache_contents import contents
+from nxkernel_lab.records.view_data import of_function, snapshot
+from nxkernel_lab.rendering.text import to_text
+from nxkernel_lab.timeline.text import caches_text, columns, timeline_text
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import ParsedCall, read_call
-from nxkernel_magics.names import compiled, is_definition, namespace
-from nxkernel_magics.names import find as find_definition
+from nxkernel_magics.call_parsing import ParsedCall, read_call
+from nxkernel_magics.definition_lookup import compiled, is_definition, namespace
+from nxkernel_magics.definition_lookup import find as find_definition
 
 Command = Callable[[InteractiveShell, str], Any]
 
@@ -50,11 +55,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
         name = parse(inspect.parser, line).name
         definition = find_definition(namespace(shell), name)
     if _has_page(shell) and not (before or behind):
-        from nxkernel_lab import Inspector
-
-        return Inspector(definition, view)
-    from nxkernel_lab import to_text
-
+        return nxkernel_lab.Inspector(definition, view)
     print(to_text(view or _latest(definition, name)))
     return None
 
@@ -72,12 +73,7 @@ def timeline(shell: InteractiveShell, line: str) -> Any:
     _check_number(options.number)
     name = find_definition(namespace(shell), options.name).__name__ if options.name else ""
     if _has_page(shell) and not options.text:
-        from nxkernel_lab import Timeline
-
-        return Timeline(function=name)
-    from nxkernel_lab.records.view_data import of_function, snapshot
-    from nxkernel_lab.timeline.text import timeline_text
-
+        return nxkernel_lab.Timeline(function=name)
     print(timeline_text(of_function(name, options.number) if name else snapshot(limit=options.number)))
     return None
 
@@ -101,15 +97,10 @@ def cache(shell: InteractiveShell, line: str) -> Any:
         print(f"Forgot the programs of {', '.join(known)}." if known else "There is nothing to forget.")
         return None
     if _has_page(shell) and not options.text:
-        from nxkernel_lab import Timeline
-
-        return Timeline("caches", known[options.name].__name__ if options.name else "")
+        return nxkernel_lab.Timeline("caches", known[options.name].__name__ if options.name else "")
     if not known:
         print("There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.")
         return None
-    from nxkernel_lab.records.cache_contents import contents
-    from nxkernel_lab.timeline.text import caches_text, columns
-
     rows = [("definition", "programs", "hits", "traced", "kernels compiled", "from memory", "from disk")]
     for name, definition in known.items():
         info = definition.cache_info()
@@ -194,7 +185,7 @@ def source(shell: InteractiveShell, line: str) -> None:
 
 
 def forms(kernels: Iterable[KernelView]) -> dict[str, str]:
-    """The forms in which the code of kernels is there, by the word for each on a line such as ``--form llvm``.
+    """The available forms of kernel code, by the word for each on the command line.
 
     Parameters
     ----------
@@ -222,7 +213,7 @@ def why(shell: InteractiveShell, line: str) -> None:
 
 
 def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
-    """Read a call of a definition.
+    """Parse a call of a definition.
 
     Parameters
     ----------
@@ -265,7 +256,7 @@ def help_(shell: InteractiveShell, line: str) -> None:
 
 
 def find(name: str) -> Command:
-    """The command of a name.
+    """The subcommand of a name.
 
     Parameters
     ----------
@@ -289,7 +280,7 @@ def find(name: str) -> Command:
 
 
 def _has_page(shell: InteractiveShell) -> bool:
-    """Whether a widget could live there: only a kernel has a page, a terminal's IPython has none."""
+    """Whether widgets can be shown: in a kernel, not in a terminal."""
     return getattr(shell, "kernel", None) is not None
 
 

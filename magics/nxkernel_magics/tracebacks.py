@@ -1,4 +1,4 @@
-"""Tracebacks without nxkernel's own frames: what remains are the lines of the person."""
+"""Tracebacks without nxkernel's own frames."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import nxkernel
 import nxkernel_lab
-import nxkernel_magics
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
 
 _OWN = tuple(
-    os.path.join(os.path.dirname(os.path.abspath(package.__file__)), "")
-    for package in (nxkernel, nxkernel_lab, nxkernel_magics)
+    os.path.join(os.path.dirname(os.path.abspath(file)), "")
+    for file in (nxkernel.__file__, nxkernel_lab.__file__, __file__)
 )
 
 #: Errors that are shown without nxkernel's frames wherever they come from.
@@ -31,11 +30,11 @@ _OURS = (NxError, KeyboardInterrupt)
 #: What brings the names that notebooks usually have, and that tutorials write.
 _IMPORTS = {"nx": "import nxkernel as nx", "np": "import numpy as np"}
 
-_NAMES = frozenset(package.__name__ for package in (nxkernel, nxkernel_lab, nxkernel_magics))
+_NAMES = frozenset({"nxkernel", "nxkernel_lab", "nxkernel_magics"})
 
 
 def without_own(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of nxkernel's files, and of what they call that is not the person's.
+    """A traceback without nxkernel's frames, and without library frames that they call.
 
     Blocks of a function, which are functions when it runs, are shown as lines of the function.
 
@@ -68,21 +67,21 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _frame_at(frame: FrameType, line: int) -> FrameType:
-    """A frame as another one with its arguments, but at a line: in a kernel, IPython asks frames where they stand."""
+    """A substitute frame with the same variables at a given line: IPython asks frames for their position."""
     code, values = frame.f_code, frame.f_locals
-    given = inspect.getargs(code)
-    plain = given.args[: code.co_argcount]
-    named = given.args[code.co_argcount :]
-    rest = [f"*{given.varargs}" if given.varargs else "*"] if given.varargs or named else []
-    parameters = [*plain, *rest, *named, *([f"**{given.varkw}"] if given.varkw else [])]
+    arguments = inspect.getargs(code)
+    plain = arguments.args[: code.co_argcount]
+    named = arguments.args[code.co_argcount :]
+    rest = [f"*{arguments.varargs}" if arguments.varargs else "*"] if arguments.varargs or named else []
+    parameters = [*plain, *rest, *named, *([f"**{arguments.varkw}"] if arguments.varkw else [])]
     first = code.co_firstlineno
     head = "\n" * (first - 1) + f"def made({', '.join(parameters)}):"
     source = head + "\n" * (line - first) + " return nxkernel_frame()"
-    made = next(one for one in compile(source, code.co_filename, "exec").co_consts if isinstance(one, CodeType))
-    made = made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    function = FunctionType(made, {**frame.f_globals, "nxkernel_frame": lambda: sys._getframe(1)})
-    positional = [values.get(name) for name in plain] + list(values.get(given.varargs, ()))
-    return function(*positional, **{name: values.get(name) for name in named}, **values.get(given.varkw, {}))
+    code_at = next(one for one in compile(source, code.co_filename, "exec").co_consts if isinstance(one, CodeType))
+    code_at = code_at.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    function = FunctionType(code_at, {**frame.f_globals, "nxkernel_frame": lambda: sys._getframe(1)})
+    positional = [values.get(name) for name in plain] + list(values.get(arguments.varargs, ()))
+    return function(*positional, **{name: values.get(name) for name in named}, **values.get(arguments.varkw, {}))
 
 
 def _is_own(traceback: TracebackType) -> bool:
@@ -94,7 +93,7 @@ def _is_own(traceback: TracebackType) -> bool:
 
 
 def _concerns_us(error: BaseException) -> bool:
-    """Whether frames of nxkernel's are in the traceback of an error."""
+    """Whether the traceback of an error contains nxkernel's frames."""
     traceback = error.__traceback__
     while traceback is not None and not _is_own(traceback):
         traceback = traceback.tb_next
@@ -102,7 +101,7 @@ def _concerns_us(error: BaseException) -> bool:
 
 
 def _raised_in_definition(error: BaseException) -> bool:
-    """Whether code of the person's, or what it calls, raised an error that nxkernel's frames were on the way to.
+    """Whether user code, or what it calls, raised an error below nxkernel's frames.
 
     One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
     """
@@ -120,7 +119,7 @@ def _raised_in_definition(error: BaseException) -> bool:
 def show(
     shell: InteractiveShell, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
 ) -> None:
-    """Show an error of nxkernel's, one that a person's code raised in a definition, or an interrupt.
+    """Show an error of nxkernel, an error raised by user code in a definition, or an interrupt.
 
     Other errors are shown as IPython shows them. ``%tb`` and ``%xmode Verbose`` show every frame.
 
@@ -170,7 +169,7 @@ _REWRITTEN = {
 
 
 def as_written(text: str) -> str:
-    """Lines of a traceback, in which the first line of a cell stands as the person wrote it.
+    """Traceback lines in which the first line of a cell is shown as written, not as rewritten.
 
     Examples
     --------
@@ -183,15 +182,15 @@ def as_written(text: str) -> str:
 def _line_as_written(line: str) -> str:
     plain = _COLOUR.sub("", line)
     for command, call in _REWRITTEN.items():
-        found = call.search(plain)
-        if found is not None:
+        match = call.search(plain)
+        if match is not None:
             end = "\x1b[0m" if plain != line else ""
-            return line[: line.index("get_ipython")] + f"{command} {found[1]}".rstrip() + end
+            return line[: line.index("get_ipython")] + f"{command} {match[1]}".rstrip() + end
     return line
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell show nxkernel's errors that way; the function that is returned ends that.
+    """Register with a shell; returns a function that unregisters.
 
     A shell has one handler for errors of its own: where there is another one already, it stays.
 
@@ -207,10 +206,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     if shell.custom_exceptions:
         return lambda: None
     shell.set_custom_exc((Exception, KeyboardInterrupt), show)
-    ours, tell = shell.CustomTB, shell._showtraceback
+    ours, show_traceback = shell.CustomTB, shell._showtraceback
 
     def tell_as_written(kind: type, error: BaseException, lines: list[str]) -> None:
-        tell(kind, error, list(map(as_written, lines)))
+        show_traceback(kind, error, list(map(as_written, lines)))
 
     shell._showtraceback = tell_as_written
 

@@ -1,4 +1,4 @@
-"""Files and bytes: tensors and containers of them, read strictly, written whole, with nothing executed.
+"""File formats: tensors and containers of them, strictly validated, written atomically, without executing code.
 
 ``.npy`` and ``.npz`` are NumPy's (:mod:`~nxkernel.formats.npy`, :mod:`~nxkernel.formats.npz`), and models come as
 safetensors (:mod:`~nxkernel.formats.safetensors`). nxkernel's own format, :mod:`~nxkernel.formats.serialization`, keeps

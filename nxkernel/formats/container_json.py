@@ -1,4 +1,4 @@
-"""Containers as JSON and back: what is a list, tuple or dict, and what are its leaves, without any code in it.
+"""The structure of containers as JSON: lists, tuples, dicts and leaves, without code.
 
 Texts, booleans and None are themselves. Everything else is a list whose first item tells what it is::
 
@@ -34,7 +34,7 @@ _NUMBERS = {"int": int, "float": float}
 
 
 class StructureWriter:
-    """Makes JSON of containers and collects their tensors; a tensor that is met twice is written once.
+    """Converts containers to JSON and collects their tensors; a tensor met twice is stored once.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class StructureWriter:
         self._kept: list[Any] = []
 
     def node(self, value: Any, path: str, depth: int = 0) -> Any:
-        """The JSON of a value; `path` is how a person would write it."""
+        """The JSON of a value; `path` is its Python expression for errors."""
         if depth > DEPTH:
             raise NxValueError(f"containers are nested more than {DEPTH} deep, or hold themselves: {path[:60]}…")
         kind = type(value)
@@ -62,7 +62,7 @@ class StructureWriter:
         if kind is Type:
             return ["type", str(value)]
         if kind is list or kind is tuple:
-            items = [self.node(item, f"{path}[{place}]", depth + 1) for place, item in enumerate(value)]
+            items = [self.node(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
             return [kind.__name__, items]
         if kind is dict:
             return ["dict", [self._pair(key, item, path, depth) for key, item in value.items()]]
@@ -86,12 +86,12 @@ class StructureWriter:
         return [self.node(key, where, depth + 1), self.node(item, where, depth + 1)]
 
     def _place(self, value: Any, path: str) -> int:
-        place = self._places.get(id(value))
-        if place is None:
-            place = self._places[id(value)] = len(self.tensors)
+        index = self._places.get(id(value))
+        if index is None:
+            index = self._places[id(value)] = len(self.tensors)
             self.tensors.append(tensor_of(value, path))
             self._kept.append(value)
-        return place
+        return index
 
 
 def _is_key(key: Any) -> bool:
@@ -108,7 +108,7 @@ def _digits(value: int, path: str) -> str:
 
 
 def _fields(kind: type) -> tuple[str, ...] | None:
-    """The members of a named tuple or dataclass; None for other classes."""
+    """The field names of a named tuple or dataclass; None for other classes."""
     if issubclass(kind, tuple):
         return getattr(kind, "_fields", None)
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
@@ -122,8 +122,8 @@ def _refusal(value: Any, path: str) -> NxTypeError:
     return NxTypeError(message(f"a {type(value).__name__} cannot be written: {path}.", hint))
 
 
-class Reader:
-    """Makes containers of JSON.
+class StructureReader:
+    """Rebuilds containers from JSON.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Reader:
                 raise NxValueError(f"two of the classes are called {kind.__qualname__}")
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """The value of a node."""
+        """The value of a JSON node."""
         if node is None or isinstance(node, bool | str):
             return node
         if depth > DEPTH:
@@ -211,15 +211,15 @@ class Reader:
                 f"Pass the class to be made: classes=[{short[:60]}].",
             )
         pairs = self._pairs(items)
-        found = [field for field, _ in pairs]
-        if tuple(found) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
+        fields = [field for field, _ in pairs]
+        if tuple(fields) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
             wanted = ", ".join(_fields(class_))
-            self._source.refuse(f"the {short[:60]} in it has the fields {brief(found)}, the class given has {wanted}")
+            self._source.refuse(f"the {short[:60]} in it has the fields {brief(fields)}, the class given has {wanted}")
         values = [self.value(item, depth + 1) for _, item in pairs]
         if kind == "named":
             return tuple.__new__(class_, values)
         # Not by its constructor: reading runs nobody's code.
-        made = object.__new__(class_)
-        for field, value in zip(found, values, strict=True):
-            object.__setattr__(made, field, value)
-        return made
+        instance = object.__new__(class_)
+        for field, value in zip(fields, values, strict=True):
+            object.__setattr__(instance, field, value)
+        return instance

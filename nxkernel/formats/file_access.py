@@ -1,4 +1,4 @@
-"""Reading and writing files, streams and bytes, with errors that name them; files are written atomically."""
+"""Reading and writing of files, streams and bytes; errors name the source, files are written atomically."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FORMATS = [
 
 @dataclass(frozen=True)
 class ByteSource:
-    """Bytes to read and the name that errors give them.
+    """Bytes, and the name that errors give them.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ByteSource:
 
     @classmethod
     def of(cls, source: Readable) -> ByteSource:
-        """The bytes of a file given by its path, of an open binary file, or bytes themselves.
+        """The bytes of a path, an open binary file, or bytes.
 
         Raises
         ------
@@ -72,11 +72,11 @@ class ByteSource:
         raise NxTypeError(f"expected a path, an open binary file or bytes, got {describe(source)}")
 
     def refuse(self, what: str, *hints: str, cause: BaseException | None = None) -> NoReturn:
-        """Raise the error for what is wrong with the bytes."""
+        """Raise an error for invalid bytes."""
         raise NxValueError(message(f"cannot read {self.name}: {what}", *hints)) from cause
 
     def looks_like(self, ending: str) -> str:
-        """The end of an error: which other format the bytes seem to be of, and what reads it."""
+        """The end of an error: the format that the bytes appear to have, and the function that reads it."""
         for start, other, what in _FORMATS:
             if other != ending and self.data.startswith(start):
                 return f"; it looks like {what}"
@@ -86,7 +86,7 @@ class ByteSource:
         return ""
 
     def object(self, text: bytes, what: str) -> dict[str, Any]:
-        """A JSON object, of which no key may be there twice."""
+        """Parse a JSON object; duplicate keys are an error."""
         try:
             value = json.loads(text.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
@@ -97,12 +97,12 @@ class ByteSource:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    items = dict(pairs)
+    if len(items) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise ValueError(f"the key {brief(twice)} is there twice")
-    return made
+    return items
 
 
 def _no_constant(text: str) -> NoReturn:
@@ -114,7 +114,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 def brief(value: Any) -> str:
-    """A value out of a file as an error shows it, which may be huge or deeply nested: never longer than a line.
+    """A value from a file for an error message, shortened to at most a line.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def brief(value: Any) -> str:
 
 @contextlib.contextmanager
 def replacing(target: Writable) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of what was at a path when all is written; until then nothing changes.
+    """A file to write to that atomically replaces the file at a path once all is written.
 
     An open binary file is written to as it is.
     """
@@ -159,7 +159,7 @@ def replacing(target: Writable) -> Iterator[IO[bytes]]:
 
 
 def _take_over_mode(path: str, temporary: str) -> None:
-    """Give a new file the permissions of the one that it replaces, or those that any new file has."""
+    """Give a new file the permissions of the file that it replaces, or default ones."""
     if os.path.exists(path):
         shutil.copymode(path, temporary)
         return

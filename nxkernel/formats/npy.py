@@ -84,8 +84,8 @@ def parse(source: ByteSource) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Header:
-    """What a ``.npy`` file tells of itself.
+class NpyHeader:
+    """The header of a ``.npy`` file.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ class Header:
     end: int
 
 
-def header_of(source: ByteSource) -> Header:
-    """The header of a ``.npy`` file; of the file the first :data:`BEGINNING` bytes are enough."""
+def header_of(source: ByteSource) -> NpyHeader:
+    """The header of a ``.npy`` file, whose first :data:`BEGINNING` bytes suffice."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
         source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}{source.looks_like('.npy')}")
@@ -128,11 +128,11 @@ def header_of(source: ByteSource) -> Header:
     shape = shape_of(source, shape, "the array")
     start = stream.tell()
     end = start + byte_count(source, shape, type_, "the array")
-    return Header(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
+    return NpyHeader(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
 
 
 def _check_header(source: ByteSource) -> None:
-    """Refuse what NumPy lets pass, or refuses with the advice to allow pickles."""
+    """Raise errors for headers that NumPy accepts, or rejects with advice to allow pickles."""
     begin = 10 if source.data[6] == 1 else 12
     length = int.from_bytes(source.data[8:begin], "little")
     if length > _LONGEST:
@@ -187,7 +187,7 @@ def save_numpy(target: Writable, tensor: Any) -> None:
 
 
 def whole(tensor: Tensor, argument: str) -> np.ndarray:
-    """The elements of a tensor for a format that knows nothing of vectorized axes.
+    """The elements of a tensor, for formats without vectorized axes.
 
     Raises
     ------

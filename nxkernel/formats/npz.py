@@ -69,17 +69,17 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     with archive:
         entries = archive.infolist()
     _check(file, entries, limit)
-    places = _places(file, entries, archive.start_dir)
+    ranges = _places(file, entries, archive.start_dir)
     tensors, left = [], limit
     for entry in entries:
-        tensor, size = _tensor(file, entry, places[entry.filename], left)
+        tensor, size = _tensor(file, entry, ranges[entry.filename], left)
         tensors.append((entry.filename.removesuffix(_SUFFIX), tensor))
         left -= size
     return tensors
 
 
 def _check(source: ByteSource, entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Refuse an archive by what it says of itself, before anything of it is unpacked."""
+    """Raise an error for an archive whose directory is invalid, before anything is unpacked."""
     seen = set()
     for entry in entries:
         name = entry.filename
@@ -104,8 +104,8 @@ def _check_limit(source: ByteSource, total: int, limit: int) -> None:
 
 
 def _places(source: ByteSource, entries: list[zipfile.ZipInfo], end: int) -> dict[str, tuple[int, int]]:
-    """Where the bytes of each entry are, each in a place of its own, before the directory."""
-    found, before = {}, None
+    """The byte range of each entry; ranges must be disjoint and lie before the directory."""
+    ranges, before = {}, None
     for entry in sorted(entries, key=lambda entry: entry.header_offset, reverse=True):
         what, start = f"the entry {brief(entry.filename)}", entry.header_offset
         if start < 0 or start + _LOCAL.size > len(source.data):
@@ -117,8 +117,8 @@ def _places(source: ByteSource, entries: list[zipfile.ZipInfo], end: int) -> dic
             source.refuse(f"{what} is damaged: the directory leads to something else")
         if begin + entry.compress_size > end:
             source.refuse(f"{what} reaches into {before or 'the directory'}")
-        found[entry.filename], before, end = (begin, begin + entry.compress_size), what, start
-    return found
+        ranges[entry.filename], before, end = (begin, begin + entry.compress_size), what, start
+    return ranges
 
 
 def _encoded(name: str, flags: int) -> bytes | None:
@@ -128,10 +128,10 @@ def _encoded(name: str, flags: int) -> bytes | None:
         return None
 
 
-def _tensor(source: ByteSource, entry: zipfile.ZipInfo, place: tuple[int, int], limit: int) -> tuple[Tensor, int]:
-    """The tensor of an entry, and how many bytes it unpacked to: never more than its own header tells of, and one."""
+def _tensor(source: ByteSource, entry: zipfile.ZipInfo, extent: tuple[int, int], limit: int) -> tuple[Tensor, int]:
+    """The tensor of an entry and its unpacked size, which is limited to what the entry's header announces."""
     what = f"the entry {brief(entry.filename)}"
-    packed = memoryview(source.data)[slice(*place)]
+    packed = memoryview(source.data)[slice(*extent)]
     named = f"{entry.filename!r} in {source.name}"
     if entry.compress_type == zipfile.ZIP_STORED:
         _check_limit(source, len(packed), limit)

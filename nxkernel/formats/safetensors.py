@@ -1,4 +1,4 @@
-"""Safetensors files, in which models are handed around: tensors by name, a header in JSON and their bytes.
+"""Safetensors files, a common format for model weights: named tensors, a JSON header and raw bytes.
 
 The layout is that of https://github.com/huggingface/safetensors: eight bytes with the length of the header
 (little-endian), the header, and the data. An entry of the header tells the type, the shape and where in the data the
@@ -42,7 +42,7 @@ _LONGEST = 100_000_000
 
 
 def load_safetensors(source: Readable) -> dict[str, Tensor]:
-    """Read the tensors of a safetensors file by their names.
+    """Read the named tensors of a safetensors file.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
     metadata = _metadata(source, header)
     axes = _axes(source, metadata)
     parts = {name: _part(source, name, entry) for name, entry in header.items() if name != _METADATA}
-    _check_places(source, {name: place for name, (_, _, place) in parts.items()}, len(source.data) - start)
-    made = {}
+    _check_places(source, {name: extent for name, (_, _, extent) in parts.items()}, len(source.data) - start)
+    tensors = {}
     for name, (type_, shape, (begin, _)) in parts.items():
         tensor = tensor_over(source, source.data, start + begin, type_, shape, f"the tensor {brief(name)}")
-        made[name] = with_axes(source, tensor, axes.get(name, {}), f"the tensor {brief(name)}")
-    return made
+        tensors[name] = with_axes(source, tensor, axes.get(name, {}), f"the tensor {brief(name)}")
+    return tensors
 
 
 def load_safetensors_metadata(source: Readable) -> dict[str, str]:
-    """Read the metadata of a safetensors file: a dict of texts.
+    """Read the metadata of a safetensors file, a dict of strings.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def load_safetensors_metadata(source: Readable) -> dict[str, str]:
 
 
 def _header(source: ByteSource) -> tuple[dict[str, Any], int]:
-    """The header, and where the data starts."""
+    """The header, and the offset of the data."""
     data = source.data
     if len(data) < _LENGTH:
         source.refuse(f"a safetensors file starts with a length of {_LENGTH} bytes, there are {len(data)} in all")
@@ -135,18 +135,18 @@ def _metadata(source: ByteSource, header: dict[str, Any]) -> dict[str, str]:
 
 
 def _axes(source: ByteSource, metadata: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """What is told of the axes of each tensor that has names of some."""
+    """The axis names in the metadata, for each tensor that has some."""
     if _AXES not in metadata:
         return {}
-    found = source.object(metadata[_AXES].encode("utf-8", "surrogatepass"), f"{_AXES} in its metadata")
-    for name, told in found.items():
-        if not isinstance(told, dict) or not told.keys() <= {"names", "vectorized"}:
-            source.refuse(f"{_AXES} in its metadata tells no axes of {brief(name)} but {brief(told)}")
-    return found
+    axes = source.object(metadata[_AXES].encode("utf-8", "surrogatepass"), f"{_AXES} in its metadata")
+    for name, description in axes.items():
+        if not isinstance(description, dict) or not description.keys() <= {"names", "vectorized"}:
+            source.refuse(f"{_AXES} in its metadata tells no axes of {brief(name)} but {brief(description)}")
+    return axes
 
 
 def _part(source: ByteSource, name: str, entry: Any) -> tuple[types.Type, tuple[int, ...], tuple[int, int]]:
-    """Type, shape and place of a tensor."""
+    """Type, shape and byte range of a tensor."""
     what = f"the tensor {brief(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         keys = sorted(entry) if isinstance(entry, dict) else entry
@@ -155,19 +155,19 @@ def _part(source: ByteSource, name: str, entry: Any) -> tuple[types.Type, tuple[
     if type_ is None:
         source.refuse(f"{what} is of dtype {brief(entry['dtype'])}; those that can be read are {' '.join(_TYPES)}")
     shape = shape_of(source, entry["shape"], what)
-    place = entry["data_offsets"]
-    if not isinstance(place, list) or len(place) != 2 or not all(type(end) is int and end >= 0 for end in place):
-        source.refuse(f"{what} has the data_offsets {brief(place)}, expected two whole numbers that are at least 0")
+    offsets = entry["data_offsets"]
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(type(end) is int and end >= 0 for end in offsets):
+        source.refuse(f"{what} has the data_offsets {brief(offsets)}, expected two whole numbers that are at least 0")
     needed = byte_count(source, shape, type_, what)
-    if place[1] - place[0] != needed:
-        source.refuse(f"{what} ({type_}, {brief(list(shape))}) takes {needed} bytes, its data_offsets are {place}")
-    return type_, shape, (place[0], place[1])
+    if offsets[1] - offsets[0] != needed:
+        source.refuse(f"{what} ({type_}, {brief(list(shape))}) takes {needed} bytes, its data_offsets are {offsets}")
+    return type_, shape, (offsets[0], offsets[1])
 
 
-def _check_places(source: ByteSource, places: dict[str, tuple[int, int]], size: int) -> None:
-    """Refuse tensors that share bytes, reach beyond the data, or leave some of it to nobody."""
+def _check_places(source: ByteSource, ranges: dict[str, tuple[int, int]], size: int) -> None:
+    """Raise an error for tensors that overlap, exceed the data or leave gaps."""
     end, before = 0, None
-    for name, (begin, stop) in sorted(places.items(), key=lambda item: item[1]):
+    for name, (begin, stop) in sorted(ranges.items(), key=lambda item: item[1]):
         if stop > size:
             source.refuse(f"the tensor {brief(name)} ends at byte {stop} of the data, which has {size}")
         if begin < end:
@@ -182,7 +182,7 @@ def _check_places(source: ByteSource, places: dict[str, tuple[int, int]], size: 
 def save_safetensors(
     target: Writable, tensors: Mapping[str, Any], *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors by their names to a safetensors file.
+    """Write named tensors to a safetensors file.
 
     A file at that path is replaced when all is written. The same tensors give the same bytes.
 
@@ -227,15 +227,15 @@ def save_safetensors(
     notes = _notes(made, metadata)
     if notes:
         header[_METADATA] = notes
-    place = 0
+    offset = 0
     for name in order:
         array = made[name].data
         header[name] = {
             "dtype": _NAMES[made[name].type],
             "shape": list(array.shape),
-            "data_offsets": [place, place + array.nbytes],
+            "data_offsets": [offset, offset + array.nbytes],
         }
-        place += array.nbytes
+        offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _LENGTH)
     with replacing(target) as file:

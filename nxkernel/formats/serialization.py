@@ -1,4 +1,4 @@
-r"""nxkernel's own format: a container of tensors, numbers and texts in one file, checked by a checksum, free of code.
+r"""nxkernel's own format: a container of tensors, numbers and texts in one file, with a checksum and without code.
 
 All numbers are little-endian. Version 1::
 
@@ -32,7 +32,7 @@ from typing import IO, Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.formats.container_json import Reader, StructureWriter
+from nxkernel.formats.container_json import StructureReader, StructureWriter
 from nxkernel.formats.file_access import UNPACKED, ByteSource, Writable, brief, replacing
 from nxkernel.formats.tensor_headers import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
 from nxkernel.shapes import describe
@@ -50,7 +50,7 @@ _WRITERS = {".npy": "save_numpy", ".npz": "save_numpy_archive", ".safetensors": 
 
 
 def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
-    """Turn a container of tensors into bytes, without pickle.
+    """Serialize a container of tensors to bytes, without pickle.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
 
 
 def deserialize(data: bytes, *, classes: Iterable[type] = (), limit: int = UNPACKED) -> Any:
-    """Turn bytes of :func:`nxkernel.serialize` into the container again.
+    """Rebuild a container from the bytes of :func:`nxkernel.serialize`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def save(target: Writable, container: Any, *, compressed: bool | int = False) ->
 
 
 def load(source: str | os.PathLike | IO[bytes], *, classes: Iterable[type] = (), limit: int = UNPACKED) -> Any:
-    """Read a container of tensors from a file of :func:`nxkernel.save`.
+    """Read a container of tensors from a file written by :func:`nxkernel.save`.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def _write(file: IO[bytes], container: Any, compressed: bool | int) -> None:
     level = _level(compressed)
     writer = StructureWriter()
     structure = writer.node(container, "container")
-    told = [_told(tensor) for tensor in writer.tensors]
-    text = json.dumps({"tensors": told, "container": structure}, separators=(",", ":")).encode()
+    descriptions = [_told(tensor) for tensor in writer.tensors]
+    text = json.dumps({"tensors": descriptions, "container": structure}, separators=(",", ":")).encode()
     if len(text) >= 2**32:
         raise NxValueError(f"the structure of the container takes {len(text)} bytes, the format has 4 GiB for it")
     pieces = list(_pieces(writer.tensors))
@@ -213,17 +213,17 @@ def _told(tensor: Tensor) -> dict[str, Any]:
 
 
 def _pieces(tensors: list[Tensor]) -> Iterator[bytes | memoryview]:
-    """The data: the tensors' elements, with zeros before each that would not be aligned."""
-    place = 0
+    """The data section: the tensors' elements, with padding for alignment."""
+    offset = 0
     for tensor in tensors:
-        if _gap(place):
-            yield bytes(_gap(place))
+        if _gap(offset):
+            yield bytes(_gap(offset))
         yield little_endian(tensor.data)
-        place += _gap(place) + tensor.data.nbytes
+        offset += _gap(offset) + tensor.data.nbytes
 
 
-def _gap(place: int) -> int:
-    return -place % _ALIGNED
+def _gap(offset: int) -> int:
+    return -offset % _ALIGNED
 
 
 def _read(source: ByteSource, classes: Iterable[type], limit: int) -> Any:
@@ -231,34 +231,34 @@ def _read(source: ByteSource, classes: Iterable[type], limit: int) -> Any:
     header = source.object(text, "its header")
     if header.keys() != {"tensors", "container"} or not isinstance(header["tensors"], list):
         source.refuse(f"its header has tensors and container, this one {brief(sorted(header))}")
-    layout, place = [], 0
-    for number, told in enumerate(header["tensors"]):
+    layout, offset = [], 0
+    for number, description in enumerate(header["tensors"]):
         what = f"tensor {number}"
-        if not isinstance(told, dict) or not {"type", "shape"} <= told.keys() <= _TENSOR_KEYS:
-            source.refuse(f"{what} is told of by type, shape, names and vectorized, not by {brief(told)}")
-        type_ = types.TYPES.get(told["type"]) if isinstance(told["type"], str) else None
+        if not isinstance(description, dict) or not {"type", "shape"} <= description.keys() <= _TENSOR_KEYS:
+            source.refuse(f"{what} is told of by type, shape, names and vectorized, not by {brief(description)}")
+        type_ = types.TYPES.get(description["type"]) if isinstance(description["type"], str) else None
         if type_ is None:
-            source.refuse(f"{what} is of type {brief(told['type'])}; the types are {' '.join(types.TYPES)}")
-        shape = shape_of(source, told["shape"], what)
-        place += _gap(place)
-        end = place + byte_count(source, shape, type_, what)
+            source.refuse(f"{what} is of type {brief(description['type'])}; the types are {' '.join(types.TYPES)}")
+        shape = shape_of(source, description["shape"], what)
+        offset += _gap(offset)
+        end = offset + byte_count(source, shape, type_, what)
         if end > size:
             source.refuse(f"{what} ends at byte {end} of the data, which has {size}")
-        layout.append((place, type_, shape, told, what))
-        place = end
-    if place != size:
-        source.refuse(f"its tensors take {place} bytes, its data has {size}")
+        layout.append((offset, type_, shape, description, what))
+        offset = end
+    if offset != size:
+        source.refuse(f"its tensors take {offset} bytes, its data has {size}")
     # Not before it is known that there are tensors for all of it.
     data, start = unpacked()
     tensors = [
-        with_axes(source, tensor_over(source, data, start + place, type_, shape, what), told, what)
-        for place, type_, shape, told, what in layout
+        with_axes(source, tensor_over(source, data, start + offset, type_, shape, what), description, what)
+        for offset, type_, shape, description, what in layout
     ]
-    return Reader(source, tensors, classes).value(header["container"])
+    return StructureReader(source, tensors, classes).value(header["container"])
 
 
 def _parts(source: ByteSource, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:
-    """The header's text, how large the data is, and what gives bytes with the data and where in them it starts.
+    """The header's text, the size of the data, and the bytes that contain the data with its offset.
 
     All that can be checked before is.
     """

@@ -24,7 +24,7 @@ _AXES = 64
 
 
 def tensor_of(value: Any, argument: str) -> Tensor:
-    """A tensor, array or number as a tensor.
+    """A tensor from a tensor, array or number.
 
     Raises
     ------
@@ -46,13 +46,13 @@ def tensor_of(value: Any, argument: str) -> Tensor:
 
 
 def little_endian(array: np.ndarray) -> memoryview:
-    """The bytes of a C-ordered array in little-endian order, without a copy where the machine has that."""
+    """The little-endian bytes of a C-ordered array, without a copy on little-endian machines."""
     stored = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return memoryview(stored.reshape(-1).view(np.uint8))
 
 
 def shape_of(source: ByteSource, sizes: Any, what: str) -> tuple[int, ...]:
-    """A shape out of a header."""
+    """A shape from a header, validated."""
     if not isinstance(sizes, list | tuple) or not all(type(size) is int and size >= 0 for size in sizes):
         source.refuse(f"{what} has the shape {brief(sizes)}, expected whole numbers that are at least 0")
     if len(sizes) > _AXES:
@@ -61,7 +61,7 @@ def shape_of(source: ByteSource, sizes: Any, what: str) -> tuple[int, ...]:
 
 
 def byte_count(source: ByteSource, shape: Sequence[int], type_: Type, what: str) -> int:
-    """How many bytes a tensor takes."""
+    """The size of a tensor in bytes."""
     # NumPy refuses strides beyond the address space even where a size of 0 leaves nothing to store.
     if math.prod(size for size in shape if size) * type_.size >= 2**63:
         source.refuse(f"{what} claims more than any memory holds: the shape {brief(list(shape))}")
@@ -69,50 +69,50 @@ def byte_count(source: ByteSource, shape: Sequence[int], type_: Type, what: str)
 
 
 def tensor_over(source: ByteSource, data: bytes, start: int, type_: Type, shape: Sequence[int], what: str) -> Tensor:
-    """A tensor over bytes in little-endian order, of which there are enough; a copy only where it must be."""
+    """A tensor over little-endian bytes, copied only if necessary; there are enough bytes."""
     return checked(source, np.ndarray(shape, type_.dtype.newbyteorder("<"), buffer=data, offset=start), what)
 
 
 def checked(source: ByteSource, array: np.ndarray, what: str) -> Tensor:
-    """A tensor over an array out of a file, of a type that there is."""
+    """A tensor over an array read from a file, whose type must be supported."""
     if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         source.refuse(f"{what} is of type bool and has elements that are neither 0 nor 1")
     return Tensor.from_numpy(array)
 
 
 def axes_of(tensor: Tensor) -> dict[str, Any]:
-    """What a header tells of the axes of a tensor; empty where they have no names.
+    """The header's description of a tensor's axes; empty if they have no names.
 
     Examples
     --------
     >>> axes_of(nx.iota((2, 3), names=["row", None]))
     {'names': ['row', None]}
     """
-    told: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if any(tensor.names):
-        told["names"] = list(tensor.names)
+        description["names"] = list(tensor.names)
     if tensor.vectorized_axes:
-        told["vectorized"] = [name for name, _ in tensor.vectorized_axes]
-    return told
+        description["vectorized"] = [name for name, _ in tensor.vectorized_axes]
+    return description
 
 
-def with_axes(source: ByteSource, tensor: Tensor, told: dict[str, Any], what: str) -> Tensor:
-    """A tensor with the axes that a header tells of; the reverse of :func:`axes_of`.
+def with_axes(source: ByteSource, tensor: Tensor, description: dict[str, Any], what: str) -> Tensor:
+    """A tensor with the axes that a header describes; the inverse of :func:`axes_of`.
 
     Parameters
     ----------
     source : ByteSource
     tensor : Tensor
         Without names; vectorized axes are its first.
-    told : dict
+    description : dict
         ``names`` of the axes after those, ``vectorized``, the names of those.
     what : str
         The tensor, for errors.
     """
-    vectorized, names = told.get("vectorized", []), told.get("names")
-    for found in (vectorized, [] if names is None else names):
-        if not isinstance(found, list):
-            source.refuse(f"{what} has the names {brief(found)}, expected a list")
+    vectorized, names = description.get("vectorized", []), description.get("names")
+    for names_ in (vectorized, [] if names is None else names):
+        if not isinstance(names_, list):
+            source.refuse(f"{what} has the names {brief(names_)}, expected a list")
     if None in vectorized or len(vectorized) > tensor.rank:
         source.refuse(f"{what} has the vectorized axes {brief(vectorized)}, expected at most {tensor.rank} names")
     if not vectorized and names is None:

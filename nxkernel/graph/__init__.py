@@ -1,4 +1,4 @@
-"""Expression graphs: their nodes, how they are recorded, printed and walked."""
+"""Expression graphs: nodes, tracing, printing, traversal."""
 
 from nxkernel.graph.expr import Expr, Graph, SourceLocation
 from nxkernel.graph.traverse import post_order

@@ -1,4 +1,4 @@
-"""The content of a graph as bytes, equal for equal graphs in any process: the key of the disk cache."""
+"""Serialization of a graph to bytes, equal for equal graphs in any process: the key of the disk cache."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _EXACT = frozenset([int, bool, str, bytes, type(None), Type])
 
 
 class _UnknownError(Exception):
-    """A parameter is something whose contents cannot be told, such as a function."""
+    """A parameter that cannot be serialized, such as a function."""
 
 
 def contents(graph: Graph) -> tuple[bytes, int] | None:
-    """A graph as bytes, and how many nodes it has; None where a node has a parameter that is no plain value.
+    """The bytes of a graph, and its number of nodes; None if a parameter cannot be serialized.
 
     Lines of source are left out: the same program may be written in several places.
 
@@ -60,7 +60,7 @@ class _ContentsWriter:
         return self.specs.setdefault(spec, len(self.specs))
 
     def value(self, value: Any) -> Any:
-        """A parameter as something whose text says exactly what it is."""
+        """A parameter as an object whose repr determines it."""
         kind = type(value)
         if kind in _EXACT:
             return value

@@ -1,4 +1,4 @@
-"""The nodes of an expression graph, and the graph itself."""
+"""The nodes of an expression graph, and the graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nxkernel.types import Type
 
 
 class SourceLocation(NamedTuple):
-    """The line of the user's code that made a node, the module of a network that it is in, if a gradient made it."""
+    """The line of user code that made a node, the network module it is in, and whether a gradient made it."""
 
     file: str
     line: int
@@ -28,7 +28,7 @@ class SourceLocation(NamedTuple):
 
 
 def at_line(source: SourceLocation | None) -> str:
-    """Where a node was made, as messages say it after what is wrong; nothing where that is not known."""
+    """The source location for the end of an error message; empty if unknown."""
     return f" ({source.file}, line {source.line})" if source else ""
 
 
@@ -39,7 +39,7 @@ def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = ()) -> str:
 
 
 class TracedValue(Operand):
-    """A value that will exist when the compiled program runs; until then, it refuses what asks for its data."""
+    """A value that exists when the compiled program runs; until then, asking for its data is an error."""
 
     __slots__ = ()
 
@@ -139,7 +139,7 @@ _MATH = {
 
 
 def _math_function() -> str | None:
-    """The function of Python's module math that the user's line calls; such functions have no frame to look at."""
+    """The function of Python's math module in the current user line, from its text: C functions have no frame."""
     from nxkernel.graph.tracing import user_line
 
     source = user_line()
@@ -195,12 +195,12 @@ class VectorizedExpr(TracedValue):
 
     @property
     def source(self) -> SourceLocation | None:
-        """The user's line."""
+        """The source location of the node."""
         return self.node.source
 
 
 def node_with(node: Expr, spec: Spec | VectorizedSpec) -> Expr | VectorizedExpr:
-    """A node as the value that a spec describes: itself, or with its first axes vectorized."""
+    """A node as a value of the given spec: itself, or with its leading axes vectorized."""
     return VectorizedExpr(node, spec) if type(spec) is VectorizedSpec else node
 
 
@@ -222,19 +222,19 @@ _NEEDS_DATA = frozenset(
 
 
 def constant(value: Any, type_: Type, shape: tuple[int, ...] = (), names: Any = None) -> Expr:
-    """A node with one Python number in every element."""
+    """A constant node: one Python number in every element."""
     spec = Spec(type_, shape, unnamed(shape) if names is None else names)
     return Expr(primitives.constant, (), {"value": value, "spec": spec}, spec)
 
 
 def parameter(index: int, name: str, spec: Spec, captured: bool = False) -> Expr:
-    """An input of a graph."""
+    """A parameter node: an input of a graph."""
     return Expr(primitives.parameter, (), {"index": index, "name": name, "captured": captured, "spec": spec}, spec)
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A traced function: parameters in, expressions out.
+    """A traced function: parameters and output nodes.
 
     Parameters
     ----------

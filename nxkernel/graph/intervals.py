@@ -1,4 +1,4 @@
-"""Interval arithmetic of integer nodes: bounds from those of the operands and the limits of types."""
+"""Interval arithmetic: bounds of integer nodes, from those of their operands and the limits of their types."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ Interval = tuple[int, int]
 
 
 def iteration_step(body: Graph, index: int) -> int | None:
-    """By how much a whole number of the state changes in every iteration; None where that differs, or nobody can
-    tell.
-    """
+    """The constant change per iteration of an integer in a loop's state; None if it varies or is unknown."""
     return difference(body.outputs[index], [body.parameters[index]])
 
 
 def difference(after: Expr, before: Sequence[Expr]) -> int | None:
-    """By how much a whole number is more than another one, for which several nodes may stand; None if unknown."""
+    """How much larger an integer is than another, which any of several nodes stand for; None if unknown."""
     if any(after is one for one in before):
         return 0
     if after.primitive not in (p.add, p.subtract) or not after.type.is_integer:
@@ -35,7 +33,7 @@ def difference(after: Expr, before: Sequence[Expr]) -> int | None:
 
 
 def of_node(node: Expr, interval_of: Callable[[Expr], Interval | None]) -> Interval | None:
-    """The interval of a node; None where nothing is known, which is where it may leave its type and wrap around.
+    """The interval of a node; None if unknown or if it may overflow.
 
     Parameters
     ----------
@@ -79,7 +77,7 @@ def _selected(node: Expr, interval_of: Callable[[Expr], Interval | None]) -> Int
 
 
 def _is_floored_rest(mask: Expr, then: Expr, rest: Expr) -> bool:
-    """Whether a branch gives a remainder the sign of a positive divisor, as Python's and NumPy's have it."""
+    """Whether a select adjusts a remainder to the sign of a positive divisor, as Python's ``%`` does."""
     if rest.primitive is not p.remainder or then.primitive is not p.add or mask.primitive is not p.logical_and:
         return False
     divisor, (other, opposite) = rest.operands[1], mask.operands
@@ -97,7 +95,7 @@ def _is_beside_zero(node: Expr, primitive: p.Primitive, left: Expr) -> bool:
 
 
 def _is_false(node: Expr, divisor: Expr) -> bool:
-    """Whether a node says that a positive divisor is negative."""
+    """Whether a node is the test that a (positive) divisor is negative."""
     return _is_zero(node) or _is_beside_zero(node, p.less, divisor)
 
 

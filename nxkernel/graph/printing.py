@@ -1,4 +1,4 @@
-"""Graphs as text: parameters first, then one line a node, in the layout of ``Nx.Defn.Expr``."""
+"""Graphs as text in the layout of ``Nx.Defn.Expr``: parameters first, then one line per node."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
 
 
 def _head(specs: Sequence[Any]) -> list[str]:
-    """The lines that say what a graph gives; vectorized axes have one of their own, as in a tensor."""
+    """The lines with the output types; vectorized axes have a line of their own."""
     if len(specs) > 1:
         return [f"({', '.join(map(str, specs))})"]
     (spec,) = specs
@@ -87,12 +87,12 @@ def _head(specs: Sequence[Any]) -> list[str]:
 
 
 def kind(node: Expr) -> str:
-    """The type column of a node: its spec, or how many results it has."""
+    """The type column of a node: its spec, or its number of results."""
     return f"tuple{len(node.spec)}" if type(node.spec) is tuple else str(node.spec)
 
 
 def variable_names(order: Iterable[Expr]) -> dict[Expr, str]:
-    """The name under which each node is printed: a, b, … z, ba, bb, … in order; constants have none.
+    """The printed name of each node: a, b, … z, ba, bb, …; constants have none.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def variable_names(order: Iterable[Expr]) -> dict[Expr, str]:
 
 
 def column(texts: Iterable[str]) -> int:
-    """The width of a column of texts; those that are far longer than others reach into the next one."""
+    """The width of a text column, without outliers, which reach into the next column."""
     return max((len(text) for text in texts if len(text) <= COLUMN), default=0)
 
 
 def static_text(node: Expr) -> str:
-    """The static parameters of a node as the graph shows them, such as ``axes=[0], keep_axes=False``."""
+    """The static parameters of a node, such as ``axes=[0], keep_axes=False``."""
     shown = {key: value for key, value in node.params.items() if key not in ("names", "spec", "rounded")}
     return ", ".join(f"{key}={_parameter(key, value)}" for key, value in shown.items())
 
 
 def body_steps(node: Expr) -> list[tuple[str, str]]:
-    """The steps of the functions that are part of a node, and their types; nothing where its line has them."""
+    """The operations in the bodies of a node, and their types; empty if its line shows them."""
     graphs = [(key, value) for key, value in node.params.items() if isinstance(value, Graph)]
     rows: list[tuple[str, str]] = []
     for key, graph in graphs:
@@ -140,7 +140,7 @@ def body_steps(node: Expr) -> list[tuple[str, str]]:
 
 
 def constant_text(node: Expr) -> str:
-    """The number that a constant has in each element."""
+    """The number of a constant node."""
     return number(node.params["value"], node.type)
 
 
@@ -158,14 +158,14 @@ def _input_order(node: Expr) -> tuple[bool, bool, int]:
 
 
 def _block(node: Expr) -> str:
-    """Under which words an input stands; parameters stand under none."""
+    """The heading for an input that is captured; parameters have none."""
     if not node.params.get("captured"):
         return ""
     return BAKED if node.params.get("baked") else CAPTURED
 
 
 def _in_blocks(lines: list[str], blocks: list[str]) -> list[str]:
-    """Lines of a graph of which the first are inputs: what nobody passed stands apart from all else."""
+    """The lines of a graph, with captured inputs set apart under headings."""
     text, before = [], ""
     for line, block in itertools.zip_longest(lines, blocks, fillvalue=""):
         if block != before:
@@ -193,7 +193,7 @@ def _operand(node: Expr, names: dict[Expr, str]) -> str:
 
 
 def _inside(graph: Graph) -> tuple[list[Expr], dict[Expr, str]]:
-    """The operations of a function that is part of a node, and their names, beginning with what it is given."""
+    """The operations of a body and their names, after its parameters."""
     order = post_order(graph.outputs)
     names = variable_names(dict.fromkeys([*graph.parameters, *order]))
     return [node for node in order if node.primitive.family != "leaf"], names
@@ -206,7 +206,7 @@ def _in_line(graph: Graph) -> str:
 
 
 def _parameter(key: str, value: Any) -> str:
-    """A static parameter as a person would write it: shapes as tuples, other sequences as lists, types as names."""
+    """A static parameter as Python code: shapes as tuples, other sequences as lists, types as names."""
     if isinstance(value, Graph):
         text, (_, names) = _in_line(value), _inside(value)
         if len(text) <= _BODY:

@@ -1,4 +1,4 @@
-"""Recording: while a trace is active in a thread, primitives become nodes instead of running."""
+"""Tracing: while a trace is active in a thread, primitives are recorded as nodes instead of executed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 100_000
 
 
 class MutableCell:
-    """A place for a value that changes while a function is traced, such as an array that is assigned into.
+    """A mutable reference whose value changes while a function is traced, such as the storage of an array.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class MutableCell:
 
 
 class VectorizedValueError(NxTypeError):
-    """A value with vectorized axes in a loop or a branch, of which each entry would go its own way."""
+    """A value with vectorized axes is part of a loop or branch, where entries might take different paths."""
 
     def __init__(self, spec: Any) -> None:
         super().__init__(
@@ -58,7 +58,7 @@ class VectorizedValueError(NxTypeError):
 
 
 class Trace:
-    """One run of a function on parameters instead of tensors.
+    """One run of a function on placeholders instead of tensors.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ class Trace:
 
     @property
     def outermost(self) -> Trace:
-        """The trace that this one is a part of, or itself."""
+        """The outermost trace that this one is nested in, or itself."""
         trace = self
         while trace.previous is not None:
             trace = trace.previous
         return trace
 
     def stands_for_number(self, value: Any) -> bool:
-        """Whether a value that was made here or outside stands for a Python number."""
+        """Whether a value, made in this trace or outside, stands for a Python number (is weakly typed)."""
         trace: Trace | None = self
         while trace is not None:
             if value in trace.weak:
@@ -110,34 +110,36 @@ class Trace:
         return False
 
     def node(self, operand: Any) -> Expr:
-        """The node that stands for an operand; tensors are captured."""
+        """The node of an operand; tensors become captured inputs."""
         return operand if type(operand) is Expr else self.capture(operand)
 
     def seen(self, operand: Any) -> Any:
-        """An operand as it is seen here: with vectorized axes where it goes over them, and otherwise a node."""
+        """An operand as this trace handles it: with its vectorized axes, or as a plain node."""
         if type(operand) is VectorizedExpr:
             return operand
         node = self.node(operand)
         return node_with(node, operand.spec) if isinstance(operand, Tensor) else node
 
     def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
-        """What is in a cell."""
+        """The value of a cell."""
         return self.cells[cell]
 
     def write(self, cell: MutableCell, value: Expr | VectorizedExpr) -> None:
-        """Put something else into a cell, of the same type and shape."""
+        """Set the value of a cell, of the same type and shape."""
         self.cells[cell] = value
 
     def knows(self, cell: MutableCell) -> bool:
-        """Whether a cell was made here."""
+        """Whether a cell was created in this trace."""
         return cell in self.cells
 
     def sees_vectors(self, operand: Any) -> bool:
-        """Whether it goes over the vectorized axes of an operand; the body of a primitive sees one entry of them."""
+        """Whether this trace handles the vectorized axes of an operand; the body of a primitive sees one entry."""
         return True
 
     def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Add a node; tensors among the operands are captured. Several results are a tuple of ``elem`` nodes."""
+        """Add a node; tensors among the operands are captured. A multi-result primitive gives a tuple of ``elem``
+        nodes.
+        """
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
@@ -153,14 +155,14 @@ class Trace:
         return tuple([self.result(node, index) for index in range(len(spec))])
 
     def result(self, node: Expr, index: int) -> Expr:
-        """One of several results of a node."""
+        """One result of a multi-result node."""
         return self._added(Expr(elem, (node,), {"index": index}, node.spec[index], node.source))
 
     def _added(self, node: Expr) -> Expr:
         return node
 
     def _weaken(self, node: Expr) -> None:
-        """What is computed of Python numbers alone stands for one too."""
+        """Mark a node computed from weak numbers only as weak."""
         strong = self.outermost.memory.get(_STRONG, ())
         arguments = [operand for operand in node.operands if operand in strong or not _is_of_constants(operand)]
         weak = [operand in self.weak for operand in arguments]
@@ -173,7 +175,7 @@ _STRONG = "constants of NumPy's"
 
 
 def strengthen(value: Any) -> Any:
-    """Remember a value as NumPy's where it is made of constants alone, as ``np.sqrt(2.0)`` gives it, and give it back.
+    """Mark a value computed from constants only as not weak, as ``np.sqrt(2.0)`` gives it, and return it.
 
     A constant that nobody remembers counts neither as a number of Python's nor as one of NumPy's.
     """
@@ -184,7 +186,7 @@ def strengthen(value: Any) -> Any:
 
 
 def _too_many() -> NxTypeError:
-    """The error for a trace that would take minutes to compile."""
+    """The error for a trace so large that it would take minutes to compile."""
     if follows_numpy():
         hint = "A loop over an array, or over range(n), is one of the program, as long as it keeps numbers in arrays."
     else:
@@ -199,7 +201,7 @@ def _too_many() -> NxTypeError:
 
 
 def _is_of_constants(node: Expr, depth: int = 4) -> bool:
-    """Whether a node is a constant, or computed of constants alone."""
+    """Whether a node is computed from constants only."""
     if node.primitive is constant:
         return True
     alike = node.primitive.family == "elementwise" and node.operands and depth
@@ -207,7 +209,7 @@ def _is_of_constants(node: Expr, depth: int = 4) -> bool:
 
 
 class BodyTrace(Trace):
-    """A run of a function that becomes part of a primitive: values from outside turn into parameters of its graph.
+    """The trace of a loop's or branch's body: values from outside become parameters of its graph.
 
     Attributes
     ----------
@@ -243,18 +245,18 @@ class BodyTrace(Trace):
 
     @property
     def lifted(self) -> list[Expr]:
-        """The parameters for what is captured."""
+        """The parameters that stand for captured values."""
         return [self._placeholders[id(value)] for value in self.captured]
 
     def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
-        """What is in a cell; what was in it outside is a parameter."""
+        """The value of a cell; a value from outside is a parameter."""
         if cell not in self.cells:
             spec = entry_spec(self.previous.read(cell).spec)
             self.cells[cell] = self.entered[cell] = self.parameter(cell.name or "outside", spec)
         return self.cells[cell]
 
     def write(self, cell: MutableCell, value: Expr | VectorizedExpr) -> None:
-        """Put something else into a cell."""
+        """Set the value of a cell."""
         if cell not in self.cells and self.previous.knows(cell):
             self.read(cell)
         if cell in self.entered:
@@ -262,11 +264,11 @@ class BodyTrace(Trace):
         self.cells[cell] = value
 
     def knows(self, cell: MutableCell) -> bool:
-        """Whether a cell was made here or outside."""
+        """Whether a cell was created in this trace or an enclosing one."""
         return super().knows(cell) or self.previous.knows(cell)
 
     def node(self, operand: Any) -> Expr:
-        """As for any trace; nodes of other traces get parameters, which are one entry of their vectorized axes.
+        """As :meth:`Trace.node`; nodes of other traces become parameters for one entry of their vectorized axes.
 
         Raises
         ------
@@ -280,11 +282,11 @@ class BodyTrace(Trace):
         return self._lift(operand)
 
     def seen(self, operand: Any) -> Any:
-        """As for any trace; of vectorized axes that are gone over outside, an entry."""
+        """As :meth:`Trace.seen`; of vectorized axes handled outside, one entry."""
         return operand if self.sees_vectors(operand) else self.node(operand)
 
     def sees_vectors(self, operand: Any) -> bool:
-        """Of its own values only."""
+        """Whether an operand is of this trace."""
         return type(operand) is VectorizedExpr and operand.node in self._own
 
     def _lift(self, value: Any) -> Expr:
@@ -299,12 +301,12 @@ class BodyTrace(Trace):
         return placeholder
 
     def input(self, name: str, spec: Spec) -> Expr:
-        """A parameter that is given; all of them are made before anything else."""
+        """An explicit parameter of the body; these come before all others."""
         self.inputs.append(self.parameter(name, spec))
         return self.inputs[-1]
 
     def parameter(self, name: str, spec: Spec) -> Expr:
-        """A parameter, of which the one who traces takes care."""
+        """A parameter whose argument the caller provides."""
         index = sum(node.primitive is parameter_ for node in self._own)
         return self._added(parameter(index, name, spec))
 
@@ -320,7 +322,7 @@ def trace_body(
     inputs: Sequence[tuple[str, Spec]],
     leaves: Callable[[Any], Sequence[Any]],
 ) -> tuple[Graph, list[Any]]:
-    """Trace a function into a graph of its own, whatever trace is active outside.
+    """Trace a function into a graph of its own, independent of the active trace.
 
     Parameters
     ----------
@@ -355,7 +357,7 @@ _state = kept(_ThreadState())
 
 
 def current() -> Trace | None:
-    """The trace that is active in this thread."""
+    """The active trace of this thread, or None."""
     return _state.trace
 
 
@@ -370,23 +372,23 @@ def weak(value: Any) -> bool:
 
 
 def suspended() -> AbstractContextManager[None]:
-    """Run primitives on tensors at once for a while, whatever is being traced."""
+    """Context manager: execute primitives at once, whatever trace is active."""
     return ScopedSetting(_state, "trace", None)
 
 
 def on_behalf(source: SourceLocation | None) -> AbstractContextManager[None]:
-    """Have nodes come from a line of the user's for a while, whatever line is running."""
+    """Context manager: attribute new nodes to a given user line."""
     return ScopedSetting(_state, "source", source)
 
 
 def for_gradients() -> AbstractContextManager[None]:
-    """Have nodes say for a while that gradients made them."""
+    """Context manager: mark new nodes as made by gradients."""
     source = _state.source or user_line()
     return on_behalf(source and source._replace(gradient=True))
 
 
 def of_module(path: str) -> AbstractContextManager[None]:
-    """Have nodes say for a while which module of a network they are of."""
+    """Context manager: attribute new nodes to a module of a network."""
     return ScopedSetting(_state, "module", path)
 
 
@@ -395,7 +397,7 @@ _own: set[str] = set()
 
 
 def user_line() -> SourceLocation | None:
-    """The innermost line on the stack that is not nxkernel's own."""
+    """The innermost stack frame outside of nxkernel, as a source location."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""Walking a graph."""
+"""Traversal and rewriting of graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nxkernel.primitives import Spec, elem
 def post_order(
     outputs: Iterable[Expr], ends: Iterable[Expr] = (), replacing: Mapping[Expr, Expr] | None = None
 ) -> list[Expr]:
-    """Every node that the outputs need, operands before their users, each once.
+    """The nodes that outputs depend on in topological order, operands first.
 
     Iterative: chains of many thousand operations must not meet Python's recursion limit.
 
@@ -51,7 +51,7 @@ def post_order(
 def replayed(
     outputs: Sequence[Expr], values: Mapping[Expr, Expr], replacing: Mapping[Expr, Expr] | None = None
 ) -> list[Expr]:
-    """Outputs with some nodes replaced; what depends on those is recorded anew in the trace that is active.
+    """Outputs with some nodes replaced; nodes that depend on them are recorded anew in the active trace.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def replayed(
 
 
 def _rules_of(node: Expr) -> AbstractContextManager[None]:
-    """Those by which a predicate keeps its type, u8 or bool, whatever rules hold where it is recorded anew."""
+    """The promotion rules under which a predicate keeps its type, u8 or bool, when it is recorded anew."""
     rules = _PREDICATES.get(node.type) if type(node.spec) is Spec else None
     return nullcontext() if rules is None else types.promotion(rules)
 
@@ -91,7 +91,7 @@ _PREDICATES = {types.u8: "nx", types.bool_: "numpy"}
 
 
 def users(nodes: Iterable[Expr]) -> dict[Expr, list[Expr]]:
-    """For each node the nodes that read it, once for each time that they do."""
+    """For each node the nodes that read it, with repetition."""
     table: dict[Expr, list[Expr]] = {}
     for node in nodes:
         table.setdefault(node, [])

@@ -1,4 +1,4 @@
-"""Whether a graph is well-formed: types and shapes by the primitives' rules, legal parameters, bodies that fit.
+"""Graph verifier: types and shapes by the primitives' rules, legal parameters, matching bodies.
 
 What a pass breaks is found behind that pass, and not as a wrong number, or a crash, at the end of all of them.
 """
@@ -27,7 +27,7 @@ _BODIES = {p.while_: ("condition", "body"), p.cond: ("then", "otherwise")}
 
 
 def verify(graph: Graph, after: str, without: Collection[str] = ()) -> None:
-    """Check a graph, and the graphs of its loops and branches.
+    """Raise an error for a malformed graph, including the bodies of its loops and branches.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def verify(graph: Graph, after: str, without: Collection[str] = ()) -> None:
 
 
 def verify_outputs(outputs: Sequence[Expr], after: str, without: Collection[str] = ()) -> None:
-    """Check the nodes that outputs need, as :func:`verify` does those of a graph whose parameters are not known.
+    """As :func:`verify`, for the nodes that outputs depend on; parameters are not checked.
 
     What is in bodies of loops and branches may still have primitives that are gone elsewhere: they are rewritten later.
     """
@@ -56,7 +56,7 @@ def verify_outputs(outputs: Sequence[Expr], after: str, without: Collection[str]
 
 
 def problems(graph: Graph, without: Collection[str] = ()) -> Iterator[Problem]:
-    """What is wrong with a graph: what it is about, what was expected, what is there."""
+    """What is wrong with a graph: triples of subject, expected and actual."""
     for index, node in enumerate(graph.parameters):
         if node.primitive is not p.parameter:
             yield f"parameter {index} of {graph.name}", "a parameter", named(node)
@@ -78,7 +78,7 @@ def problems(graph: Graph, without: Collection[str] = ()) -> Iterator[Problem]:
 
 
 def named(node: Expr) -> str:
-    """A node as errors name it: its primitive, the operands' types and shapes, and the user's line."""
+    """A node as errors show it: primitive, operand types and shapes, user line."""
     if node.primitive is p.parameter:
         return f"parameter {node.params['index']} ({node.params['name']}) {_spec_text(node.spec)}"
     operands = " and ".join(_spec_text(operand.spec) for operand in node.operands)
@@ -128,7 +128,7 @@ def _node(node: Expr) -> Iterator[Problem]:
 
 
 def _by_rule(node: Expr) -> Iterator[Problem]:
-    """The type and shape of a node are those that its primitive's rule gives, by Nx's types or by NumPy's."""
+    """Check that a node's type and shape follow from its primitive's rule, by Nx's or NumPy's promotion."""
     expected = None
     for rules in ("nx", "numpy"):
         with types.promotion(rules):
@@ -145,7 +145,7 @@ def _by_rule(node: Expr) -> Iterator[Problem]:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two specs, or tuples of them, agree in type and shape, and each axis has one name at most."""
+    """Whether two specs, or tuples of them, have equal types and shapes and one name per axis."""
     if isinstance(one, Spec) != isinstance(other, Spec):
         return False
     if not isinstance(one, Spec):
@@ -228,7 +228,7 @@ def _slice(node: Expr) -> Iterator[Problem]:
 
 
 def _starts(first: int) -> Check:
-    """A check that single whole numbers follow the first operands, one an axis."""
+    """A check that scalar integers follow the first operands, one for each axis."""
 
     def check(node: Expr) -> Iterator[Problem]:
         starts, rank = node.operands[first:], len(node.operands[0].shape)
@@ -268,7 +268,7 @@ def _contraction(node: Expr) -> Iterator[Problem]:
 
 
 def _indices(first: int) -> Check:
-    """A check that indices of one shape follow the first operands, one for each of the axes."""
+    """A check that index operands of one shape follow the first operands, one for each indexed axis."""
 
     def check(node: Expr) -> Iterator[Problem]:
         indices, axes, rank = node.operands[first:], node.params["axes"], len(node.operands[0].shape)
@@ -294,14 +294,14 @@ def _elem(node: Expr) -> Iterator[Problem]:
 
 
 def _can_be(parameter: Any, spec: Any) -> bool:
-    """Whether a parameter takes a value: predicates are u8 by Nx's rules and bool by NumPy's, in the same byte."""
+    """Whether a parameter accepts a value; predicates may be u8 or bool, which share a representation."""
     predicates = {types.u8, types.bool_}
     both = parameter[:2] == spec[:2]
     return both or (parameter[1] == spec[1] and {parameter[0], spec[0]} == predicates)
 
 
 def _body(node: Expr, name: str, operands: Sequence[Expr]) -> Iterator[Problem]:
-    """Whether a body takes what it is given."""
+    """Check a body's parameters against the operands."""
     body = node.params[name]
     if len(body.parameters) != len(operands):
         yield f"the {name} of {named(node)}", f"{len(operands)} parameters", f"{len(body.parameters)}"
@@ -313,7 +313,7 @@ def _body(node: Expr, name: str, operands: Sequence[Expr]) -> Iterator[Problem]:
 
 
 def _results(node: Expr, name: str, wanted: Sequence[Spec]) -> Iterator[Problem]:
-    """Whether a body gives what is asked of it."""
+    """Check a body's results."""
     outputs = node.params[name].outputs
     if len(outputs) != len(wanted):
         yield f"the {name} of {named(node)}", f"{len(wanted)} outputs", f"{len(outputs)}"

@@ -1,4 +1,4 @@
-"""What the functions of linear algebra share: checks, the types they compute in, and products of matrices."""
+"""Shared by linear algebra: argument checks, computation types, and matrix products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nxkernel.types import Type
 
 
 def matrices(value: Any, function: str, *, square: bool = False) -> Operand:
-    """A tensor whose last two axes are matrices."""
+    """An argument as a tensor whose last two axes are matrices."""
     tensor = operand(value, "tensor")
     if tensor.rank < 2:
         raise NxValueError(
@@ -37,7 +37,7 @@ def matrices(value: Any, function: str, *, square: bool = False) -> Operand:
 
 
 def computed(tensor: Operand) -> tuple[Operand, Type]:
-    """The tensor in the type that routines compute in, and the type that results have."""
+    """The tensor in the type that routines compute in, and the type of results."""
     type_ = types.to_floating(tensor.type)
     return convert(tensor, types.compute_type(type_)), type_
 
@@ -48,18 +48,18 @@ def unnamed(tensor: Operand) -> Operand:
 
 
 def back(tensor: Operand, type_: Type) -> Tensor | Expr:
-    """A result in the type that it has for people: that of the input, or its real part's."""
+    """A result converted to its public type: that of the input, or of its real part."""
     return convert(tensor, types.to_real(type_) if not tensor.type.is_complex else type_)
 
 
 def multiply(left: Operand, right: Operand) -> Tensor | Expr:
-    """The products of matrices, one for each index of the axes before, which are the same on both sides."""
+    """Batched matrix products."""
     batch = list(range(left.rank - 2))
     return contraction.dot(left, [left.rank - 1], batch, right, [right.rank - 2], batch)
 
 
 def check_right_side(a: Operand, b: Operand, rows: int, shapes: str, function: str) -> bool:
-    """Whether the right side of equations is a vector a matrix; what is neither vectors nor matrices is refused."""
+    """Whether the right-hand side of equations is a vector or a matrix; anything else raises an error."""
     is_vector = b.rank == a.rank - 1
     axis = b.rank - 1 if is_vector else rows
     if b.rank not in (a.rank - 1, a.rank) or b.shape[: a.rank - 2] != a.shape[:-2] or b.shape[axis] != a.shape[-1]:

@@ -1,4 +1,4 @@
-"""Factorizations of matrices: Cholesky's, LU, QR, eigenvalues and singular values.
+"""Matrix factorizations: Cholesky, LU, QR, eigenvalues, singular values.
 
 References
 ----------
@@ -162,20 +162,20 @@ def eigh(tensor: Any, *, max_iter: int = 1000, eps: float = 1e-4) -> tuple[Value
     few, all_ = spread(ordered[..., 0], values.shape), spread(ordered, vectors.shape)
     order = argsort(elementwise.abs(values), axis=-1, direction="desc")
     order = select(few, argsort(argsort(diagonal, axis=-1), axis=-1), order)
-    places = spread(new_axis(order, -2), vectors.shape)
-    values, vectors = take_along_axis(values, order, axis=-1), take_along_axis(vectors, places, axis=-1)
+    order_rows = spread(new_axis(order, -2), vectors.shape)
+    values, vectors = take_along_axis(values, order, axis=-1), take_along_axis(vectors, order_rows, axis=-1)
     unit = eye(tensor.shape, type=vectors.type)
     return back(_as_if(values, few, diagonal), type_), back(_as_if(vectors, all_, unit), type_)
 
 
-def _as_if(found: Operand, ordered: Operand, known: Operand) -> Value:
-    """What is known of a diagonal matrix where it is one, with the gradients of what was found."""
-    nothing = elementwise.subtract(found, apply(primitives.stop_grad, found))
+def _as_if(result: Operand, ordered: Operand, known: Operand) -> Value:
+    """The exact result for a diagonal matrix where the input is one, with the gradients of the computed result."""
+    nothing = elementwise.subtract(result, apply(primitives.stop_grad, result))
     finite = equal(nothing, 0)
     known = elementwise.add(
-        apply(primitives.stop_grad, known), select(finite, nothing, filled(0, found.type, found.shape))
+        apply(primitives.stop_grad, known), select(finite, nothing, filled(0, result.type, result.shape))
     )
-    return select(ordered, known, found)
+    return select(ordered, known, result)
 
 
 def svd(tensor: Any, *, full_matrices: bool = True, max_iter: int = 100, **options: Any) -> tuple[Value, Value, Value]:

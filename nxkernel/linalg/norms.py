@@ -62,24 +62,24 @@ def norm(
     if isinstance(ord, bool) or not isinstance(ord, int | float | str | None):
         raise NxTypeError(f"norm: ord is a number, a str or None, got {describe(ord)}")
     tensor, type_ = computed(operand(tensor, "tensor"))
-    places = normalize_axes(axes, tensor.shape, tensor.names)
+    positions = normalize_axes(axes, tensor.shape, tensor.names)
     ord = _INFINITIES.get(ord, ord) if isinstance(ord, str) else ord
-    if len(places) == 1:
-        result = _vector_norm(elementwise.abs(tensor), ord, places)
-    elif len(places) == 2:
-        result = _matrix_norm(tensor, ord, places)
+    if len(positions) == 1:
+        result = _vector_norm(elementwise.abs(tensor), ord, positions)
+    elif len(positions) == 2:
+        result = _matrix_norm(tensor, ord, positions)
     else:
         raise NxValueError(
             message(
-                f"norm is of a vector or a matrix, got {len(places)} axes of {tensor.spec}.",
+                f"norm is of a vector or a matrix, got {len(positions)} axes of {tensor.spec}.",
                 "axes=[…] names the axis of vectors or the two axes of matrices in a larger tensor.",
             )
         )
-    return back(result if keep_axes else squeeze(result, axes=places), type_)
+    return back(result if keep_axes else squeeze(result, axes=positions), type_)
 
 
 def _vector_norm(sizes: Operand, ord: Any, axes: tuple[int, ...]) -> Operand:
-    """The norm along an axis, which is kept."""
+    """The vector norm along an axis, which is kept."""
     if ord is None or ord == 2:
         return elementary.sqrt(reduction.sum(elementwise.multiply(sizes, sizes), axes=axes, keep_axes=True))
     if not isinstance(ord, int | float):
@@ -155,7 +155,7 @@ def _of_two(t: Operand) -> Operand:
 
 
 def _of_three(t: Operand) -> Operand:
-    """Along the first row, by the determinants of what the other rows have in the other columns."""
+    """The determinant by expansion along the first row."""
     minors = [t[..., 1, i] * t[..., 2, j] - t[..., 1, j] * t[..., 2, i] for i, j in ((1, 2), (0, 2), (0, 1))]
     return t[..., 0, 0] * minors[0] - t[..., 0, 1] * minors[1] + t[..., 0, 2] * minors[2]
 

@@ -27,7 +27,7 @@ def _swapped(tensor: Operand) -> Operand:
 
 
 def _in_one_type(a: Any, b: Any, function: str) -> tuple[Operand, Operand, Type]:
-    """Both sides of equations in the type they are computed in, and the type of the result."""
+    """Both sides of equations in their computation type, and the type of the result."""
     a, b = matrices(a, function, square=True), operand(b, "b")
     type_ = types.to_floating(types.merge(a.type, b.type))
     inner = types.compute_type(type_)
@@ -37,7 +37,7 @@ def _in_one_type(a: Any, b: Any, function: str) -> tuple[Operand, Operand, Type]
 def triangular_solve(
     a: Any, b: Any, *, lower: bool = True, left_side: bool = True, transform_a: str = "none"
 ) -> Tensor | Expr:
-    """Solve equations whose matrix is triangular: ``op(a) @ x = b``, or ``x @ op(a) = b``.
+    """Solve triangular systems: ``op(a) @ x = b``, or ``x @ op(a) = b``.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def triangular_solve(
 
 
 def _refuse_singular(a: Operand) -> None:
-    """Raise for a zero on the diagonal where it can be seen: a program that is being traced has no values yet."""
+    """Raise an error for a zero on the diagonal, unless values are traced."""
     if type(a) is not Tensor or tracing.current() is not None:
         return
     diagonal = np.diagonal(a.data, axis1=-2, axis2=-1)
@@ -98,7 +98,7 @@ def _refuse_singular(a: Operand) -> None:
 
 
 def solve(a: Any, b: Any) -> Tensor | Expr:
-    """Solve linear equations ``a @ x = b``.
+    """Solve systems of linear equations ``a @ x = b``.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def invert(tensor: Any) -> Tensor | Expr:
 
 
 def pinv(tensor: Any, *, eps: float | None = None) -> Tensor | Expr:
-    """The pseudoinverse (Moore and Penrose) of matrices, which exists for all of them.
+    """The Moore-Penrose pseudoinverse of matrices.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def pinv(tensor: Any, *, eps: float | None = None) -> Tensor | Expr:
 
 
 def _pinv_of_vector(tensor: Operand, eps: float) -> Tensor | Expr:
-    """The conjugate over the squared length; 0 for what is shorter than the threshold."""
+    """The conjugate divided by the squared norm; 0 if the norm is below the threshold."""
     size = elementwise.abs(tensor)
     squared = sum_(elementwise.multiply(size, size))
     inverse = elementwise.divide(elementwise.conjugate(tensor) if tensor.type.is_complex else tensor, squared)
@@ -205,7 +205,7 @@ def _pinv_of_vector(tensor: Operand, eps: float) -> Tensor | Expr:
 
 
 def least_squares(a: Any, b: Any, *, eps: float | None = None) -> Tensor | Expr:
-    """The least-squares solution of ``a @ x = b``; of several the one of least norm.
+    """The least-squares solution of ``a @ x = b``; if there are several, the one of least norm.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Texts for people: wrong calls, names of other libraries, checks of numbers, grammar."""
+"""Texts of messages: call errors, hints for names of other libraries, argument checks, grammar, units."""

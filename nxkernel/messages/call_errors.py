@@ -89,7 +89,7 @@ _ELEMENTWISE = (
 
 
 def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
-    """A function whose error for arguments that do not fit says what to write.
+    """A function whose TypeErrors for wrong arguments come with its signature and a hint.
 
     Parameters
     ----------
@@ -120,18 +120,18 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
             # Whatever went wrong inside has a second frame.
             if error.__traceback__.tb_next is not None:
                 raise
-            told = _told(function, owner, args, named) or error
+            explanation = _told(function, owner, args, named) or error
         except UnknownNameError as error:
             if not _is_vectorized(error.name, args, named):
                 raise
-            told = error.vectorized()
-        raise told from None
+            explanation = error.vectorized()
+        raise explanation from None
 
     return call
 
 
 def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None:
-    """Put explained functions in the place of those that a module exports."""
+    """Replace the exported functions of a module by explained ones."""
     for name in names:
         function = namespace[name]
         if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
@@ -141,7 +141,7 @@ def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None
 
 
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What people know by the name of a function: itself, or what a decorator has put in its place.
+    """The public form of a function: itself, or the decorated one.
 
     What is pickled is found by its name, so that only this can be.
 
@@ -150,10 +150,10 @@ def exported(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> exported(len) is len
     True
     """
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    value: Any = sys.modules.get(getattr(function, "__module__", None) or "")
     for name in getattr(function, "__qualname__", "").split("."):
-        found = getattr(found, name, None)
-    return found if getattr(found, "__wrapped__", None) is function else function
+        value = getattr(value, name, None)
+    return value if getattr(value, "__wrapped__", None) is function else function
 
 
 def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:
@@ -162,7 +162,7 @@ def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:
 
 
 def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]) -> NxError | None:
-    """The error for a call that Python could not bind; None where nothing is known beyond what Python says."""
+    """The rewritten error for a call that Python could not bind; None if there is nothing to add to Python's."""
     name = function.__name__
     parameters = inspect.signature(function).parameters
     kinds = {parameter.kind for parameter in parameters.values()}
@@ -199,13 +199,13 @@ def _count(number: int) -> str:
 
 
 def _signature(parameters: Any) -> str:
-    """The parameters as a person reads them, without types."""
+    """The parameters as text, without types."""
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters.values()]
     return str(inspect.Signature(bare))
 
 
 def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: Any, args: tuple) -> list[str]:
-    name, given = function.__name__, _shown(value, key)
+    name, text = function.__name__, _shown(value, key)
     free = list(parameters)[len(args) :]
     meant = next((other for other in SYNONYMS.get(key, ()) if other in free and other != key), None)
     if meant is None:
@@ -217,31 +217,31 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
         known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
         near = difflib.get_close_matches(key, free, n=1)
         return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
-    return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
+    return [f"{name} takes {meant}={_converted(meant, value, text)}, not {key}={text}."]
 
 
-def _converted(meant: str, value: Any, given: str) -> str:
-    """A value as it is written under the name that is meant."""
+def _converted(meant: str, value: Any, text: str) -> str:
+    """A value rewritten for the parameter that was meant."""
     if meant in _VALUES:
         return _VALUES[meant]
     if meant in ("axes", "names") and isinstance(value, int | str):
-        return f"[{given}]"
+        return f"[{text}]"
     if meant in ("axes", "names") and isinstance(value, tuple):
         return repr(list(value))
     if meant == "axis" and isinstance(value, list | tuple) and len(value) == 1:
         return repr(value[0])
     if meant == "shape" and isinstance(value, int):
-        return f"({given},)"
+        return f"({text},)"
     if meant == "type":
         try:
             return f'"{types.normalize(value)}"'
         except NxError:
             return '"f32"'
-    return given
+    return text
 
 
 def _shown(value: Any, name: str) -> str:
-    """A value where it is short, else the name of its parameter."""
+    """A value if its text is short, else the name of its parameter."""
     if isinstance(value, bool | int | float | complex | str | None) or (
         isinstance(value, list | tuple) and all(isinstance(entry, int | float | str | None) for entry in value)
     ):
@@ -252,7 +252,7 @@ def _shown(value: Any, name: str) -> str:
 
 
 def _written(function: FunctionType, owner: str, args: tuple, parameters: Any) -> list[str]:
-    """How to write a call with positional arguments that only go by keyword."""
+    """The call with positional arguments rewritten as keywords."""
     by_position = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     by_keyword = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     order = _BEYOND.get(function.__name__, by_keyword)

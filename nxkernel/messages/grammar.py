@@ -7,7 +7,7 @@ from itertools import takewhile
 
 
 def a(kind: str) -> str:
-    """A class's name with its article.
+    """The name of a class with its article.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def a(kind: str) -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """A number of things.
+    """A count with its noun in singular or plural.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def counted(count: int, what: str) -> str:
 
 
 def shared(titles: Sequence[str]) -> str:
-    """What titles begin with in common, up to a colon or comma.
+    """The common prefix of titles, up to a colon or comma.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What people who come from NumPy, JAX or PyTorch type, and what to write here instead.
+"""Hints for names of NumPy, JAX and PyTorch: what to write instead here.
 
 An entry is a form that runs as it stands, or such a form and a sentence about it. In the forms ``t``, ``a`` and ``b``
 are matrices, ``v`` and ``w`` vectors, ``mask`` is a predicate, ``indices`` are whole numbers and ``key`` is one of
@@ -249,7 +249,7 @@ ATTRIBUTES: dict[str, Entry] = {
 
 
 def advice(entry: Entry) -> list[str]:
-    """The lines of an error that an entry stands for.
+    """The lines of an error for a table entry.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def advice(entry: Entry) -> list[str]:
 
 
 def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:
-    """The error for a name that is not there.
+    """The error for a missing attribute.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str]
 
 
 class Hint:
-    """An attribute that is not there, on a class: asking for it is the error that says what to write.
+    """A descriptor for a missing attribute: accessing it raises an error that says what to write.
 
     A ``__getattr__`` would make every attribute of the class slower, those that are there too.
     """

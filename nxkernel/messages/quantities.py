@@ -1,4 +1,4 @@
-"""Numbers as people read them, with their units: times, bytes, and other amounts; the one module that says them."""
+"""The one formatter of quantities: times, bytes, and large numbers with units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def duration(milliseconds: float) -> str:
-    """A time in the unit that suits it.
+    """A time in a suitable unit.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def duration(milliseconds: float) -> str:
 
 
 def scaled(number: float) -> tuple[float, str]:
-    """A number in thousands, millions or more, whichever leaves at least one of them.
+    """A number divided by a power of 1000, and its prefix.
 
     Parameters
     ----------
@@ -77,8 +77,28 @@ def amount(number: float) -> str:
     return f"{value:.1f} {prefix}" if prefix else f"{number:.0f} "
 
 
+def memory(count: int) -> str:
+    """An amount of memory.
+
+    Parameters
+    ----------
+    count : int
+        In bytes.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> memory(896), memory(38_440)
+    ('896 bytes', '38.4 kB')
+    """
+    return f"{amount(count)}B" if scaled(count)[1] else counted(count, "byte")
+
+
 def ago(seconds: float) -> str:
-    """How long ago something was.
+    """The age of something as text, such as "5 min ago".
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Activations: functions of every element, and along an axis."""
+"""Activation functions, element-wise and along an axis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _float(x: Any) -> Any:
 
 
 def linear(x: Any) -> Any:
-    """The identity: the linear activation.
+    """The identity function.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def tanh(x: Any) -> Any:
 
 
 def softmax(x: Any, *, axis: int | str = -1) -> Any:
-    """Exponentials along an axis, divided by their sum.
+    """The softmax: exponentials along an axis, divided by their sum.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def log_softmax(x: Any, *, axis: int | str = -1) -> Any:
 
 
 def log_sumexp(x: Any, *, axis: int | str = -1) -> Any:
-    """The logarithm of the sum of exponentials along an axis, which stays with size 1.
+    """The logarithm of the sum of exponentials along an axis, which is kept with size 1.
 
     Parameters
     ----------
@@ -485,5 +485,5 @@ def log_sumexp(x: Any, *, axis: int | str = -1) -> Any:
 
 
 def _largest(x: Any, axis: int | str) -> Any:
-    """What exponentials are taken relative to; the result does not depend on it, so it has no gradient."""
+    """The maximum that exponentials are scaled by; the result does not depend on it, so it has no gradient."""
     return nx.stop_grad(nx.reduce_max(x, axes=[axis], keep_axes=True))

@@ -30,7 +30,7 @@ def network(
     run = NetworkRun(module, params, given.get("state"), given.get("key"), training)
     options = {**static, **given.get("options", {})}
     root = run.known[id(module)][1]
-    with scopes.Entered(None):
+    with scopes.ModuleScope(None):
         result, _ = module._applied(run, root, inputs, options, 0)
     if not static:
         _check_used(module, run, params, inputs, options)
@@ -40,23 +40,23 @@ def network(
 def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -> dict:
     """The initial parameters or state of a network, in the trace that is active."""
     __tracebackhide__ = True
-    made: list[Any] = []
+    inputs_: list[Any] = []
 
     def placeholder(spec: Any) -> Any:
-        made.append(parameter(-1, "input", whole_spec(spec)))
-        return made[-1]
+        inputs_.append(parameter(-1, "input", whole_spec(spec)))
+        return inputs_[-1]
 
     inputs, options = placeholders(specs, placeholder)
     run = NetworkRun(module, None, None, key, training)
-    with scopes.Entered(None):
+    with scopes.ModuleScope(None):
         module._applied(run, run.known[id(module)][1], inputs, options, 0)
-    found: list[tuple[str, Any]] = []
+    leaves: list[tuple[str, Any]] = []
     result = run.params if what == "params" else run.state
-    containers.flatten(result, what, found, containers.no_tensor(module.name))
-    nodes = [(path, value.node if type(value) is VectorizedExpr else value) for path, value in found]
+    containers.flatten(result, what, leaves, containers.no_tensor(module.name))
+    nodes = [(path, value.node if type(value) is VectorizedExpr else value) for path, value in leaves]
     nodes = [(path, node) for path, node in nodes if isinstance(node, Expr)]
-    for path, node in nodes if _uses([node for _, node in nodes], made) else ():
-        if _uses([node], made):
+    for path, node in nodes if _uses([node for _, node in nodes], inputs_) else ():
+        if _uses([node], inputs_):
             raise NxTypeError(
                 message(
                     f"{module.name}: the first value of {path} depends on the values of the inputs.",
@@ -73,8 +73,8 @@ def _uses(nodes: Sequence[Expr], inputs: Sequence[Expr]) -> bool:
 
 def placeholders(specs: tuple, make: Callable[[Any], Any]) -> tuple[tuple, dict]:
     """Inputs and options with traced values in place of what they had."""
-    structure, leaves, static = specs
-    supply = iter([node_with(make(spec), spec) for spec in leaves])
+    structure, inputs_, static = specs
+    supply = iter([node_with(make(spec), spec) for spec in inputs_])
     inputs, options = containers.rebuild(structure, supply)
     return inputs, {**dict(static), **options}
 
@@ -82,7 +82,7 @@ def placeholders(specs: tuple, make: Callable[[Any], Any]) -> tuple[tuple, dict]
 def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
     """The key of a traced network: structure and specs of its inputs, and its static options."""
     data = {key: value for key, value in options.items() if is_data(value)}
-    leaves: list[tuple[str, Any]] = []
+    inputs_: list[tuple[str, Any]] = []
 
     def refuse(path: str, value: Any) -> Exception:
         return NxTypeError(
@@ -92,23 +92,23 @@ def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
             )
         )
 
-    structure = containers.flatten((inputs, data), "inputs", leaves, refuse)
+    structure = containers.flatten((inputs, data), "inputs", inputs_, refuse)
     static = tuple(sorted((key, value) for key, value in options.items() if key not in data))
-    return structure, tuple(spec_of(value, path) for path, value in leaves), static
+    return structure, tuple(spec_of(value, path) for path, value in inputs_), static
 
 
 def check_key(name: str, key: Any) -> None:
-    """Raise an error for what is no random key, such as an input in its position."""
+    """Raise an error for a value that is no random key, such as an input in its position."""
     if is_leaf(key) and not isinstance(key, bool | int | float | complex):
         spec = spec_of(key)
         if str(spec.type) == "u32" and spec.shape == (2,):
             return
-        found = str(spec)
+        shown = str(spec)
     else:
-        found = describe(key)
+        shown = describe(key)
     raise NxTypeError(
         message(
-            f"{name}: the key is u32[2], got {found}.",
+            f"{name}: the key is u32[2], got {shown}.",
             "nx.random.key(0) makes one: params = net.init(nx.random.key(0), x).",
         )
     )
@@ -159,6 +159,6 @@ def check_alike(expected: Any, values: Any, shown: str, where: str) -> None:
 @functools.lru_cache(maxsize=1024)
 def renamed(function: types.FunctionType, name: str) -> types.FunctionType:
     """A function renamed to what events and errors call the network."""
-    made = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
-    made.__kwdefaults__, made.__qualname__, made.__module__ = function.__kwdefaults__, f"<{name}>", function.__module__
-    return made
+    copy = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
+    copy.__kwdefaults__, copy.__qualname__, copy.__module__ = function.__kwdefaults__, f"<{name}>", function.__module__
+    return copy

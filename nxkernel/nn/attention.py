@@ -189,9 +189,9 @@ def multi_head_attention(
         width = heads * (size or features // heads)
 
         def split(name: str, given: Any) -> Any:
-            made = dense(width, bias=bias, kernel_init=kernel_init).named(name)(given)
-            made = nx.reshape(made, (*made.shape[:-1], heads, width // heads))
-            return nx.transpose(made, axes=[*range(made.rank - 3), -2, -3, -1])
+            heads_ = dense(width, bias=bias, kernel_init=kernel_init).named(name)(given)
+            heads_ = nx.reshape(heads_, (*heads_.shape[:-1], heads, width // heads))
+            return nx.transpose(heads_, axes=[*range(heads_.rank - 3), -2, -3, -1])
 
         query, key, value = split("query", x), split("key", seen), split("value", seen)
         mixed = _mixed(dropped(attention_weights(query, key, mask=mask, causal=causal)), value)

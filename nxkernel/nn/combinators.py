@@ -155,4 +155,4 @@ def repeat(layer: Module, times: int) -> Module:
 
 
 def _modules(name: str, layers: tuple) -> tuple[Module, ...]:
-    return tuple([as_module(layer, f"{name}[{place}]") for place, layer in enumerate(layers)])
+    return tuple([as_module(layer, f"{name}[{index}]") for index, layer in enumerate(layers)])

@@ -39,7 +39,7 @@ def conv(
     kernel_init: Initializer | str = "glorot_uniform",
     bias_init: Initializer | str = "zeros",
 ) -> Callable[..., Any]:
-    """A convolution over one, two, three or more spatial axes.
+    """A convolution over any number of spatial axes.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def lp_pool(
     padding: Padding = "valid",
     channels: str = "first",
 ) -> Callable[..., Any]:
-    """The norm of each window: the root of the sum of powers.
+    """The p-norm of each window.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def global_avg_pool(*, keep_axes: bool = False, channels: str = "first") -> Call
 
 @module
 def global_lp_pool(*, norm: float = 2, keep_axes: bool = False, channels: str = "first") -> Callable[..., Any]:
-    """The norm of each channel.
+    """The p-norm of each channel.
 
     Parameters
     ----------
@@ -405,20 +405,20 @@ def _globally(function: Callable[..., Any], keep_axes: bool, channels: str) -> C
 
 
 def _root(total: Any, norm: float) -> Any:
-    """A root whose slope at 0 is 0."""
+    """The root of a sum of powers, with gradient 0 at 0."""
     positive = total > 0
     return nx.select(positive, nx.select(positive, total, 1) ** (1 / norm), 0)
 
 
 def is_last(channels: str) -> bool:
-    """Whether channels come last."""
+    """Whether channels are the last axis."""
     if channels not in ("first", "last"):
         raise NxValueError(f"channels is 'first' or 'last', got {channels!r}")
     return channels == "last"
 
 
 def _space(x: Any, last: bool) -> tuple[int, int]:
-    """How many spatial axes an input has, and how many channels."""
+    """The number of spatial axes of an input, and its number of channels."""
     if x.rank < 3:
         layout = "[batch, spatial..., channels]" if last else "[batch, channels, spatial...]"
         raise NxValueError(
@@ -430,13 +430,13 @@ def _space(x: Any, last: bool) -> tuple[int, int]:
 
 
 def _along(sizes: Any, spatial: int, argument: str) -> tuple[int, ...]:
-    """A number for each spatial axis."""
-    given = (sizes,) * spatial if isinstance(sizes, int) and not isinstance(sizes, bool) else sizes
-    if not isinstance(given, tuple | list) or len(given) != spatial:
+    """One number for each spatial axis."""
+    numbers = (sizes,) * spatial if isinstance(sizes, int) and not isinstance(sizes, bool) else sizes
+    if not isinstance(numbers, tuple | list) or len(numbers) != spatial:
         raise NxValueError(f"expected {argument} for {spatial} spatial axes, got {describe(sizes)}")
-    if any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in given):
+    if any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in numbers):
         raise NxValueError(f"{argument} is of numbers from 1 on, got {sizes!r}")
-    return tuple(given)
+    return tuple(numbers)
 
 
 def _across(bias: Any, spatial: int, last: bool) -> Any:

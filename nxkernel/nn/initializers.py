@@ -1,4 +1,4 @@
-"""Initializers: the first values of parameters.
+"""Initializers of parameters.
 
 Each function here makes an initializer, which takes ``(key, shape, type)``. A matrix has inputs on its last axis but
 one and outputs on its last axis; axes before these, as kernels of convolutions have, multiply both.
@@ -33,7 +33,7 @@ _CUT = 0.87962566103423978
 
 
 def zeros() -> Initializer:
-    """Zeros.
+    """Initialize with zeros.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def zeros() -> Initializer:
 
 
 def ones() -> Initializer:
-    """Ones.
+    """Initialize with ones.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def ones() -> Initializer:
 
 
 def constant(value: float) -> Initializer:
-    """One number everywhere, or a tensor's elements broadcast.
+    """Initialize with one number, or the broadcast elements of a tensor.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def constant(value: float) -> Initializer:
 
 
 def identity(scale: float = 1.0) -> Initializer:
-    """The identity matrix, times a number.
+    """Initialize with a scaled identity matrix.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def identity(scale: float = 1.0) -> Initializer:
 
 
 def uniform(scale: float = 0.01) -> Initializer:
-    """Uniform between ``-scale`` and `scale`.
+    """Initialize uniformly in ``[-scale, scale)``.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def uniform(scale: float = 0.01) -> Initializer:
 
 
 def normal(standard_deviation: float = 0.01, mean: float = 0.0) -> Initializer:
-    """Normally distributed.
+    """Initialize from a normal distribution.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def normal(standard_deviation: float = 0.01, mean: float = 0.0) -> Initializer:
 
 
 def truncated_normal(standard_deviation: float = 0.01, mean: float = 0.0) -> Initializer:
-    """Normally distributed, and drawn between two deviations below and above the mean.
+    """Initialize from a normal distribution truncated at two standard deviations from the mean.
 
     Parameters
     ----------
@@ -174,13 +174,13 @@ def truncated_normal(standard_deviation: float = 0.01, mean: float = 0.0) -> Ini
 
 
 def _truncated(key: Any, shape: Sequence[int], type_: Any) -> Any:
-    """Standard normal between -2 and 2, by the inverse of the distribution's function."""
+    """Samples of the standard normal distribution truncated to [-2, 2], by the inverse distribution function."""
     edge = math.erf(2 / math.sqrt(2))
     return erf_inv(random.uniform_split(key, -edge, edge, shape=tuple(shape), type=type_)) * math.sqrt(2)
 
 
 def variance_scaling(scale: float = 1.0, mode: str = "fan_in", distribution: str = "normal") -> Initializer:
-    """Random with a variance of `scale` divided by the number of inputs, of outputs, or their mean.
+    """Initialize with variance `scale` divided by the number of inputs, of outputs, or their mean.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def variance_scaling(scale: float = 1.0, mode: str = "fan_in", distribution: str
 
 
 def fans(shape: Sequence[int]) -> tuple[int, int]:
-    """How many inputs an output has, and how many outputs an input has."""
+    """The fan-in and fan-out of a parameter's shape."""
     if not shape:
         return 1, 1
     if len(shape) == 1:
@@ -276,7 +276,7 @@ lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN
 
 
 def orthogonal(scale: float = 1.0) -> Initializer:
-    """A random matrix whose columns, or rows if there are fewer of them, are orthogonal and of length `scale`.
+    """Initialize with a random matrix of orthogonal columns, or rows if there are fewer, of norm `scale`.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def _check_matrix(name: str, shape: Sequence[int]) -> None:
 
 
 def chosen(init: Any, argument: str) -> Initializer:
-    """An initializer that was given by itself, or by its name."""
+    """An initializer given as a function or by its name."""
     if isinstance(init, str):
         if init not in __all__:
             raise NxValueError(

@@ -1,4 +1,4 @@
-"""Layers of matrices and shapes: dense, bilinear, embedding, dropout, flatten, reshape."""
+"""Basic layers: dense, bias, embedding, dropout, flatten, reshape."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def dense(
     kernel_init: Initializer | str = "glorot_uniform",
     bias_init: Initializer | str = "zeros",
 ) -> Callable[..., Any]:
-    """A dense (fully connected) layer: a linear map of the last axis, ``x · kernel + bias``.
+    """A dense (fully connected) layer: ``x · kernel + bias`` over the last axis.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def dense(
 
 @module
 def bias(*, init: Initializer | str = "zeros") -> Callable[..., Any]:
-    """A bias: one learned number added for each position of the last axis.
+    """A learned bias, one number for each position of the last axis.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def bias(*, init: Initializer | str = "zeros") -> Callable[..., Any]:
     >>> nn.bias()({"bias": nx.tensor([1.0, 2.0])}, nx.tensor([0.0, 0.0])).to_list()
     [1.0, 2.0]
     """
-    made = chosen(init, "init")
+    initializer = chosen(init, "init")
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        return x + scopes.param("bias", x.shape[-1:], made)
+        return x + scopes.param("bias", x.shape[-1:], initializer)
 
     return apply
 
@@ -122,13 +122,13 @@ def embedding(size: int, units: int, *, init: Initializer | str = "uniform") -> 
     [[4.0, 5.0], [0.0, 1.0]]
     """
     size, units = count(size, "embedding", "size"), count(units, "embedding", "units")
-    made = chosen(init, "init")
+    initializer = chosen(init, "init")
 
     def apply(x: Any) -> Any:
         x = operand(x)
         if not x.type.is_integer:
             raise NxTypeError(message(f"expected whole numbers, got {x.spec}.", 'nx.as_type(x, "s64") makes them.'))
-        return take(scopes.param("table", (size, units), made), x, axis=0)
+        return take(scopes.param("table", (size, units), initializer), x, axis=0)
 
     return apply
 
@@ -179,7 +179,7 @@ def dropout(rate: float = 0.5, *, axes: int | Sequence[int] | None = None) -> Ca
 
 @module
 def flatten(*, axes: int = 1) -> Callable[..., Any]:
-    """Flatten all axes but the first ones (the batch) into one.
+    """Flatten all but the leading (batch) axes into one.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def flatten(*, axes: int = 1) -> Callable[..., Any]:
 
 @module
 def reshape(*shape: int) -> Callable[..., Any]:
-    """Reshape each entry of a batch.
+    """Reshape each example of a batch.
 
     Parameters
     ----------
@@ -248,27 +248,27 @@ def reshape(*shape: int) -> Callable[..., Any]:
 
 
 def floating(x: Any) -> Any:
-    """An input as floats."""
+    """An input converted to floats."""
     x = operand(x)
     return convert(x, types.to_floating(x.type))
 
 
 def with_axes(x: Any, least: int) -> None:
-    """Refuse an input of fewer axes."""
+    """Raise an error for an input with fewer axes."""
     if x.rank < least:
         axes = "axis" if least == 1 else "axes"
         raise NxValueError(f"expected an input of at least {least} {axes}, got {x.spec}")
 
 
 def places(axes: Sequence[int], x: Any) -> list[int]:
-    """Axes of an input, counted from the front, in their order."""
+    """Axes of an input as ascending non-negative numbers."""
     if any(not -x.rank <= axis < x.rank for axis in axes):
         raise NxValueError(f"expected an input with the axes {list(axes)}, got {x.spec}")
     return sorted({axis % x.rank for axis in axes})
 
 
 def count(value: Any, layer: str, argument: str) -> int:
-    """A number of units and the like."""
+    """Check a positive integer such as a number of units."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise NxValueError(f"nn.{layer} takes {argument} of at least 1, got {describe(value)}")
     return value

@@ -24,11 +24,11 @@ def _classes(values: Any, name: str) -> Any:
 
 
 def _decided(name: str, y_true: Any, y_pred: Any, threshold: float) -> tuple[Any, Any]:
-    """Truth and predictions of two classes as 0 and 1."""
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape != found.shape:
-        raise NxValueError(f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}")
-    return truth > threshold if not truth.type.is_integer else truth != 0, found > threshold
+    """Binary labels and thresholded predictions as 0 and 1."""
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape != prediction.shape:
+        raise NxValueError(f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {prediction.spec}")
+    return truth > threshold if not truth.type.is_integer else truth != 0, prediction > threshold
 
 
 def accuracy(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
@@ -56,22 +56,22 @@ def accuracy(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     >>> nn.metrics.accuracy(nx.tensor([0, 1]), nx.tensor([[0.9, 0.1], [0.8, 0.2]])).to_number()
     0.5
     """
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape == found.shape[:-1] and found.rank:
-        right = truth == nx.argmax(found, axis=-1)
-    elif truth.shape != found.shape:
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape == prediction.shape[:-1] and prediction.rank:
+        right = truth == nx.argmax(prediction, axis=-1)
+    elif truth.shape != prediction.shape:
         raise NxValueError(
             message(
                 "accuracy: expected numbers of classes and predictions with one more axis, or two tensors of one "
-                f"shape, got {truth.spec} and {found.spec}."
+                f"shape, got {truth.spec} and {prediction.spec}."
             )
         )
-    elif found.type.is_integer:
-        right = truth == found
-    elif found.rank > 1 and found.shape[-1] > 1:
-        right = nx.argmax(truth, axis=-1) == nx.argmax(found, axis=-1)
+    elif prediction.type.is_integer:
+        right = truth == prediction
+    elif prediction.rank > 1 and prediction.shape[-1] > 1:
+        right = nx.argmax(truth, axis=-1) == nx.argmax(prediction, axis=-1)
     else:
-        right = nx.equal(*_decided("accuracy", truth, found, threshold))
+        right = nx.equal(*_decided("accuracy", truth, prediction, threshold))
     return nx.mean(right)
 
 
@@ -96,18 +96,18 @@ def top_k_accuracy(y_true: Any, y_pred: Any, *, k: int = 5) -> Any:
     >>> nn.metrics.top_k_accuracy(nx.tensor([0, 1]), nx.tensor([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]), k=2).to_number()
     0.5
     """
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape == found.shape:
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape == prediction.shape:
         truth = nx.argmax(truth, axis=-1)
-    if truth.shape != found.shape[:-1]:
-        raise NxValueError(f"top_k_accuracy: expected classes for {found.spec}, got {truth.spec}")
-    of_truth = nx.take_along_axis(found, nx.new_axis(truth, -1), axis=-1)
-    return nx.mean(nx.sum(found > of_truth, axes=[-1]) < k)
+    if truth.shape != prediction.shape[:-1]:
+        raise NxValueError(f"top_k_accuracy: expected classes for {prediction.spec}, got {truth.spec}")
+    of_truth = nx.take_along_axis(prediction, nx.new_axis(truth, -1), axis=-1)
+    return nx.mean(nx.sum(prediction > of_truth, axes=[-1]) < k)
 
 
-def _count(name: str, y_true: Any, y_pred: Any, threshold: float, wanted: bool, told: bool) -> Any:
-    truth, found = _decided(name, y_true, y_pred, threshold)
-    return nx.sum(nx.logical_and(truth == int(wanted), found == int(told)))
+def _count(name: str, y_true: Any, y_pred: Any, threshold: float, wanted: bool, predicted: bool) -> Any:
+    truth, prediction = _decided(name, y_true, y_pred, threshold)
+    return nx.sum(nx.logical_and(truth == int(wanted), prediction == int(predicted)))
 
 
 def true_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
@@ -211,7 +211,7 @@ def false_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 
 def _part(count: Any, total: Any) -> Any:
-    """A quotient that is 0 where there is nothing to divide by."""
+    """A quotient; 0 if the divisor is 0."""
     return nx.select(total > 0, count / nx.max(total, 1), 0.0)
 
 
@@ -237,8 +237,8 @@ def precision(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     >>> nn.metrics.precision(nx.tensor([1, 1, 0]), nx.tensor([0.9, 0.1, 0.8])).to_number()
     0.5
     """
-    found = true_positives(y_true, y_pred, threshold=threshold)
-    return _part(found, found + false_positives(y_true, y_pred, threshold=threshold))
+    hits = true_positives(y_true, y_pred, threshold=threshold)
+    return _part(hits, hits + false_positives(y_true, y_pred, threshold=threshold))
 
 
 def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
@@ -263,8 +263,8 @@ def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     >>> nn.metrics.recall(nx.tensor([1, 1, 0]), nx.tensor([0.9, 0.1, 0.8])).to_number()
     0.5
     """
-    found = true_positives(y_true, y_pred, threshold=threshold)
-    return _part(found, found + false_negatives(y_true, y_pred, threshold=threshold))
+    hits = true_positives(y_true, y_pred, threshold=threshold)
+    return _part(hits, hits + false_negatives(y_true, y_pred, threshold=threshold))
 
 
 def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
@@ -289,8 +289,8 @@ def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     >>> nn.metrics.specificity(nx.tensor([1, 0, 0]), nx.tensor([0.9, 0.1, 0.8])).to_number()
     0.5
     """
-    found = true_negatives(y_true, y_pred, threshold=threshold)
-    return _part(found, found + false_positives(y_true, y_pred, threshold=threshold))
+    hits = true_negatives(y_true, y_pred, threshold=threshold)
+    return _part(hits, hits + false_positives(y_true, y_pred, threshold=threshold))
 
 
 def f1(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
@@ -341,21 +341,21 @@ def confusion_matrix(y_true: Any, y_pred: Any, *, classes: int) -> Any:
     >>> nn.metrics.confusion_matrix(nx.tensor([0, 1, 1]), nx.tensor([0, 1, 0]), classes=2).to_list()
     [[1, 0], [1, 1]]
     """
-    truth, found = _classes(y_true, "y_true"), _classes(y_pred, "y_pred")
-    if truth.shape != found.shape or truth.rank != 1:
-        raise NxValueError(f"confusion_matrix: expected a class for each entry, got {truth.spec} and {found.spec}")
+    truth, prediction = _classes(y_true, "y_true"), _classes(y_pred, "y_pred")
+    if truth.shape != prediction.shape or truth.rank != 1:
+        raise NxValueError(f"confusion_matrix: expected a class for each entry, got {truth.spec} and {prediction.spec}")
     number = nx.iota((classes,))
     rows = nx.as_type(nx.new_axis(truth, -1) == number, "s64")
-    columns = nx.as_type(nx.new_axis(found, -1) == number, "s64")
+    columns = nx.as_type(nx.new_axis(prediction, -1) == number, "s64")
     return nx.dot(rows, [0], columns, [0])
 
 
 def _floats(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape != found.shape:
-        raise NxValueError(f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}")
-    type_ = types.to_floating(types.merge(truth.type, found.type))
-    return convert(truth, type_), convert(found, type_)
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape != prediction.shape:
+        raise NxValueError(f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {prediction.spec}")
+    type_ = types.to_floating(types.merge(truth.type, prediction.type))
+    return convert(truth, type_), convert(prediction, type_)
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
@@ -378,8 +378,8 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     >>> nn.metrics.mean_absolute_error(nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])).to_number()
     1.5
     """
-    truth, found = _floats("mean_absolute_error", y_true, y_pred)
-    return nx.mean(nx.abs(truth - found))
+    truth, prediction = _floats("mean_absolute_error", y_true, y_pred)
+    return nx.mean(nx.abs(truth - prediction))
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
@@ -402,8 +402,8 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     >>> nn.metrics.mean_squared_error(nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])).to_number()
     2.5
     """
-    truth, found = _floats("mean_squared_error", y_true, y_pred)
-    return nx.mean((truth - found) ** 2)
+    truth, prediction = _floats("mean_squared_error", y_true, y_pred)
+    return nx.mean((truth - prediction) ** 2)
 
 
 def root_mean_squared_error(y_true: Any, y_pred: Any) -> Any:
@@ -449,8 +449,8 @@ def r2(y_true: Any, y_pred: Any) -> Any:
     >>> nn.metrics.r2(nx.tensor([1.0, 2.0, 3.0]), nx.tensor([1.0, 2.0, 3.0])).to_number()
     1.0
     """
-    truth, found = _floats("r2", y_true, y_pred)
-    return 1 - nx.sum((truth - found) ** 2) / nx.sum((truth - nx.mean(truth)) ** 2)
+    truth, prediction = _floats("r2", y_true, y_pred)
+    return 1 - nx.sum((truth - prediction) ** 2) / nx.sum((truth - nx.mean(truth)) ** 2)
 
 
 explain(globals(), __all__, "nn.metrics")

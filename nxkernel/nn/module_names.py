@@ -11,7 +11,7 @@ from typing import Any
 
 def names_of(builder: Callable[..., Any], function: Any, kind: type) -> dict[int, tuple[str, str]]:
     """Names of modules by identity: the key among parameters, and what precedes it in paths, such as ``[2]``."""
-    found: dict[int, tuple[str, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
     while isinstance(function, functools.partial):
         function = function.func
     subject = getattr(function, "__self__", None if isinstance(function, types.FunctionType) else function)
@@ -23,15 +23,15 @@ def names_of(builder: Callable[..., Any], function: Any, kind: type) -> dict[int
     for space in spaces:
         for name, value in space.items():
             if name == listed and isinstance(value, tuple | list):
-                for place, layer in enumerate(value):
-                    found.setdefault(id(layer), ("", f"[{place}]"))
+                for index, layer in enumerate(value):
+                    names.setdefault(id(layer), ("", f"[{index}]"))
             for key, layer in _modules(name, value, kind):
-                found.setdefault(id(layer), (key, ""))
-    return found
+                names.setdefault(id(layer), (key, ""))
+    return names
 
 
 def _variadic(builder: Callable[..., Any]) -> str | None:
-    """The name of a maker's ``*layers``: those are called by what they are, and where."""
+    """The name of the ``*layers`` parameter of a builder, whose modules are named by kind and position."""
     try:
         parameters = inspect.signature(builder).parameters.values()
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def _modules(name: str, value: Any, kind: type) -> list[tuple[str, Any]]:
     if isinstance(value, kind):
         return [(name, value)]
     if isinstance(value, tuple | list):
-        return [(f"{name}_{place}", one) for place, one in enumerate(value) if isinstance(one, kind)]
+        return [(f"{name}_{index}", one) for index, one in enumerate(value) if isinstance(one, kind)]
     if isinstance(value, dict):
         return [(f"{name}_{key}", one) for key, one in value.items() if isinstance(one, kind)]
     return []

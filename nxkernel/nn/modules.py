@@ -29,7 +29,7 @@ from nxkernel.nn.application import (
     specs_of,
 )
 from nxkernel.nn.module_names import name_of, names_of
-from nxkernel.nn.scopes import Entry, ModuleFrame, ModulePath, NetworkRun
+from nxkernel.nn.scopes import ModuleCall, ModuleFrame, ModulePath, NetworkRun
 from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -84,7 +84,7 @@ class Module:
         return _remade, (exported(builder), args, dict(options), self.name)
 
     def named(self, name: str) -> Module:
-        """The same module with a name for its parameters, as in ``nn.dense(16).named("hidden")``.
+        """A copy of the module with a name for its parameters, as in ``nn.dense(16).named("hidden")``.
 
         Parameters
         ----------
@@ -199,20 +199,20 @@ class Module:
 
     def _reused(self, params: dict, part: Any, values: Any, specs: tuple, training: bool) -> dict:
         run = self._layout(specs, training)
-        found = run.known.get(id(part))
-        if found is None:
+        known = run.known.get(id(part))
+        if known is None:
             raise NxTypeError(
                 message(
                     f"{self.name}: reuse has {_text(part)}, which is no module of this network.",
                     "Keys are the modules that the network was made of: reuse={encoder: params_of_encoder}.",
                 )
             )
-        place = found[1]
+        path = known[1]
         expected = params
-        for name in place.path:
+        for name in path.path:
             expected = expected.get(name, {})
-        check_alike(expected, values, place.shown, "")
-        return replaced(params, place.path, values) if expected else params
+        check_alike(expected, values, path.shown, "")
+        return replaced(params, path.path, values) if expected else params
 
     # Calls -----------------------------------------------------------------------------------------------------
 
@@ -283,43 +283,43 @@ class Module:
             )
         if key is not None:
             check_key(self.name, key)
-        given = {"options": {name: value for name, value in options.items() if is_data(value)}}
-        given |= {name: value for name, value in (("key", key), ("state", state)) if value is not None}
-        static = {name: value for name, value in options.items() if name not in given["options"]}
+        options_ = {"options": {name: value for name, value in options.items() if is_data(value)}}
+        options_ |= {name: value for name, value in (("key", key), ("state", state)) if value is not None}
+        static = {name: value for name, value in options.items() if name not in options_["options"]}
         if tracing.current() is not None:
-            return network(self, params, inputs, given, training=training, **static)
+            return network(self, params, inputs, options_, training=training, **static)
         if self._definition is None:
             self._definition = Definition(functools.partial(renamed(network, self.name), self))
-        return self._definition(params, inputs, given, training=bool(training), **static)
+        return self._definition(params, inputs, options_, training=bool(training), **static)
 
     def _applied(
-        self, run: NetworkRun, place: ModulePath, args: Sequence[Any], options: Mapping, depth: int
-    ) -> tuple[Any, Entry]:
+        self, run: NetworkRun, path: ModulePath, args: Sequence[Any], options: Mapping, depth: int
+    ) -> tuple[Any, ModuleCall]:
         """Call the module's function on inputs."""
         __tracebackhide__ = True
-        entry = Entry(place, self, depth, tuple(args))
+        entry = ModuleCall(path, self, depth, tuple(args))
         run.entries.append(entry)
         function, names = self._application()
-        with scopes.Entered(ModuleFrame(run, place, names, entry)):
+        with scopes.ModuleScope(ModuleFrame(run, path, names, entry)):
             try:
                 entry.output = fn(function)(*args, **options)
             except NxError as error:
-                _locate(error, place.shown)
+                _locate(error, path.shown)
                 raise
             except TypeError as error:
                 # What Python says of arguments that do not fit has no second frame.
                 if error.__traceback__.tb_next is not None:
                     raise
                 name = getattr(function, "__qualname__", "")
-                raise NxTypeError(f"{place.shown}: {str(error).replace(name, name.rpartition('.')[2])}") from None
+                raise NxTypeError(f"{path.shown}: {str(error).replace(name, name.rpartition('.')[2])}") from None
         return entry.output, entry
 
     def _application(self) -> tuple[Callable[..., Any], dict[int, tuple[str, str]]]:
         """The module's function, and the names that it has for its submodules."""
-        made = self.__nx_function__
+        builder = self.__nx_function__
         # While it is traced, a copy of this object leads to nodes in place of captured arrays.
-        if self._made is None or self._made[0] is not made:
-            function = made()
+        if self._made is None or self._made[0] is not builder:
+            function = builder()
             if not callable(function):
                 raise NxTypeError(
                     message(
@@ -327,7 +327,7 @@ class Module:
                         "Define `def apply(x): …` in it, and return apply.",
                     )
                 )
-            self._made = (made, function, names_of(_call_of(self)[0], function, Module))
+            self._made = (builder, function, names_of(_call_of(self)[0], function, Module))
         return self._made[1:]
 
     # What people see -------------------------------------------------------------------------------------------
@@ -416,30 +416,30 @@ def module(builder: Callable[..., Any]) -> Callable[..., Module]:
         raise NxTypeError(f"nn.module makes a function a maker of modules, got {a(type(builder).__name__)}")
 
     ours = getattr(builder, "__module__", "").startswith(__package__)
-    signature, told = (inspect.signature(builder), explained(builder, "nn")) if ours else (None, None)
+    signature, explained_builder = (inspect.signature(builder), explained(builder, "nn")) if ours else (None, None)
 
     def make(*args: Any, **options: Any) -> Module:
-        if ours:
+        if signature is not None and explained_builder is not None:
             try:
                 signature.bind(*args, **options)
             except TypeError:
-                told(*args, **options)
+                explained_builder(*args, **options)
         return Module(builder, args, options)
 
     return functools.update_wrapper(make, builder, updated=())
 
 
-def as_module(layer: Any, place: str) -> Module:
+def as_module(layer: Any, path: str) -> Module:
     """A layer as a :class:`Module`; a plain function becomes one without parameters."""
     if isinstance(layer, Module):
         return layer
     if not callable(layer) or isinstance(layer, Operand):
         raise NxTypeError(
-            message(f"{place} is a module or a function of a tensor, got {describe(layer)}.", "Such as nn.dense(16).")
+            message(f"{path} is a module or a function of a tensor, got {describe(layer)}.", "Such as nn.dense(16).")
         )
     if getattr(layer, "__wrapped__", None) is not None and _is_maker(layer):
         raise NxTypeError(
-            message(f"{place} is {layer.__name__} itself, not a module.", f"Call it: nn.{layer.__name__}(…).")
+            message(f"{path} is {layer.__name__} itself, not a module.", f"Call it: nn.{layer.__name__}(…).")
         )
     return Module(_itself, (layer,), {}, name_of(layer))
 
@@ -450,16 +450,16 @@ def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any
 
 
 def _remade(maker: Callable[..., Any], args: tuple, options: dict[str, Any], name: str) -> Module:
-    """A module that was pickled or copied."""
+    """Rebuild a module that was pickled or copied."""
     return Module(inspect.unwrap(maker), args, options, name)
 
 
 def _call_of(module: Module) -> tuple[Callable[..., Any], tuple, dict[str, Any]]:
     """The function that makes a module, and the arguments of that call."""
-    made = module.__nx_function__
-    if made.func is _built:
-        return made.args[1], made.args[2:], made.keywords
-    return made.func, made.args, made.keywords
+    builder = module.__nx_function__
+    if builder.func is _built:
+        return builder.args[1], builder.args[2:], builder.keywords
+    return builder.func, builder.args, builder.keywords
 
 
 def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -471,17 +471,17 @@ def _is_maker(function: Any) -> bool:
     return code is not None and code.co_name == "make" and code.co_filename == __file__
 
 
-def _fresh(value: Any, made: dict[int, Module]) -> Any:
+def _fresh(value: Any, copies: dict[int, Module]) -> Any:
     """A copy of a module or container with new modules; modules that were shared in it share their copy."""
     if isinstance(value, Module):
-        if id(value) not in made:
+        if id(value) not in copies:
             builder, args, options = _call_of(value)
-            made[id(value)] = Module(builder, _fresh(args, made), _fresh(options, made), value.name)
-        return made[id(value)]
+            copies[id(value)] = Module(builder, _fresh(args, copies), _fresh(options, copies), value.name)
+        return copies[id(value)]
     if type(value) in (tuple, list):
-        return type(value)(_fresh(one, made) for one in value)
+        return type(value)(_fresh(one, copies) for one in value)
     if type(value) is dict:
-        return {name: _fresh(one, made) for name, one in value.items()}
+        return {name: _fresh(one, copies) for name, one in value.items()}
     return value
 
 

@@ -1,4 +1,4 @@
-"""Normalization: over the batch, over features, over groups of channels, over each channel."""
+"""Normalization layers: batch, layer, RMS, group and instance normalization."""
 
 from __future__ import annotations
 
@@ -130,13 +130,13 @@ def layer_norm(
     >>> nx.round(net(net.init(nx.random.key(0), x), x)).to_list()
     [[-1.0, 1.0]]
     """
-    given = number_checks.axes("nn.layer_norm", "axes", axes)
+    positions = number_checks.axes("nn.layer_norm", "axes", axes)
     _check("nn.layer_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        at = places(given, x)
+        at = places(positions, x)
         centred = x - nx.mean(x, axes=at, keep_axes=True)
         variance = nx.mean(centred * centred, axes=at, keep_axes=True)
         shape = tuple([x.shape[axis] for axis in at])
@@ -179,10 +179,10 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        (place,) = places((axis,), x)
-        y = x * nx.rsqrt(nx.mean(x * x, axes=[place], keep_axes=True) + epsilon)
-        around = [size if other == place else 1 for other, size in enumerate(x.shape)]
-        return _affine(y, (x.shape[place],), around, scale, False)
+        (position,) = places((axis,), x)
+        y = x * nx.rsqrt(nx.mean(x * x, axes=[position], keep_axes=True) + epsilon)
+        around = [size if other == position else 1 for other, size in enumerate(x.shape)]
+        return _affine(y, (x.shape[position],), around, scale, False)
 
     return apply
 
@@ -266,7 +266,7 @@ def instance_norm(
 
 
 def _check(where: str, epsilon: float, scale: bool, offset: bool = True) -> None:
-    """The options that all of them have."""
+    """Check the options that all normalizations share."""
     number_checks.at_least(where, "epsilon", epsilon, 0)
     number_checks.flag(where, "scale", scale)
     number_checks.flag(where, "offset", offset)

@@ -1,4 +1,4 @@
-"""Recurrent layers: LSTM, GRU and the plain one, over the rows of sequences."""
+"""Recurrent layers over sequences: LSTM, GRU, plain RNN."""
 
 from __future__ import annotations
 
@@ -219,13 +219,13 @@ def _zeros(inputs: Any, units: int) -> Any:
 
 
 def _gates(row: Any, count: int) -> list[Any]:
-    """The parts of the last axis."""
+    """The parts of the last axis, one for each gate."""
     size = row.shape[-1] // count
-    return [nx.slice_along_axis(row, place * size, size, axis=-1) for place in range(count)]
+    return [nx.slice_along_axis(row, index * size, size, axis=-1) for index in range(count)]
 
 
 def _over_time(step: Callable[..., tuple], start: Any, inputs: Any, reverse: bool, returns: str) -> Any:
-    """Go through the last axis but one."""
+    """Apply a step function along the time axis, the last but one."""
     rank = inputs.rank
     order = [rank - 2, *range(rank - 2), rank - 1]
     carry, outputs = nx.scan(step, start, nx.transpose(inputs, axes=order), reverse=reverse)

@@ -39,7 +39,7 @@ class ModulePath:
 
 
 @dataclass
-class Entry:
+class ModuleCall:
     """One call of a module: a row of the summary."""
 
     place: ModulePath
@@ -70,7 +70,7 @@ class NetworkRun:
         self.state: dict = _copied(state) if state is not None else {}
         self.key, self.training = key, training
         self.trace = tracing.current()
-        self.entries: list[Entry] = []
+        self.entries: list[ModuleCall] = []
         self.used: set[Path] = set()
         #: The modules themselves are kept, so that nothing else gets their identities.
         self.known: dict[int, tuple[Any, ModulePath]] = {id(module): (module, ModulePath((), module.name))}
@@ -85,19 +85,19 @@ class NetworkRun:
 class ModuleFrame:
     """A module that is being applied."""
 
-    def __init__(self, run: NetworkRun, place: ModulePath, names: dict[int, tuple[str, str]], entry: Entry) -> None:
-        self.run, self.place, self.entry = run, place, entry
+    def __init__(self, run: NetworkRun, path: ModulePath, names: dict[int, tuple[str, str]], entry: ModuleCall) -> None:
+        self.run, self.place, self.entry = run, path, entry
         self._names = names
         self._taken: set[str] = set()
 
     def place_of(self, module: Any) -> ModulePath:
         """The path of a module's parameters: that of its first call, so that later calls share them."""
-        found = self.run.known.get(id(module))
-        if found is not None:
-            path = found[1].path
+        known = self.run.known.get(id(module))
+        if known is not None:
+            path = known[1].path
             if path[:-1] == self.place.path:
                 self._taken.update(path[-1:])
-            return found[1]
+            return known[1]
         name, shown = self._names.get(id(module), ("", ""))
         name = self._free(name or module.name)
         place = ModulePath((*self.place.path, name), f"{self.place.shown}{shown}.{name}")
@@ -106,12 +106,12 @@ class ModuleFrame:
 
     def _free(self, name: str) -> str:
         """The name, with the first free number appended if it is taken."""
-        made, number = name, 0
-        while made in self._taken:
+        candidate, number = name, 0
+        while candidate in self._taken:
             number += 1
-            made = f"{name}_{number}"
-        self._taken.add(made)
-        return made
+            candidate = f"{name}_{number}"
+        self._taken.add(candidate)
+        return candidate
 
 
 class _Active(threading.local):
@@ -126,7 +126,7 @@ def current() -> ModuleFrame | None:
     return _active.frame
 
 
-class Entered:
+class ModuleScope:
     """A context manager in which `frame` is the module being applied, or none is.
 
     Parameters
@@ -250,16 +250,16 @@ def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any
     1.0
     """
     frame = _frame("state")
-    run, place = frame.run, frame.place
+    run, path = frame.run, frame.place
     spec = Spec(types.normalize(type), tuple(shape), (None,) * len(tuple(shape)))
     if run.creates:
-        owner = _branch(run.state, place.path)
+        owner = _branch(run.state, path.path)
         if name not in owner:
-            owner[name] = _created(run, (*place.path, name), spec, init, random.key(0), frame)
+            owner[name] = _created(run, (*path.path, name), spec, init, random.key(0), frame)
         return owner[name]
     if run.given_state is None:
         return None
-    return _found(run.state, (*place.path, name), spec, "state", frame)
+    return _found(run.state, (*path.path, name), spec, "state", frame)
 
 
 def update(name: str, value: Any) -> None:
@@ -362,9 +362,9 @@ def _created(run: NetworkRun, path: Path, spec: Spec, init: Initializer | str, k
 def _found(tree: dict, path: Path, spec: Spec, what: str, frame: ModuleFrame) -> Any:
     """The entry of a nested dict at a module's path, or an error that names the first missing key."""
     value: Any = tree
-    for place, name in enumerate(path):
+    for index, name in enumerate(path):
         if not isinstance(value, dict) or name not in value:
-            there = "".join(f"[{part!r}]" for part in path[:place])
+            there = "".join(f"[{part!r}]" for part in path[:index])
             got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else describe(value)
             make = "init(key, x)" if what == "params" else "init_state(x)"
             whole = what + "".join(f"[{part!r}]" for part in path)
@@ -383,14 +383,14 @@ def _found(tree: dict, path: Path, spec: Spec, what: str, frame: ModuleFrame) ->
 
 
 def _checked(value: Any, spec: Spec, name: str, frame: ModuleFrame, why: str) -> Any:
-    shown, given = frame.place.shown, frame.entry.inputs
+    shown, inputs = frame.place.shown, frame.entry.inputs
     if isinstance(value, dict | list | tuple):
         raise NxTypeError(f"{shown}: expected {name} {spec}, got a {type(value).__name__}")
-    found = operand(value)
-    if found.shape != spec.shape:
-        where = f" for the input {spec_text(given[0] if len(given) == 1 else given)}" if given else ""
-        raise NxValueError(message(f"{shown}: expected {name} {spec}{where}, got {found.spec}.", why))
-    return found
+    tensor = operand(value)
+    if tensor.shape != spec.shape:
+        where = f" for the input {spec_text(inputs[0] if len(inputs) == 1 else inputs)}" if inputs else ""
+        raise NxValueError(message(f"{shown}: expected {name} {spec}{where}, got {tensor.spec}.", why))
+    return tensor
 
 
 def _branch(tree: dict, path: Path) -> dict:

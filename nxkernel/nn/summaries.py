@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.messages.grammar import counted
-from nxkernel.messages.quantities import scaled
+from nxkernel.messages.quantities import memory
 from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 
 if TYPE_CHECKING:
-    from nxkernel.nn.scopes import Entry
+    from nxkernel.nn.scopes import ModuleCall
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """A layer in a summary.
 
     Parameters
@@ -45,7 +45,7 @@ class Summary:
 
     Parameters
     ----------
-    rows : tuple of Row
+    rows : tuple of SummaryRow
         In the order of the calls.
     parameters : int
         The number of all.
@@ -53,12 +53,12 @@ class Summary:
         What they take in memory.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     parameters: int
     nbytes: int
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> Summary:
+    def of(cls, entries: Sequence[ModuleCall]) -> Summary:
         """The summary of the module calls that one traced run made."""
         rows, specs, seen = [], [], set()
         for entry in entries:
@@ -67,14 +67,14 @@ class Summary:
             if not shared:
                 specs += entry.created.values()
             count = None if shared else sum(math.prod(spec.shape) for spec in entry.created.values())
-            rows.append(Row(entry.place.shown, entry.depth, spec_text(entry.output), count))
+            rows.append(SummaryRow(entry.place.shown, entry.depth, spec_text(entry.output), count))
         total = sum(math.prod(spec.shape) for spec in specs)
         return cls(tuple(rows), total, sum(math.prod(spec.shape) * spec.type.bits // 8 for spec in specs))
 
     @property
     def total(self) -> str:
         """The table's last line, with the total number of parameters."""
-        return f"{counted(self.parameters, 'parameter')}, {_bytes(self.nbytes)}"
+        return f"{counted(self.parameters, 'parameter')}, {memory(self.nbytes)}"
 
     def __repr__(self) -> str:
         table = [("layer", "output", "parameters")]
@@ -97,13 +97,8 @@ class Summary:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total}</p>"
 
 
-def _count_text(row: Row) -> str:
+def _count_text(row: SummaryRow) -> str:
     return "shared" if row.parameters is None else str(row.parameters or "")
-
-
-def _bytes(count: int) -> str:
-    value, prefix = scaled(count)
-    return f"{value:.3g} {prefix}B" if prefix else counted(count, "byte")
 
 
 def spec_text(value: Any) -> str:
@@ -120,7 +115,7 @@ def spec_text(value: Any) -> str:
 
 
 def shown_call(name: str, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any]) -> str:
-    """The call that makes a module, as a person would write it; arguments that are their defaults are left out."""
+    """The call that makes a module as Python code, without arguments that equal their defaults."""
     options = dict(options)
     try:
         parameters = inspect.signature(builder).parameters

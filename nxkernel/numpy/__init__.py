@@ -33,7 +33,7 @@ from nxkernel.numpy.arrays.array import wrap as wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice as DynamicSlice
 from nxkernel.numpy.arrays.integer_bounds import assume as assume
 from nxkernel.numpy.arrays.integer_bounds import forget as forget
-from nxkernel.numpy.arrays.masked_elements import Selected as Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements as MaskedElements
 from nxkernel.numpy.constants import *  # noqa: F403
 from nxkernel.numpy.dispatch_table import twin as twin
 from nxkernel.numpy.functions.creation import *  # noqa: F403

@@ -14,7 +14,7 @@ from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import Reshape, reshaped
 from nxkernel.numpy.functions import cumulative, integer_powers, products, reductions, selection, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
@@ -23,14 +23,14 @@ from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
 
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
-    if isinstance(base, Array | DynamicSlice | Selected):
+    if isinstance(base, Array | DynamicSlice | MaskedElements):
         # NumPy's operator, not its function, has functions of their own for a few numbers.
         if base.type is types.bool_ and type(exponent) is int and exponent == 2:
             return e.square(base)
         if not base.type.is_integer and type(exponent) is float and exponent == 0.5:
             return e.sqrt(base)
-    found = integer_powers.of_numbers(base, exponent)
-    return e.power.as_operator(base, exponent) if found is None else wrap(found)
+    result = integer_powers.of_numbers(base, exponent)
+    return e.power.as_operator(base, exponent) if result is None else wrap(result)
 
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -49,7 +49,7 @@ _COUNTED = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", 
 
 
 def _counted(value: Any) -> Any:
-    """A truth value of Python's as the whole number that it is; anything else as it is."""
+    """A Python bool as an int; anything else unchanged."""
     if isinstance(value, Scalar) and value.type is types.bool_ and tracing.weak(value.node):
         return wrap(convert(value.node, types.s64))
     return value
@@ -73,49 +73,49 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
 
 def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        found = function(self, other)
-        if not _same_kind(found.type, self.type):
+        result = function(self, other)
+        if not _same_kind(result.type, self.type):
             raise NxTypeError(
                 message(
-                    f"an array {self.type} does not take the result of {name}, which is {found.type}, in place.",
+                    f"an array {self.type} does not take the result of {name}, which is {result.type}, in place.",
                     f"Write x = x {name.rstrip('=')} y for a new array, or convert the array first.",
                 )
             )
-        self[...] = found
+        self[...] = result
         return self
 
     return method
 
 
-def _same_kind(found: types.Type, into: types.Type) -> bool:
+def _same_kind(source: types.Type, into: types.Type) -> bool:
     order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
-    return order[found.kind] <= order[into.kind]
+    return order[source.kind] <= order[into.kind]
 
 
 def _item(self: ArrayValue, *index: Any) -> Any:
     """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     if len(index) == 1 and not isinstance(index[0], tuple):
         # A single number counts all elements.
-        found = self.reshape(-1)[index[0]]
+        result = self.reshape(-1)[index[0]]
     elif index:
-        found = self[index[0] if len(index) == 1 else index]
+        result = self[index[0] if len(index) == 1 else index]
     elif self.size != 1:
         raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
     else:
-        found = self.reshape(1)[0] if self.ndim else self
-    return _python_number(operand(found))
+        result = self.reshape(1)[0] if self.ndim else self
+    return _python_number(operand(result))
 
 
 def _python_number(value: Any) -> Any:
-    """A scalar as Python's number of its kind, which is weak in types."""
+    """A scalar array as a weakly typed number of its kind (int, float, complex), as Python's are."""
     kind = value.type
     wide = kind if kind is types.bool_ else types.c128 if kind.is_complex else types.f64 if kind.is_float else types.s64
     trace = tracing.current()
     if trace is None:
         return wrap(convert(value, wide))
-    made = apply(p.reshape, convert(value, wide), shape=(), names=())
-    trace.weak.add(made)
-    return wrap(made)
+    number = apply(p.reshape, convert(value, wide), shape=(), names=())
+    trace.weak.add(number)
+    return wrap(number)
 
 
 def _fill(self: Any, value: Any) -> None:
@@ -129,7 +129,7 @@ def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = Non
 
 
 def _view(self: ArrayValue, dtype: Any = None, type: Any = None) -> Any:
-    """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
+    """A view of all elements, as :meth:`numpy.ndarray.view`; a view as another type is refused."""
     if dtype is not None and type_of(dtype, self.type) is not self.type:
         raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
     return self[...]
@@ -141,17 +141,17 @@ def _dot(self: ArrayValue, b: Any, out: Any = None) -> Any:
 
 
 def _conjugate(self: ArrayValue) -> Any:
-    """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
     return e.conjugate(self) if self.type.is_complex else self
 
 
 def _compress(self: ArrayValue, condition: Any, axis: int | None = None) -> Any:
-    """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+    """The slices along an axis where a condition holds, as :meth:`numpy.ndarray.compress`."""
     return selection.compress(condition, self, axis)
 
 
 def _partition_in_place(self: Any, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+    """Partition in place, as :meth:`numpy.ndarray.partition`: all elements are sorted."""
     self[...] = sorting.sort(self, axis)
 
 
@@ -177,13 +177,13 @@ METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
 class Flat(Array):
-    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
+    """The result of ``a.flat``: all elements in C order along one axis. Assigning to it writes to the array."""
 
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        found = indexing.get(self, key)
-        return found.copy() if isinstance(found, Array) else found
+        result = indexing.get(self, key)
+        return result.copy() if isinstance(result, Array) else result
 
 
 def _flat(self: Array) -> Flat:
@@ -209,7 +209,7 @@ _OF_MEMORY = {
 
 
 def _put_on(cls: type, table: dict[str, Callable[..., Any]]) -> None:
-    """Functions as methods of a class."""
+    """Install the functions of a table as methods of a class."""
     for name, function in table.items():
         setattr(cls, name, function)
 
@@ -219,7 +219,7 @@ def _install() -> None:
         setattr(ArrayValue, f"__{name}__", _operator(function, name))
         setattr(ArrayValue, f"__r{name}__", _operator(function, name, swapped=True))
         if name != "divmod":
-            for cls in (Array, DynamicSlice, Selected):
+            for cls in (Array, DynamicSlice, MaskedElements):
                 setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
     for name, function in _COMPARISON.items():
         setattr(ArrayValue, f"__{name}__", _operator(function, name))

@@ -16,32 +16,32 @@ def _namespace(self: Any, api_version: str | None = None) -> Any:
 
 
 def _ufunc_of_array(self: ArrayValue, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's element-wise functions give arrays."""
+    """``__array_ufunc__`` of traced arrays: NumPy's ufuncs give traced arrays."""
     return dispatch_table.run_ufunc(ufunc, method, inputs, options)
 
 
 def _function_of_array(self: ArrayValue, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """NumPy's other functions give arrays."""
+    """``__array_function__`` of traced arrays: NumPy's other functions give traced arrays."""
     return dispatch_table.twin(function)(*args, **kwargs)
 
 
 def _ufunc_of_traced(self: TracedValue, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's element-wise functions are those of nxkernel."""
+    """``__array_ufunc__`` of traced values: NumPy's ufuncs become nxkernel's operations."""
     return dispatch_table.dispatched(ufunc, method, inputs, options)
 
 
 def _function_of_traced(self: TracedValue, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """NumPy's functions that have a counterpart give traced values."""
+    """``__array_function__`` of traced values: NumPy's functions that have a counterpart give traced values."""
     return dispatch_table.dispatched(function, "", args, kwargs)
 
 
 def _ufunc_of_tensor(self: ArrayProtocols, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's element-wise functions are those of nxkernel."""
+    """``__array_ufunc__`` of tensors: NumPy's ufuncs become nxkernel's operations."""
     return dispatch_table.on_tensors(ufunc, method, inputs, options, arrays)
 
 
 def _function_of_tensor(self: ArrayProtocols, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """NumPy's functions give tensors; those that have no counterpart work on the elements and give arrays."""
+    """``__array_function__`` of tensors: functions without a counterpart run in NumPy and give NumPy arrays."""
     return dispatch_table.on_tensors(function, "", args, kwargs, arrays)
 
 

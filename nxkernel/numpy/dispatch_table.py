@@ -33,16 +33,16 @@ def namespace() -> Any:
 def _table() -> dict[Any, Any]:
     ours = namespace()
     table: dict[Any, Any] = {}
-    places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
-    for theirs, mine in places:
+    namespaces = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
+    for theirs, mine in namespaces:
         for name in mine.__all__:
-            found = getattr(theirs, name, None)
-            if callable(found) and name not in constants.__all__:
-                table.setdefault(found, getattr(mine, name))
+            counterpart = getattr(theirs, name, None)
+            if callable(counterpart) and name not in constants.__all__:
+                table.setdefault(counterpart, getattr(mine, name))
     for name in dir(np.random):
-        found = getattr(np.random, name)
-        if callable(found) and not name.startswith("_") and not isinstance(found, type):
-            table[found] = refused_random.refused(name)
+        counterpart = getattr(np.random, name)
+        if callable(counterpart) and not name.startswith("_") and not isinstance(counterpart, type):
+            table[counterpart] = refused_random.refused(name)
     table |= {
         np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
@@ -69,7 +69,7 @@ def _is_traced(value: Any) -> bool:
 
 
 def twin(function: Any) -> Any:
-    """What stands for a function of NumPy's while a definition is traced.
+    """The function of this package that replaces a NumPy function while a definition is traced.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def twin(function: Any) -> Any:
     (True, True, True)
     """
     try:
-        found = _table().get(function)
+        counterpart = _table().get(function)
     except TypeError:
         return function
-    if found is not None:
-        return found
+    if counterpart is not None:
+        return counterpart
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return getattr(twin(owner), function.__name__, None) or _refusing(function)
@@ -117,7 +117,7 @@ def _is_numpys(function: Any) -> bool:
 
 
 def _refusing(function: Any) -> Any:
-    """NumPy's function as it is, but for traced values, which it cannot take."""
+    """A NumPy function without a counterpart, wrapped to refuse traced values."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **options: Any) -> Any:
@@ -139,7 +139,7 @@ def _refusing(function: Any) -> Any:
 
 
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """What NumPy's ``__array_ufunc__`` asks for."""
+    """Carry out what NumPy's ``__array_ufunc__`` asks for."""
     out = options.pop("out", None)
     if out is not None:
         if any(isinstance(one, np.ndarray) for one in out):
@@ -155,7 +155,7 @@ def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -
 
 
 def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """A function of NumPy's on tensors and traced values, by the rules of types that are followed now.
+    """A NumPy function applied to tensors and traced values, by the promotion rules in force.
 
     Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into, and
     element-wise functions are those of nxkernel.
@@ -180,7 +180,7 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
 
 
 def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """A function of numba.vectorize of each element."""
+    """A ``numba.vectorize`` function applied to each element."""
     if method != "__call__" or options:
         name = numba_functions.name_of(function)
         raise NxTypeError(
@@ -191,20 +191,20 @@ def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]
                 f"Element by element it is called as {name}(t).",
             )
         )
-    made = njit_map(function, *inputs)
-    return wrap(made) if types.follows_numpy() else made
+    result = njit_map(function, *inputs)
+    return wrap(result) if types.follows_numpy() else result
 
 
 @functools.cache
 def _own_functions() -> dict[Any, Any]:
-    """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
-    found = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
-    found |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
+    """The table from NumPy's ufuncs to nxkernel's functions, which support axis names and vectorized axes."""
+    table = {np.floor_divide: tensor_methods.floor_divide, np.remainder: tensor_methods.floor_remainder}
+    table |= {np.matmul: tensor_methods.matrix_multiply, np.positive: lambda tensor: tensor}
     for name in _SAME_NAMES:
-        found[getattr(np, name)] = getattr(ops, name)
+        table[getattr(np, name)] = getattr(ops, name)
     for theirs, ours in _OTHER_NAMES.items():
-        found[getattr(np, theirs)] = getattr(ops, ours)
-    return found
+        table[getattr(np, theirs)] = getattr(ops, ours)
+    return table
 
 
 _SAME_NAMES = [
@@ -229,7 +229,7 @@ _WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_
 
 
 def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
-    """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
+    """As :func:`dispatched`, for tensors, whose elements are known; functions without a counterpart run in NumPy.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     try:
         writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
         if traced or (_has_twin(function) and options.get("out") is None and not writes):
-            found = dispatched(function, method, inputs, dict(options))
-            return bool(found) if not traced and function in _TRUTHS else found
+            result = dispatched(function, method, inputs, dict(options))
+            return bool(result) if not traced and function in _TRUTHS else result
     except NxTypeError:
         if traced:
             raise

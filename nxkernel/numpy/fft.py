@@ -36,19 +36,19 @@ def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None)
     value = as_value(a)
     if axes is None:
         axes = range(value.ndim) if lengths is None else range(value.ndim - len(lengths), value.ndim)
-    places = [normalize_axis(axis, value.shape) for axis in axes]
-    lengths = [None] * len(places) if lengths is None else lengths
-    for place, length in zip(places, lengths, strict=True):
-        value = _resized(value, place, length)
+    positions = [normalize_axis(axis, value.shape) for axis in axes]
+    lengths = [None] * len(positions) if lengths is None else lengths
+    for position, length in zip(positions, lengths, strict=True):
+        value = _resized(value, position, length)
     data = convert(operand(value), types.to_complex(value.type))
-    found = wrap(apply(p.fft, data, axes=tuple(places), inverse=inverse), value)
-    count = math.prod(value.shape[place] for place in places)
+    result = wrap(apply(p.fft, data, axes=tuple(positions), inverse=inverse), value)
+    count = math.prod(value.shape[position] for position in positions)
     if norm not in (None, "backward", "ortho", "forward"):
         raise NxValueError(f'norm is "backward", "ortho" or "forward", got {norm!r}')
     if norm in (None, "backward"):
-        return found
+        return result
     factor = math.sqrt(count) if norm == "ortho" else count
-    return e.multiply(found, factor) if inverse else e.divide(found, factor)
+    return e.multiply(result, factor) if inverse else e.divide(result, factor)
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
@@ -82,23 +82,25 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
-    """The half of a transform of real numbers that tells the other, as :func:`numpy.fft.rfft`."""
-    found = _transform(a, [n], [axis], False, norm)
-    place = normalize_axis(axis, found.shape)
-    half = wrap(element_slice(operand(found), place, 0, found.shape[place] // 2 + 1))
+    """The Fourier transform of real input, its non-redundant half, as :func:`numpy.fft.rfft`."""
+    result = _transform(a, [n], [axis], False, norm)
+    position = normalize_axis(axis, result.shape)
+    half = wrap(element_slice(operand(result), position, 0, result.shape[position] // 2 + 1))
     return finished(half, out, True, "rfft")
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse of :func:`rfft`, as :func:`numpy.fft.irfft`."""
     value = as_value(a)
-    place = normalize_axis(axis, value.shape)
-    length = 2 * (value.shape[place] - 1) if n is None else n
-    return finished(_transform(_mirrored(value, place, length), None, [place], True, norm).real, out, True, "irfft")
+    position = normalize_axis(axis, value.shape)
+    length = 2 * (value.shape[position] - 1) if n is None else n
+    return finished(
+        _transform(_mirrored(value, position, length), None, [position], True, norm).real, out, True, "irfft"
+    )
 
 
 def _mirrored(value: ArrayValue, axis: int, length: int) -> ArrayValue:
-    """The whole transform from its half: the rest are conjugates, backwards."""
+    """The whole transform from its non-redundant half: the rest are the conjugates in reverse order."""
     value = _resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis
     # Real numbers have a transform whose first element, and middle one of an even number, are real.
@@ -118,8 +120,10 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
     value = as_value(a)
     axes = list(range(value.ndim) if axes is None else axes)
     lengths = [None] * len(axes) if s is None else list(s)
-    found = rfft(value, lengths[-1], axes[-1], norm)
-    return finished(_transform(found, lengths[:-1], axes[:-1], False, norm) if len(axes) > 1 else found, out, True, "")
+    result = rfft(value, lengths[-1], axes[-1], norm)
+    return finished(
+        _transform(result, lengths[:-1], axes[:-1], False, norm) if len(axes) > 1 else result, out, True, ""
+    )
 
 
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> ArrayValue:
@@ -143,7 +147,7 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None,
 
 
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
-    """The transform of a signal that is its own conjugate backwards, as :func:`numpy.fft.hfft`."""
+    """The Fourier transform of a signal with Hermitian symmetry, as :func:`numpy.fft.hfft`."""
     value = as_value(a)
     length = 2 * (value.shape[axis] - 1) if n is None else n
     other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
@@ -168,7 +172,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
-    """The frequencies of a transform of real numbers, as :func:`numpy.fft.rfftfreq`."""
+    """The frequencies of the transform of real input, as :func:`numpy.fft.rfftfreq`."""
     import numpy as np
 
     return (
@@ -185,12 +189,12 @@ def _known(values: Any) -> ArrayValue:
 def fftshift(x: Any, axes: Any = None) -> ArrayValue:
     """The frequency 0 moved to the middle, as :func:`numpy.fft.fftshift`."""
     value = as_value(x)
-    places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
-    return roll(value, [value.shape[axis] // 2 for axis in places], tuple(places))
+    positions = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    return roll(value, [value.shape[axis] // 2 for axis in positions], tuple(positions))
 
 
 def ifftshift(x: Any, axes: Any = None) -> ArrayValue:
     """The inverse of :func:`fftshift`, as :func:`numpy.fft.ifftshift`."""
     value = as_value(x)
-    places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
-    return roll(value, [-(value.shape[axis] // 2) for axis in places], tuple(places))
+    positions = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    return roll(value, [-(value.shape[axis] // 2) for axis in positions], tuple(positions))

@@ -10,10 +10,10 @@ class ArrayMethods:
     def __add__(self, other: Any) -> Any: ...
     def __and__(self, other: Any) -> Any: ...
     def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """NumPy's other functions give arrays."""
+        """``__array_function__`` of traced arrays: NumPy's other functions give traced arrays."""
     def __array_namespace__(self) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's element-wise functions give arrays."""
+        """``__array_ufunc__`` of traced arrays: NumPy's ufuncs give traced arrays."""
     def __copy__(self) -> Any: ...
     def __deepcopy__(self, other: Any) -> Any: ...
     def __divmod__(self, other: Any) -> Any: ...
@@ -53,41 +53,39 @@ class ArrayMethods:
     def __truediv__(self, other: Any) -> Any: ...
     def __xor__(self, other: Any) -> Any: ...
     def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-        """Whether all elements count as true, as :func:`numpy.all`."""
+        """Whether all elements are true, as :func:`numpy.all`."""
     def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-        """Whether an element counts as true, as :func:`numpy.any`."""
+        """Whether any element is true, as :func:`numpy.any`."""
     def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         """The index of the greatest element, as :func:`numpy.argmax`."""
     def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         """The index of the least element, as :func:`numpy.argmin`."""
     def argpartition(self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
-        """The indices that sort all of the array, as :func:`numpy.argpartition`."""
+        """The indices that sort the array, as :func:`numpy.argpartition`."""
     def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-        """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
+        """The indices that sort an array, stably, as :func:`numpy.argsort`."""
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
         """The elements in another type, as :meth:`numpy.ndarray.astype`."""
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
+        """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-        """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
+        """Elements clipped to a range, as :meth:`numpy.ndarray.clip`."""
     def compress(self, condition: Any, axis: int | None = None) -> Any:
-        """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+        """The slices along an axis where a condition holds, as :meth:`numpy.ndarray.compress`."""
     def conj(self) -> Any:
-        """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+        """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
     def conjugate(self) -> Any:
-        """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+        """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
     def copy(self, order: str = "C") -> Any:
-        """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own
-        copies.
-        """
+        """A copy, as :meth:`numpy.ndarray.copy`; scalars are immutable and returned unchanged."""
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running products, as :func:`numpy.cumprod`."""
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sums, as :func:`numpy.cumsum`."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-        """A diagonal, read-only as that of :func:`numpy.diagonal`."""
+        """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     def dot(self, b: Any, out: Any = None) -> Any:
         """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
     def fill(self, value: Any) -> None:
@@ -109,9 +107,9 @@ class ArrayMethods:
     ) -> Any:
         """The least element, as :func:`numpy.min`."""
     def nonzero(self) -> tuple[Any, ...]:
-        """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+        """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+        """Partition in place, as :meth:`numpy.ndarray.partition`: all elements are sorted."""
     def prod(
         self,
         axis: Any = None,
@@ -121,21 +119,21 @@ class ArrayMethods:
         initial: Any = 1,
         where: Any = True,
     ) -> Any:
-        """Multiply all, as :func:`numpy.prod`."""
+        """The product of elements, as :func:`numpy.prod`."""
     def ptp(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-        """The greatest element less the least, as :func:`numpy.ptp`."""
+        """The range from the least to the greatest element, as :func:`numpy.ptp`."""
     def put(self, ind: Any, v: Any, mode: str = "raise") -> None:
-        """Assign to elements at places in C order, as :func:`numpy.put`."""
+        """Assign to elements at flat indices, as :func:`numpy.put`."""
     def ravel(self, order: str = "C") -> Any:
         """All elements along one axis, as :func:`numpy.ravel`."""
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
-        """Each element several times, as :func:`numpy.repeat`."""
+        """Each element repeated, as :func:`numpy.repeat`."""
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """The elements in another shape, as :meth:`numpy.ndarray.reshape`."""
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
-        """Where values belong in a sorted vector, as :func:`numpy.searchsorted`: by halving, all at once."""
+        """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
         """Sort in place, as :meth:`numpy.ndarray.sort`."""
     def squeeze(self, axis: Any = None) -> Any:
@@ -162,9 +160,9 @@ class ArrayMethods:
         initial: Any = 0,
         where: Any = True,
     ) -> Any:
-        """Add up, as :func:`numpy.sum`."""
+        """The sum of elements, as :func:`numpy.sum`."""
     def swapaxes(self, axis1: int, axis2: int) -> Any:
-        """Two axes exchanged, a view, as :func:`numpy.swapaxes`."""
+        """Two axes interchanged, a view, as :func:`numpy.swapaxes`."""
     def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at indices of an axis, as :func:`numpy.take`."""
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
@@ -183,6 +181,6 @@ class ArrayMethods:
         mean: Any = None,
         correction: Any = None,
     ) -> Any:
-        """The average square of the distance from the average, as :func:`numpy.var`."""
+        """The variance, as :func:`numpy.var`."""
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
+        """A view of all elements, as :meth:`numpy.ndarray.view`; a view as another type is refused."""

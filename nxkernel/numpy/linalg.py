@@ -1,4 +1,4 @@
-"""``numpy.linalg``: NumPy's linear algebra on traced arrays. Where there is no result there is NaN, not an error."""
+"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, results are NaN."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SVDResult(NamedTuple):
 
 
 class SlogdetResult(NamedTuple):
-    """The sign of a determinant, and the logarithm of its size."""
+    """The sign of a determinant, and the logarithm of its absolute value."""
 
     sign: ArrayValue
     logabsdet: ArrayValue
@@ -67,9 +67,9 @@ def _matrix(a: Any, square: bool = False) -> Operand:
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
-    """The lower factor of a positive definite matrix, as :func:`numpy.linalg.cholesky`."""
-    found = wrap(apply(p.cholesky, _matrix(a, True)))
-    return e.conjugate(found.mT) if upper else found
+    """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
+    result = wrap(apply(p.cholesky, _matrix(a, True)))
+    return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
@@ -78,7 +78,7 @@ def inv(a: Any) -> ArrayValue:
 
 
 def solve(a: Any, b: Any) -> ArrayValue:
-    """The solution of linear equations, as :func:`numpy.linalg.solve`."""
+    """The solution of a system of linear equations, as :func:`numpy.linalg.solve`."""
     left, right = _matrix(a, True), operand(as_value(b))
     type_ = types.to_floating(types.merge(left.type, right.type))
     left, right = convert(left, type_), convert(right, type_)
@@ -87,8 +87,8 @@ def solve(a: Any, b: Any) -> ArrayValue:
         right = operand(wrap(right)[:, None])
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
-    found = wrap(apply(p.solve, left, right))
-    return found[..., 0] if vector else found
+    result = wrap(apply(p.solve, left, right))
+    return result[..., 0] if vector else result
 
 
 def det(a: Any) -> ArrayValue:
@@ -97,7 +97,7 @@ def det(a: Any) -> ArrayValue:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """The sign and the logarithm of the determinant, as :func:`numpy.linalg.slogdet`."""
+    """The sign and log-absolute value of the determinant, as :func:`numpy.linalg.slogdet`."""
     packed, order = map(wrap, apply(p.lu, _matrix(a, True)))
     pivots = products.diagonal(packed, axis1=-2, axis2=-1)
     size = order.shape[-1]
@@ -116,7 +116,7 @@ def _above(size: int) -> Any:
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """An orthogonal and an upper triangular factor, as :func:`numpy.linalg.qr`."""
+    """The QR factorization, as :func:`numpy.linalg.qr`."""
     if mode not in ("reduced", "complete", "r"):
         raise NxValueError(f'qr: mode is "reduced", "complete" or "r", got {mode!r}')
     q, r = map(wrap, apply(p.qr, _matrix(a), mode="reduced" if mode == "r" else mode))
@@ -124,7 +124,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
-    """Eigenvalues in ascending order and eigenvectors of symmetric matrices, as :func:`numpy.linalg.eigh`."""
+    """Eigenvalues (ascending) and eigenvectors of symmetric or Hermitian matrices, as :func:`numpy.linalg.eigh`."""
     value = wrap(_matrix(a, True))
     if UPLO.upper() == "U":
         value = e.conjugate(value.mT)
@@ -132,7 +132,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's name
-    """Eigenvalues of symmetric matrices, as :func:`numpy.linalg.eigvalsh`."""
+    """Eigenvalues of symmetric or Hermitian matrices, as :func:`numpy.linalg.eigvalsh`."""
     return eigh(a, UPLO).eigenvalues
 
 
@@ -149,7 +149,7 @@ def eigvals(a: Any) -> NoReturn:
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """The singular values and their vectors, as :func:`numpy.linalg.svd`."""
+    """The singular value decomposition, as :func:`numpy.linalg.svd`."""
     u, s, v = map(wrap, apply(p.svd, _matrix(a), full_matrices=bool(full_matrices and compute_uv)))
     return SVDResult(u, s, v) if compute_uv else s
 
@@ -160,7 +160,7 @@ def svdvals(x: Any, /) -> ArrayValue:
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:  # noqa: N803
-    """How many singular values are not 0 but for rounding, as :func:`numpy.linalg.matrix_rank`."""
+    """The number of singular values above a tolerance, as :func:`numpy.linalg.matrix_rank`."""
     import numpy as np
 
     values = svdvals(A)
@@ -171,9 +171,9 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:
-    """The pseudo-inverse, as :func:`numpy.linalg.pinv`."""
+    """The Moore-Penrose pseudoinverse, as :func:`numpy.linalg.pinv`."""
     u, s, v = svd(e.conjugate(wrap(_matrix(a))), full_matrices=False)
-    share = next((given for given in (rtol, rcond) if given is not None), 1e-15)
+    share = next((tolerance for tolerance in (rtol, rcond) if tolerance is not None), 1e-15)
     large = e.greater(s, e.multiply(share, reductions.max(s, axis=-1, keepdims=True)))
     s = where(large, e.divide(1, where(large, s, 1)), 0)
     return matmul(v.mT, e.multiply(s[..., None], u.mT))
@@ -190,7 +190,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ArrayValue:
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
-    """The nearest to a solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
+    """The least-squares solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
     import numpy as np
 
     matrix, right = wrap(_matrix(a)), as_value(b)
@@ -199,12 +199,12 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, Ar
     large = e.greater(s, e.multiply(share, s[0]))
     inverse = where(large, e.divide(1, where(large, s, 1)), 0)
     columns = right[:, None] if right.ndim == 1 else right
-    found = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
-    away = e.absolute(e.subtract(matmul(matrix, found), columns))
+    result = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
+    away = e.absolute(e.subtract(matmul(matrix, result), columns))
     # Where there are no more equations than unknowns nothing is left over, and NumPy gives no sums.
     rest = reductions.sum(e.square(away), axis=0) if matrix.shape[0] > matrix.shape[1] else zeros(0, s.dtype)
-    found = found[:, 0] if right.ndim == 1 else found
-    return found, rest, reductions.sum(large).astype("int32"), s
+    result = result[:, 0] if right.ndim == 1 else result
+    return result, rest, reductions.sum(large).astype("int32"), s
 
 
 def matrix_power(a: Any, n: int) -> ArrayValue:
@@ -212,25 +212,25 @@ def matrix_power(a: Any, n: int) -> ArrayValue:
     value = as_value(a)
     if n < 0:
         return matrix_power(inv(value), -n)
-    found = None
+    result = None
     if n == 0:
         return shaping.broadcast_to(eye(value.shape[-1], dtype=value.type), value.shape).copy()
     while n:
         if n % 2:
-            found = value if found is None else matmul(found, value)
+            result = value if result is None else matmul(result, value)
         n //= 2
         value = matmul(value, value) if n else value
-    return found
+    return result
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> ArrayValue:
-    """The product of several matrices, as :func:`numpy.linalg.multi_dot`, from the left."""
+    """The product of several matrices, from left to right, as :func:`numpy.linalg.multi_dot`."""
     *some, last = arrays
     return products.dot(functools.reduce(products.dot, some), last, out)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ArrayValue:
-    """The size of vectors or matrices, as :func:`numpy.linalg.norm`."""
+    """The norm of vectors or matrices, as :func:`numpy.linalg.norm`."""
     value = as_value(x)
     if value.type.is_integer:
         value = value.astype("float64")
@@ -272,30 +272,30 @@ def _matrix_norm(value: ArrayValue, order: Any, axes: tuple[int, int], keepdims:
     if order in (1, -1, math.inf, -math.inf):
         over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
         lines = reductions.sum(e.absolute(value), over, keepdims=True)
-        found = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
-        return found if keepdims else shaping.squeeze(found, axes)[()]
+        result = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
+        return result if keepdims else shaping.squeeze(result, axes)[()]
     values = svdvals(shaping.moveaxis(value, axes, (-2, -1)))
     choices = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
     if order not in choices:
         raise NxValueError(f"norm of matrices: ord={order!r} is none of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf")
-    found = choices[order](values, axis=-1)
-    return shaping.expand_dims(found, axes) if keepdims else found
+    result = choices[order](values, axis=-1)
+    return shaping.expand_dims(result, axes) if keepdims else result
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> ArrayValue:
-    """The size of vectors, as :func:`numpy.linalg.vector_norm`."""
+    """The norm of vectors, as :func:`numpy.linalg.vector_norm`."""
     value = as_value(x)
     value = value.astype("float64") if value.type.is_integer else value
     return _vector_norm(value, ord, axis, keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> ArrayValue:
-    """The size of matrices, as :func:`numpy.linalg.matrix_norm`."""
+    """The norm of matrices, as :func:`numpy.linalg.matrix_norm`."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
 def cond(x: Any, p: Any = None) -> ArrayValue:
-    """How much a matrix amplifies errors, as :func:`numpy.linalg.cond`."""
+    """The condition number, as :func:`numpy.linalg.cond`."""
     if p is None or p in (2, -2):
         values = svdvals(x)
         one, other = values[..., 0], values[..., -1]

@@ -22,7 +22,7 @@ _SAMPLERS = {
 
 
 def refused(name: str) -> Any:
-    """A function of ``numpy.random`` as one that tells what to write instead."""
+    """A stand-in for a ``numpy.random`` function, whose error says what to write instead."""
 
     def function(*args: Any, **options: Any) -> NoReturn:
         raise NxTypeError(

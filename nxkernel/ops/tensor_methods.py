@@ -1,4 +1,4 @@
-"""The operators and methods of tensors and traced values: the functions of this package, installed on their class."""
+"""Operators and methods of tensors and traced values, installed on their base class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nxkernel.tensor.tensor import Tensor
 
 
 def floor_divide(left: Any, right: Any) -> Any:
-    """``left // right`` as in Python and NumPy: rounded down, of integers and of floats."""
+    """``left // right`` as in Python and NumPy: rounded down, for integers and floats."""
     left, right = _pair(left, right, "//")
     if left.type.is_integer:
         # Of the operands' type: a value that stands for a Python number would take that of what is subtracted.
@@ -57,14 +57,14 @@ def _pair(left: Any, right: Any, name: str) -> tuple[Operand, Operand]:
 
 
 def _rounds_down(left: Operand, right: Operand) -> Any:
-    """1 where rounding a quotient down and toward zero differ: it leaves a rest whose sign is not the divisor's."""
+    """1 where floor and truncated division differ: there is a remainder of the other sign than the divisor."""
     rest = elementwise.remainder(left, right)
     opposite = comparison.not_equal(comparison.less(rest, 0), comparison.less(right, 0))
     return comparison.logical_and(comparison.not_equal(rest, 0), opposite)
 
 
 def matrix_multiply(left: Any, right: Any) -> Any:
-    """``left @ right`` as in Python and NumPy: matrices in the last two axes, the axes before them broadcast."""
+    """``left @ right`` as in Python and NumPy: matrices in the last two axes, batch axes broadcast."""
     left, right = operand(left, "left"), operand(right, "right")
     if not left.rank or not right.rank:
         raise NxTypeError(
@@ -81,25 +81,25 @@ def matrix_multiply(left: Any, right: Any) -> Any:
 
 
 def power(left: Any, right: Any) -> Any:
-    """``left ** right``; by NumPy's rules a negative power of whole numbers of Python's is a float."""
+    """``left ** right``; by NumPy's rules a negative power of Python ints is a float."""
     if types.follows_numpy():
         from nxkernel.numpy.functions.integer_powers import of_numbers
 
-        found = of_numbers(left, right)
-        if found is not None:
-            return found
+        result = of_numbers(left, right)
+        if result is not None:
+            return result
     return elementwise.pow(left, right)
 
 
 def invert(value: Operand) -> Any:
-    """``~value``; by NumPy's rules a truth value of Python's is a whole number."""
+    """``~value``; by NumPy's rules a Python bool is an integer."""
     if types.follows_numpy() and value.type is types.bool_ and tracing.weak(value):
         value = convert(value, types.s64)
     return comparison.bitwise_not(value)
 
 
 def _as_numpy(name: str, function: Callable, of_any: bool = True) -> Callable:
-    """A function that by NumPy's rules is that of NumPy, always or where one side is a whole number of Python's.
+    """A method that calls the NumPy-compatible function where NumPy's rules hold, always or only for Python ints.
 
     That takes whole numbers which the type of the other side does not hold.
     """
@@ -148,7 +148,7 @@ _UNARY: dict[str, Callable] = {
 
 
 def _operator(function: Callable, swapped: bool = False, refuse: tuple = (str, bytes, type(None))) -> Callable:
-    """A binary operator; other classes get their turn, and text and None the error of the function."""
+    """A binary operator method, which returns NotImplemented for other classes and refuses text and None."""
 
     def method(self: Operand, other: Any) -> Any:
         # An array that is assigned into has operators of its own, which give such arrays.

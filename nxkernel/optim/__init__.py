@@ -1,4 +1,4 @@
-"""Optimizers and what they are made of: gradient transformations with `init` and `update`, chained at will.
+"""Optimizers, and the gradient transformations with `init` and `update` that they are chains of.
 
 >>> from nxkernel import optim
 >>> optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adam(0.1))

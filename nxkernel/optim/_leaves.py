@@ -1,4 +1,4 @@
-"""Functions over the leaves of parameter containers side by side; errors name the first path where two differ."""
+"""Functions over the leaves of parameter containers of equal structure; errors name the first path that differs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nxkernel.types import Type
 
 
 def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1) -> Any:
-    """Call a function with the leaves of containers that are built alike.
+    """Call a function with the corresponding leaves of containers of equal structure.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1)
         For leaves of different shapes.
     """
     structure, rows = container_comparison.rows(named, _refuse)
-    made = []
+    results = []
     for row in rows:
         (path, first), *others = [(path, operand(leaf)) for path, leaf in row]
         for there, other in others:
@@ -43,10 +43,10 @@ def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1)
                         "A state belongs to the parameters that it was made for by init.",
                     )
                 )
-        made.append(function(first, *[other for _, other in others]))
+        results.append(function(first, *[other for _, other in others]))
     if parts == 1:
-        return containers.rebuild(structure, iter(made))
-    return tuple(containers.rebuild(structure, iter([one[part] for one in made])) for part in range(parts))
+        return containers.rebuild(structure, iter(results))
+    return tuple(containers.rebuild(structure, iter([one[part] for one in results])) for part in range(parts))
 
 
 def flat(value: Any, name: str) -> tuple[Any, list[tuple[str, Any]]]:
@@ -65,7 +65,7 @@ def _refuse(path: str, value: Any) -> Exception:
 
 
 def like(params: Any, value: float = 0.0) -> Any:
-    """A container like the parameters with one number in all of its elements.
+    """A container of the structure of the parameters, filled with one number.
 
     Raises
     ------
@@ -79,29 +79,29 @@ def like(params: Any, value: float = 0.0) -> Any:
 
 
 def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: Callable[[str, Any], Exception]) -> list:
-    """The label of each leaf of a container; one label may stand for a whole subtree."""
-    found: dict[str, Any] = {}
+    """The label of each leaf of a container; a label may cover a whole subtree."""
+    labels_: dict[str, Any] = {}
     leaves = flat(value, name)[1]
 
-    def walk(label: Any, part: Any, path: str, place: str) -> None:
+    def walk(label: Any, part: Any, path: str, path_: str) -> None:
         if isinstance(label, kind):
-            found.update((leaf, label) for leaf, _ in flat(part, path)[1])
+            labels_.update((leaf, label) for leaf, _ in flat(part, path)[1])
             return
         entries, parts = container_comparison.parts(label), container_comparison.parts(part)
         if entries is None:
-            raise refuse(place, label)
-        told = container_comparison.differs(part, label, path, place)
-        if told:
-            raise container_comparison.unlike(path, place, told)
+            raise refuse(path_, label)
+        difference = container_comparison.differs(part, label, path, path_)
+        if difference:
+            raise container_comparison.unlike(path, path_, difference)
         for suffix, one in parts.items():
-            walk(entries[suffix], one, f"{path}{suffix}", f"{place}{suffix}")
+            walk(entries[suffix], one, f"{path}{suffix}", f"{path_}{suffix}")
 
     walk(labels, value, name, there)
-    return [found[path] for path, _ in leaves]
+    return [labels_[path] for path, _ in leaves]
 
 
 def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any], Exception]) -> None:
-    """Refuse containers with anything else in them than labels; functions make labels later."""
+    """Raise an error for containers with leaves that are no labels; functions that compute labels are allowed."""
     parts = container_comparison.parts(labels)
     if callable(labels) or isinstance(labels, kind):
         return
@@ -112,11 +112,11 @@ def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any]
 
 
 def arranged(value: Any, like: Any) -> Any:
-    """A container whose dicts have the order of those of another one, where the two are built alike."""
+    """A container with dict keys in the order of another, where their structures are equal."""
     wanted, _ = flat(like, "like")
     structure, leaves = flat(value, "value")
-    found = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
-    return value if found is None else containers.rebuild(wanted, iter(found))
+    arranged_ = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
+    return value if arranged_ is None else containers.rebuild(wanted, iter(arranged_))
 
 
 def only(value: Any, chosen: list[bool], name: str) -> Any:
@@ -127,12 +127,12 @@ def only(value: Any, chosen: list[bool], name: str) -> Any:
 
 
 def zeros(value: Any) -> Any:
-    """A container of the same types and shapes with 0 in all of its elements."""
+    """A container of the same types and shapes, filled with zeros."""
     return each(lambda leaf: filled_like(0, leaf.type, leaf), {"the container": value})
 
 
 def check_float(path: str, leaf: Any) -> None:
-    """Refuse a parameter of whole numbers."""
+    """Raise an error for an integer parameter."""
     if leaf.type.is_integer:
         raise NxTypeError(
             message(
@@ -143,10 +143,10 @@ def check_float(path: str, leaf: Any) -> None:
 
 
 def scaled(leaf: Any, factor: Any) -> Any:
-    """A leaf times a number or scalar, in the type of the leaf."""
+    """A leaf multiplied by a number or scalar, in the leaf's type."""
     return leaf * (factor if is_number(factor) else convert(operand(factor), leaf.type))
 
 
 def in_type(value: Any, type_: Type) -> Any:
-    """A leaf in a type that it may have already."""
+    """A leaf converted to a type."""
     return value if value.type is type_ else convert(value, type_)

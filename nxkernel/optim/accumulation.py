@@ -14,7 +14,7 @@ from nxkernel.optim.transformation import Transformation, check, transformation
 
 
 class GatheredState(NamedTuple):
-    """The number of gradients since the last update, their mean, and the state of the inner transformation."""
+    """The number of accumulated gradients, their mean, and the state of the inner transformation."""
 
     count: Any
     mean: Any

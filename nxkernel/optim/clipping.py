@@ -19,7 +19,7 @@ from nxkernel.shapes import describe
 
 
 class NoiseState(NamedTuple):
-    """How many updates there were, and the key of the next."""
+    """The number of updates so far, and the random key of the next."""
 
     count: Any
     key: Any
@@ -52,7 +52,7 @@ def clip(limit: float) -> Transformation:
 
 
 def _within(leaf: Any, size: Any, limit: Any) -> Any:
-    """A tensor, scaled so that its norm `size` does not exceed the limit."""
+    """A tensor scaled so that its norm `size` is at most `limit`."""
     over = size > limit
     return _leaves.scaled(leaf, nx.select(over, limit / nx.select(over, size, 1.0), 1.0))
 
@@ -132,8 +132,8 @@ def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation
         params = needed(params, "add_decayed_weights")
         return each(lambda g, p: g + _leaves.scaled(p, weight_decay), {"grads": grads, "params": params}), state
 
-    made = Transformation(stateless, change)
-    return made if mask is None else masked(made, mask)
+    decay = Transformation(stateless, change)
+    return decay if mask is None else masked(decay, mask)
 
 
 @transformation

@@ -20,7 +20,7 @@ Rate = float | Operand | Callable[[Any], Any] | None
 
 
 class StepState(NamedTuple):
-    """How many updates there were."""
+    """The number of updates so far."""
 
     count: Any
 
@@ -53,7 +53,7 @@ def scale(factor: float) -> Transformation:
 
 @transformation
 def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
-    """Multiply updates by a schedule: a function of the number of updates before.
+    """Multiply updates by a schedule: a function of the number of updates so far.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
 
 @transformation
 def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
-    """Multiply updates by minus the learning rate, so that they descend: the last step of every optimizer.
+    """Multiply updates by minus the learning rate: the last transformation of every optimizer.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
     def change(grads: Any, state: Any, params: Any, given: Any = None) -> tuple[Any, Any]:
         rate = given
         if rate is None:
-            rate = learning_rate(state.count) if scheduled else learning_rate
+            rate = learning_rate(state.count) if callable(learning_rate) else learning_rate
         if rate is None:
             raise NxTypeError(
                 message(

@@ -1,4 +1,4 @@
-"""Euclidean norms of gradients: of one tensor, and of all tensors of a container together."""
+"""Euclidean norms of gradients, per tensor and over a container."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nxkernel.optim import _leaves
 
 
 def squared(leaf: Any) -> Any:
-    """The squares of the moduli of a tensor's elements."""
+    """The squared absolute values of a tensor's elements."""
     return nx.real(leaf) ** 2 + nx.imag(leaf) ** 2 if leaf.type.is_complex else leaf * leaf
 
 

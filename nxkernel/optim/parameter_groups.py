@@ -95,17 +95,17 @@ def multi_transform(transformations: Mapping[str, Transformation], labels: Any) 
     rated = any(one.rated for one in transformations.values())
 
     def chosen(value: Any, name: str) -> dict[str, list[bool]]:
-        found = _leaves.spread(labels(value) if callable(labels) else labels, value, str, name, "labels", _no_label)
-        for (path, _), label in zip(_leaves.flat(value, name)[1], found, strict=True):
+        labels_ = _leaves.spread(labels(value) if callable(labels) else labels, value, str, name, "labels", _no_label)
+        for (path, _), label in zip(_leaves.flat(value, name)[1], labels_, strict=True):
             if label not in transformations:
                 known = ", ".join(map(repr, transformations))
                 raise NxValueError(f"optim.multi_transform: {path} has the label {label!r}, and there are {known}")
-        return {label: [one == label for one in found] for label in transformations}
+        return {label: [one == label for one in labels_] for label in transformations}
 
     def init(params: Any) -> dict[str, Any]:
-        places = chosen(params, "params")
+        groups = chosen(params, "params")
         return {
-            label: one.init(_leaves.only(params, places[label], "params")) for label, one in transformations.items()
+            label: one.init(_leaves.only(params, groups[label], "params")) for label, one in transformations.items()
         }
 
     def change(grads: Any, state: dict, params: Any, learning_rate: Any = None) -> tuple[Any, dict]:
@@ -118,14 +118,14 @@ def multi_transform(transformations: Mapping[str, Transformation], labels: Any) 
                 )
             )
         grads = grads if params is None else _leaves.arranged(grads, params)
-        places = chosen(grads, "grads") if params is None else chosen(params, "params")
-        made, after = [], {}
+        groups = chosen(grads, "grads") if params is None else chosen(params, "params")
+        parts, after = [], {}
         for label, one in transformations.items():
-            some = None if params is None else _leaves.only(params, places[label], "params")
-            given = _leaves.only(grads, places[label], "grads")
-            updates, after[label] = one.update(given, state[label], some, learning_rate if one.rated else None)
-            made.append((updates, places[label]))
-        return _put(grads, made), after
+            some = None if params is None else _leaves.only(params, groups[label], "params")
+            part = _leaves.only(grads, groups[label], "grads")
+            updates, after[label] = one.update(part, state[label], some, learning_rate if one.rated else None)
+            parts.append((updates, groups[label]))
+        return _put(grads, parts), after
 
     return Transformation(init, change, rated, dict)
 
@@ -150,11 +150,11 @@ def set_to_zero() -> Transformation:
 def _put(grads: Any, parts: list[tuple[Any, list[bool]]]) -> Any:
     """Gradients in which the leaves that were chosen are replaced by their updates."""
     structure, leaves = _leaves.flat(grads, "grads")
-    made = [leaf for _, leaf in leaves]
+    leaves_ = [leaf for _, leaf in leaves]
     for updates, chosen in parts:
         supply = iter(_leaves.flat(updates, "updates")[1])
-        made = [next(supply)[1] if take else leaf for leaf, take in zip(made, chosen, strict=True)]
-    return containers.rebuild(structure, iter(made))
+        leaves_ = [next(supply)[1] if take else leaf for leaf, take in zip(leaves_, chosen, strict=True)]
+    return containers.rebuild(structure, iter(leaves_))
 
 
 def _no_flag(path: str, value: Any) -> Exception:

@@ -17,7 +17,7 @@ from nxkernel.types import Type
 
 
 class MomentumState(NamedTuple):
-    """The state of momentum: the decayed sum of earlier gradients."""
+    """The state of momentum: the decaying sum of past gradients."""
 
     mean: Any
 
@@ -52,12 +52,12 @@ class MaximumState(NamedTuple):
 
 
 def zero() -> Any:
-    """A count of no updates."""
+    """The initial count of updates."""
     return filled(0, types.s64, ())
 
 
 def running(decay: Any, mean: Any, values: Any, name: str, square: bool = False) -> Any:
-    """The running means after new values, or their squares: ``decay * mean + (1 - decay) * value``."""
+    """The updated running means of values or their squares: ``decay * mean + (1 - decay) * value``."""
 
     def one(new: Any, old: Any) -> Any:
         new = wide_square(new) if square else new
@@ -67,7 +67,7 @@ def running(decay: Any, mean: Any, values: Any, name: str, square: bool = False)
 
 
 def float_type(type_: Type) -> Type:
-    """The type in which a number beside a tensor is computed: not narrower than f32."""
+    """The type for scalars computed beside a tensor: at least f32."""
     return types.f64 if type_ in (types.f64, types.c128) else types.f32
 
 
@@ -80,7 +80,7 @@ def correction(decay: Any, count: Any, type_: Type) -> Any:
 
 
 def corrected(mean: Any, decay: Any, count: Any) -> Any:
-    """A running mean that started from 0, with its bias corrected."""
+    """A running mean that started at 0, with bias correction."""
     return _leaves.scaled(mean, 1 / correction(decay, count, mean.type))
 
 
@@ -120,20 +120,20 @@ def _moments(params: Any) -> MomentsState:
 
 
 def _squares(params: Any, value: float = 0.0) -> Any:
-    """A container like the parameters for squares: real, and f32 at least, since squares underflow in 16 bits."""
+    """Squares for a container of parameters, all of one value: real and at least f32, since f16 squares underflow."""
     first = _leaves.like(params, value)
     return each(lambda p: in_type(nx.real(p) if p.type.is_complex else p, float_type(p.type)), {"params": first})
 
 
 def wide_square(leaf: Any) -> Any:
-    """The squares of a leaf's elements in the type that squares are kept in."""
+    """The squares of a leaf's elements, in the type that squares are kept in."""
     if leaf.type.is_complex:
         return squared(leaf)
     return squared(in_type(leaf, float_type(leaf.type)))
 
 
 def _averages(b1: Any, b2: Any, count: Any, grads: Any, mean: Any, square: Any, nesterov: bool) -> tuple[Any, Any]:
-    """Both running means with their bias corrected, the first with Nesterov's look-ahead where asked for."""
+    """Both bias-corrected running means, the first with Nesterov momentum if asked for."""
 
     def first(g: Any, m: Any) -> Any:
         if nesterov:
@@ -324,8 +324,8 @@ def scale_by_rms(
     number_checks.flag("scale_by_rms", "centered", centered)
 
     def one(g: Any, variance: Any) -> Any:
-        made = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
-        return in_type(made, g.type)
+        update = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
+        return in_type(update, g.type)
 
     def init(params: Any) -> SquareState | CenteredState:
         square = _squares(params, initial)

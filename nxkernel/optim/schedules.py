@@ -1,4 +1,4 @@
-"""Schedules: learning rates as functions of the number of updates that there were, 0 at first.
+"""Learning rate schedules: functions of the number of updates so far.
 
 They work on numbers, on traced counts, and on arrays of counts, as for a plot.
 """
@@ -149,8 +149,8 @@ def exponential_decay(
 def _exponential(
     initial: float, steps: int, rate: float, begin: int, staircase: bool, end: float | None, count: Any
 ) -> Any:
-    turns = nx.max(_counts(count) - begin, 0.0) / steps
-    value = initial * nx.pow(rate, nx.floor(turns) if staircase else turns)
+    periods = nx.max(_counts(count) - begin, 0.0) / steps
+    value = initial * nx.pow(rate, nx.floor(periods) if staircase else periods)
     if end is None:
         return value
     return nx.max(value, end) if rate < 1 else nx.min(value, end)
@@ -251,9 +251,9 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
         raise NxValueError(
             f"join_schedules: {len(schedules)} schedules have {len(schedules) - 1} boundaries, got {len(boundaries)}"
         )
-    for place, schedule in enumerate(schedules):
+    for index, schedule in enumerate(schedules):
         if not callable(schedule):
-            raise NxTypeError(f"join_schedules: schedule {place + 1} is no function, got {describe(schedule)}")
+            raise NxTypeError(f"join_schedules: schedule {index + 1} is no function, got {describe(schedule)}")
     for boundary in boundaries:
         number_checks.count("join_schedules", "a boundary", boundary, 0)
     if any(first >= second for first, second in pairwise(boundaries)):
@@ -346,5 +346,5 @@ def _one_cycle(steps: int, top: int, peak: float, div_factor: float, final_div_f
 
 
 def _cosine(first: float, last: float, x: Any) -> Any:
-    """From one value to another along half a cosine, as x goes from 0 to 1."""
+    """Cosine interpolation between two values, for x from 0 to 1."""
     return first + (last - first) / 2 * (1 - nx.cos(math.pi * nx.clip(x, 0.0, 1.0)))

@@ -73,16 +73,16 @@ class Transformation:
         self._parts()
 
     def _parts(self) -> _TransformationParts:
-        made = self.__nx_function__
+        build = self.__nx_function__
         # While it is traced, a copy of this object is made of nodes in place of captured arrays.
-        if self._made is None or self._made[0] is not made:
-            found = made()
-            self._made = (made, found._parts() if isinstance(found, Transformation) else found)
+        if self._made is None or self._made[0] is not build:
+            parts = build()
+            self._made = (build, parts._parts() if isinstance(parts, Transformation) else parts)
         return self._made[1]
 
     @property
     def rated(self) -> bool:
-        """Whether `update` uses a learning rate that it is given."""
+        """Whether `update` accepts a learning rate."""
         return self._parts().rated
 
     def init(self, params: Any) -> Any:
@@ -136,33 +136,33 @@ class Transformation:
         return parts.change(grads, state, params)
 
     def __reduce__(self) -> tuple:
-        made = self.__nx_function__
-        if made.func is _TransformationParts:
-            return Transformation, made.args
-        return functools.partial(exported(made.func), **made.keywords), made.args
+        build = self.__nx_function__
+        if build.func is _TransformationParts:
+            return Transformation, build.args
+        return functools.partial(exported(build.func), **build.keywords), build.args
 
     def _name(self) -> str:
-        made = self.__nx_function__.func
-        return "this transformation" if made is _TransformationParts else made.__name__
+        builder = self.__nx_function__.func
+        return "this transformation" if builder is _TransformationParts else builder.__name__
 
     def __repr__(self) -> str:
-        made = self.__nx_function__
-        if made.func is _TransformationParts:
+        build = self.__nx_function__
+        if build.func is _TransformationParts:
             return "<gradient transformation>"
-        given = [*map(str, made.args), *(f"{name}={value}" for name, value in made.keywords.items())]
-        return f"{made.func.__name__}({', '.join(given)})"
+        arguments = [*map(str, build.args), *(f"{name}={value}" for name, value in build.keywords.items())]
+        return f"{build.func.__name__}({', '.join(arguments)})"
 
 
 def transformation(builder: Callable[..., Transformation]) -> Callable[..., Transformation]:
     """Decorate a function that builds a transformation: equal arguments then give equal cache keys."""
-    signature, told = inspect.signature(builder), explained(builder, "optim")
+    signature, explained_builder = inspect.signature(builder), explained(builder, "optim")
 
     @functools.wraps(builder)
     def make(*args: Any, **options: Any) -> Transformation:
         try:
             signature.bind(*args, **options)
         except TypeError:
-            told(*args, **options)
+            explained_builder(*args, **options)
         return Transformation.made_by(builder, *args, **options)
 
     return make
@@ -189,8 +189,8 @@ def chain(*transformations: Transformation) -> Transformation:
     >>> [round(x, 6) for x in updates.to_list()]
     [-0.06, -0.08]
     """
-    for place, one in enumerate(transformations):
-        check(f"optim.chain takes gradient transformations, argument {place + 1}", one)
+    for index, one in enumerate(transformations):
+        check(f"optim.chain takes gradient transformations, argument {index + 1}", one)
     rated = any(one.rated for one in transformations)
 
     def init(params: Any) -> Any:
@@ -216,7 +216,7 @@ def chain(*transformations: Transformation) -> Transformation:
 
 
 def check(what: str, value: Any) -> None:
-    """Refuse a value that is no transformation, such as ``optim.adam`` without its call."""
+    """Raise an error for a value that is no transformation, such as ``optim.adam`` without its call."""
     if not isinstance(value, Transformation):
         hint = "Make one by a call, such as optim.adam(1e-3)." if callable(value) else "Such as optim.adam(1e-3)."
         raise NxTypeError(message(f"{what} is {describe(value)}.", hint))
@@ -224,7 +224,7 @@ def check(what: str, value: Any) -> None:
 
 @transformation
 def identity() -> Transformation:
-    """A transformation that changes nothing.
+    """A transformation that leaves updates unchanged.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def identity() -> Transformation:
 
 
 def stateless(params: Any) -> tuple[()]:
-    """The empty state of a transformation that keeps nothing between updates."""
+    """The empty state of a stateless transformation."""
     return ()
 
 
@@ -269,7 +269,7 @@ def apply_updates(params: Any, updates: Any) -> Any:
 
 
 def needed(params: Any, name: str) -> Any:
-    """The parameters, or an error where a transformation needs them and got none."""
+    """The parameters, or an error if the transformation needs them and got none."""
     if params is None:
         raise NxTypeError(
             message(f"{name} needs the parameters.", "Give them to the update: update(grads, state, params).")

@@ -1,4 +1,4 @@
-"""Random numbers from keys: the same key gives the same numbers, in any order, on any number of threads.
+"""Random numbers from keys: equal keys give equal numbers, whatever the order of calls and number of threads.
 
 Every sampler takes a key and returns its numbers and a new key to go on with. Those that end in ``_split`` take a key
 that was split before, and return the numbers alone.

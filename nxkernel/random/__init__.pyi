@@ -1,5 +1,5 @@
 # Written by docs/type_stubs.py out of the code; tests/test_typing.py holds it to that.
-"""Random numbers from keys: the same key gives the same numbers, in any order, on any number of threads."""
+"""Random numbers from keys: equal keys give equal numbers, whatever the order of calls and number of threads."""
 
 from collections.abc import Sequence
 from typing import Any

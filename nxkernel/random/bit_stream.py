@@ -1,4 +1,4 @@
-"""The stream of random words: which Threefry block, and which of its two words, each element uses.
+"""The stream of random words: which Threefry block, and which of its two words, each element takes.
 
 A stream of n words numbers its places; the block of counter ``(i, i + n/2)`` gives the words of both places. So every
 word is an element-wise expression of its place, and a sampler is one loop over its result. The streams are those of
@@ -24,14 +24,14 @@ _LONG = 4096
 
 
 class KeyWords(NamedTuple):
-    """A key as its two words, scalars of u32."""
+    """A key as its two u32 words, both scalars."""
 
     first: Operand
     second: Operand
 
 
 def pair_of(key: Operand) -> KeyWords:
-    """The words of a key that a person passed.
+    """The two words of a key argument.
 
     Raises
     ------
@@ -48,25 +48,25 @@ def pair_of(key: Operand) -> KeyWords:
 
 
 def block(pair: KeyWords, x0: Operand, x1: Operand, word: int) -> Operand:
-    """One word of the blocks of counters of one shape."""
+    """One word of the Threefry blocks of an array of counters."""
     first, second = (spread(part, x0.shape) for part in pair)
     return apply(primitives.threefry2x32, first, second, x0, x1, word=word)
 
 
 def places(shape: Shape) -> Operand:
-    """The place of each element in C order, as u32."""
+    """The flat index of each element in C order, as u32."""
     return apply(primitives.iota, type=u32, shape=shape, names=unnamed(shape), axis=None)
 
 
 def advance(pair: KeyWords) -> tuple[KeyWords, Operand]:
-    """What ``split(key)`` makes of a key: the second key, as its words to draw with, and the first, to go on with."""
-    place = places((2,))
+    """``split(key)``: the second key, as words to draw with, and the first key, to go on with."""
+    counters = places((2,))
     zero, one, two, three = (filled(number, u32, ()) for number in range(4))
-    return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
+    return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, counters, counters + 2, 0)
 
 
 def words(pair: KeyWords, shape: Shape) -> Operand:
-    """A stream of words as long as a tensor, in its shape."""
+    """A stream of random words for each element of a shape."""
     count = shapes.size(shape)
     _check_count(count)
     if tracing.current() is None and count >= _LONG:
@@ -78,28 +78,28 @@ def words(pair: KeyWords, shape: Shape) -> Operand:
     return words_at(pair, places(shape), count)
 
 
-def words_at(pair: KeyWords, place: Operand, count: int) -> Operand:
-    """The words at places of a stream of `count`."""
+def words_at(pair: KeyWords, position: Operand, count: int) -> Operand:
+    """The words at the given positions of a stream of `count` words."""
     _check_count(count)
     if count < 2:
-        zero = filled(0, u32, place.shape)
+        zero = filled(0, u32, position.shape)
         return block(pair, zero, zero, 0)
     half = shapes.ceil_div(count, 2)
-    is_first = place < half
-    low = select(is_first, place, place - half)
+    is_first = position < half
+    low = select(is_first, position, position - half)
     high = _partners(low, count)
     return select(is_first, block(pair, low, high, 0), block(pair, low, high, 1))
 
 
 def _partners(low: Operand, count: int) -> Operand:
-    """For places in the first half of a stream those in the second half whose blocks they share."""
+    """For positions in the first half of a stream, those in the second half that share their blocks."""
     high = low + shapes.ceil_div(count, 2)
     # The second half of an odd number is one short; a zero stands in for its last counter.
     return select(high == count, filled(0, u32, high.shape), high) if count % 2 else high
 
 
 def bits(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
-    """Random bits as a tensor of an unsigned type.
+    """Random bits for each element of a shape, as an unsigned integer type.
 
     Narrow types take the low bits of a word each, as in Nx; ``jax.random`` cuts several out of one word.
     """
@@ -108,23 +108,23 @@ def bits(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
     return convert(words(pair, shape), type_)
 
 
-def bits_at(pair: KeyWords, place: Operand, count: int, type_: Type) -> Operand:
-    """The random bits, as an unsigned type, at places of a stream of `count` of them."""
+def bits_at(pair: KeyWords, position: Operand, count: int, type_: Type) -> Operand:
+    """The random bits at the given positions of a stream of `count`, as an unsigned integer type."""
     if type_ is not u64:
-        return convert(words_at(pair, place, count), type_)
+        return convert(words_at(pair, position, count), type_)
     _check_count(2 * count)
-    high, low = (convert(block(pair, place, place + count, word), u64) for word in (0, 1))
+    high, low = (convert(block(pair, position, position + count, word), u64) for word in (0, 1))
     return high << 32 | low
 
 
 def double_bits(pair: KeyWords, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
-    """The two halves of a stream of random bits as long as two tensors."""
-    place, count = places(shape), shapes.size(shape)
+    """Two arrays of random bits: the halves of a stream twice as long."""
+    index, count = places(shape), shapes.size(shape)
     if type_ is u64:
-        first, second = (bits_at(pair, place + shift, 2 * count, type_) for shift in (0, count))
+        first, second = (bits_at(pair, index + shift, 2 * count, type_) for shift in (0, count))
         return first, second
     _check_count(2 * count)
-    first, second = (convert(block(pair, place, place + count, word), type_) for word in (0, 1))
+    first, second = (convert(block(pair, index, index + count, word), type_) for word in (0, 1))
     return first, second
 
 

@@ -42,7 +42,7 @@ Names = Sequence[str | None] | None
 
 
 def bits(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = None) -> tuple[Drawn, Drawn]:
-    """Draw integers of a type, all of them equally likely.
+    """Draw uniformly distributed integers over the whole range of a type.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def bits(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = None) -
 
 
 def bits_split(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = None) -> Drawn:
-    """As :func:`bits`, with a key that was split before.
+    """As :func:`bits`, with a key that has been split already.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _integer(sampler: str, type_: Type) -> Type:
 def randint(
     key: Any, min_val: Any, max_val: Any, *, shape: Any = None, type: Any = None, names: Names = None
 ) -> tuple[Drawn, Drawn]:
-    """Draw whole numbers from `min_val` to one less than `max_val`.
+    """Draw uniformly distributed integers in ``[min_val, max_val)``.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def randint(
 def randint_split(
     key: Any, min_val: Any, max_val: Any, *, shape: Any = None, type: Any = None, names: Names = None
 ) -> Drawn:
-    """As :func:`randint`, with a key that was split before.
+    """As :func:`randint`, with a key that has been split already.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _check_bounds(**bounds: Any) -> None:
 
 
 def _check_range(type_: Type, min_val: Any, max_val: Any) -> None:
-    """Refuse numbers as bounds that are no range of the type."""
+    """Raise an error for bounds that are no valid range of the type."""
     least, greatest = types.limits(type_)
     both = is_number(min_val) and is_number(max_val)
     if both and min_val >= max_val:
@@ -239,7 +239,7 @@ def _check_range(type_: Type, min_val: Any, max_val: Any) -> None:
 def uniform(
     key: Any, min_val: Any = 0.0, max_val: Any = 1.0, *, shape: Any = None, type: Any = None, names: Names = None
 ) -> tuple[Drawn, Drawn]:
-    """Draw floats from `min_val` to below `max_val`, all equally likely.
+    """Draw uniformly distributed floats in ``[min_val, max_val)``.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def uniform(
 def uniform_split(
     key: Any, min_val: Any = 0.0, max_val: Any = 1.0, *, shape: Any = None, type: Any = None, names: Names = None
 ) -> Drawn:
-    """As :func:`uniform`, with a key that was split before.
+    """As :func:`uniform`, with a key that has been split already.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def normal_split(
     type: Any = None,
     names: Names = None,
 ) -> Drawn:
-    """As :func:`normal`, with a key that was split before.
+    """As :func:`normal`, with a key that has been split already.
 
     Parameters
     ----------
@@ -405,12 +405,12 @@ def _normal(pair: KeyWords, mean: Any, deviation: Any, shape: Any, type_: Any, n
 
 
 def _above_minus_one(type_: Type) -> float:
-    """The least float above -1, whose inverse error function is finite."""
+    """The smallest float greater than -1, whose inverse error function is finite."""
     return float(np.nextafter(np.array(-1, type_.dtype), np.array(0, type_.dtype)))
 
 
 def gumbel(key: Any, *, shape: Any = (), type: Any = "f32", names: Names = None) -> tuple[Drawn, Drawn]:
-    """Draw from the standard Gumbel distribution, that of the greatest of many samples.
+    """Draw from the standard Gumbel distribution.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ def gumbel(key: Any, *, shape: Any = (), type: Any = "f32", names: Names = None)
 
 
 def gumbel_split(key: Any, *, shape: Any = (), type: Any = "f32", names: Names = None) -> Drawn:
-    """As :func:`gumbel`, with a key that was split before.
+    """As :func:`gumbel`, with a key that has been split already.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Keys of random numbers: made from seeds, split, and mixed with data."""
+"""Random keys: created from seeds, split, and folded with data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["fold_in", "key", "split", "threefry2x32_20_concat"]
 
 
 def key(seed: Any) -> Tensor | Expr:
-    """Make a key from a seed.
+    """Create a key from a seed.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def key(seed: Any) -> Tensor | Expr:
 
 
 def _halves(number: Operand) -> tuple[Operand, Operand]:
-    """The upper and the lower half of integers as 64 bits; narrow negative ones have 32 of them, as in JAX."""
+    """The upper and lower 32 bits of integers; narrow negative ones extend to 32 bits only, as in JAX."""
     if number.type.kind == "s" and number.type.bits <= 32:
         number = convert(number, types.u32)
     wide = convert(number, types.u64)
@@ -69,10 +69,10 @@ def _halves(number: Operand) -> tuple[Operand, Operand]:
 
 
 def _joined(first: Operand, second: Operand) -> Operand:
-    """Two tensors of one shape along a new last axis."""
+    """Two tensors stacked along a new last axis."""
     shape = (*first.shape, 2)
-    place = apply(primitives.iota, type=types.u8, shape=shape, names=(None,) * len(shape), axis=len(shape) - 1)
-    return select(place == 0, *(spread(new_axis(part, -1), shape) for part in (first, second)))
+    index = apply(primitives.iota, type=types.u8, shape=shape, names=(None,) * len(shape), axis=len(shape) - 1)
+    return select(index == 0, *(spread(new_axis(part, -1), shape) for part in (first, second)))
 
 
 def split(key: Any, *, parts: int = 2) -> Tensor | Expr:
@@ -102,7 +102,8 @@ def split(key: Any, *, parts: int = 2) -> Tensor | Expr:
 
 
 def fold_in(key: Any, data: Any) -> Tensor | Expr:
-    """Derive a key from a key and an integer, such as the number of a step; tensors give a key for each element.
+    """Derive a key from a key and an integer, such as the number of a step; an integer tensor gives a key for each
+    element.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def fold_in(key: Any, data: Any) -> Tensor | Expr:
 
 
 def threefry2x32_20_concat(xs: Any, ks: Any) -> Tensor | Expr:
-    """Encrypt counters with a key: the function that all randomness here comes from.
+    """The Threefry-2x32 hash with 20 rounds of counters under a key, the source of all random bits.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def multivariate_normal_split(
     names: Names = None,
     method: str = "cholesky",
 ) -> Tensor | Expr:
-    """As :func:`multivariate_normal`, with a key that was split before.
+    """As :func:`multivariate_normal`, with a key that has been split already.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def multivariate_normal_split(
 
 
 def _factor(covariance: Operand, method: str) -> Operand:
-    """A matrix that times its transpose is the covariance."""
+    """A matrix factor of the covariance: its product with its own transpose is the covariance."""
     if method == "cholesky":
         return linalg.cholesky(covariance)
     if method == "svd":

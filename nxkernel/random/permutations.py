@@ -1,4 +1,4 @@
-"""Random order, and elements taken at random."""
+"""Random permutations and choices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["choice", "shuffle"]
 def shuffle(
     key: Any, tensor: Any, *, axis: int | str = 0, independent: bool = False
 ) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """Shuffle a tensor along an axis.
+    """Permute a tensor randomly along an axis.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ def shuffle(
     tensor, pair = lasting(tensor, "tensor"), pair_of(key)
     if not tensor.rank:
         raise NxValueError(f"shuffle needs an axis, got the scalar {tensor.spec}")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
+    position = normalize_axis(axis, tensor.shape, tensor.names)
     if not independent:
-        order, following = _order(key, tensor.shape[place])
-        return take(tensor, order, axis=place), following
+        order, following = _order(key, tensor.shape[position])
+        return take(tensor, order, axis=position), following
     following = operand(key)
     for _ in range(_rounds(tensor.size)):
         pair, following = advance(pair_of(following))
-        tensor = take_along_axis(tensor, _ranks(pair, tensor.shape, place), axis=place)
+        tensor = take_along_axis(tensor, _ranks(pair, tensor.shape, position), axis=position)
     return tensor, following
 
 
 def _order(key: Any, size: int) -> tuple[Operand, Operand]:
-    """So many places in random order, and a new key."""
+    """A random permutation of `size` indices, and a new key."""
     order, following = None, operand(key)
     for _ in range(_rounds(size)):
         pair, following = advance(pair_of(following))
@@ -85,7 +85,7 @@ def _ranks(pair: Any, shape: Shape, axis: int) -> Operand:
 
 
 def _rounds(size: int) -> int:
-    """How often to sort by words of 32 bits: until the words of all rounds together are as good as distinct."""
+    """The number of sorts by 32-bit words after which ties are practically impossible."""
     return math.ceil(3 * math.log(max(size, 1)) / math.log(2**32 - 1))
 
 
@@ -132,14 +132,14 @@ def choice(
     tensor, samples = lasting(tensor, "tensor"), static_int(samples, "samples")
     pair_of(key)
     if axis is None:
-        tensor, place = flatten(tensor), 0
+        tensor, position = flatten(tensor), 0
     else:
-        place = normalize_axis(axis, tensor.shape, tensor.names)
-    count = tensor.shape[place]
+        position = normalize_axis(axis, tensor.shape, tensor.names)
+    count = tensor.shape[position]
     if samples < 1:
         raise NxValueError(f"choice takes at least one sample, got samples={samples}")
     if not count:
-        raise NxValueError(f"choice has nothing to choose from: axis {place} of {tensor.spec} has no elements")
+        raise NxValueError(f"choice has nothing to choose from: axis {position} of {tensor.spec} has no elements")
     if not replace and samples > count:
         raise NxValueError(
             message(
@@ -154,7 +154,7 @@ def choice(
     else:
         order, following = _order(key, count) if p is None else _weighted_order(key, p)
         chosen = slice_along_axis(order, 0, samples)
-    return take(tensor, chosen, axis=place), following
+    return take(tensor, chosen, axis=position), following
 
 
 def _likelihoods(p: Any, count: int) -> Operand:
@@ -177,7 +177,7 @@ def _likelihoods(p: Any, count: int) -> Operand:
 
 
 def _drawn(key: Any, p: Operand | None, count: int, samples: int) -> tuple[Operand, Operand]:
-    """Places with replacement: where a random part of the total is reached, if likelihoods are given."""
+    """Indices drawn with replacement, by the inverse of the cumulative probabilities if `p` is given."""
     if p is None:
         return randint(key, 0, count, shape=(samples,))
     totals = cumulative_sum(p)
@@ -186,17 +186,17 @@ def _drawn(key: Any, p: Operand | None, count: int, samples: int) -> tuple[Opera
 
 
 def _reached(totals: Operand, wanted: Operand) -> Operand:
-    """The first place at which each wanted number is reached by ascending totals, by bisection."""
+    """The first index at which ascending totals reach each wanted number, by bisection."""
     last = totals.shape[0] - 1
-    place = filled(0, types.s64, wanted.shape)
+    index = filled(0, types.s64, wanted.shape)
     for step in [1 << bit for bit in reversed(range(last.bit_length()))]:
-        further = place + step
+        further = index + step
         short = less(take(totals, further - 1), wanted)
-        place = select(logical_and(short, less_equal(further, last)), further, place)
-    return place
+        index = select(logical_and(short, less_equal(further, last)), further, index)
+    return index
 
 
 def _weighted_order(key: Any, p: Operand) -> tuple[Operand, Operand]:
-    """All places in the order in which they would be taken without replacement: the Gumbel trick."""
+    """All indices in the order of weighted sampling without replacement, by the Gumbel trick."""
     noise, following = gumbel(key, shape=p.shape, type=p.type)
     return argsort(-noise - log(p)), following

@@ -1,4 +1,4 @@
-"""Shared by samplers: reading options, and floats from random bits."""
+"""Shared by samplers: their options, and floats from random bits."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _UNSIGNED = {8: types.u8, 16: types.u16, 32: types.u32, 64: types.u64}
 
 
 def unsigned(type_: Type) -> Type:
-    """The unsigned type of the same width."""
+    """The unsigned integer type of the same width."""
     return _UNSIGNED[type_.bits]
 
 
 def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
-    """The shape that is drawn: the one that was asked for, else that of the distribution's parameters."""
+    """The shape of a sample: as asked for, else that of the distribution's parameters."""
     for name, value in parameters.items():
         if isinstance(value, tuple) and all(type(n) is int for n in value):
             # The second argument is the shape in JAX and NumPy's older interface: nothing would tell the mistake.
@@ -40,11 +40,11 @@ def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
                     f"Numbers are given as a list or a tensor: {name}={list(value)!r}.",
                 )
             )
-    given = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
+    shapes_of = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
     if shape is None:
-        return functools.reduce(shapes.broadcast_shapes, given.values(), ())
+        return functools.reduce(shapes.broadcast_shapes, shapes_of.values(), ())
     shape = shape_of(shape)
-    for name, own in given.items():
+    for name, own in shapes_of.items():
         padded = (1,) * (len(shape) - len(own)) + own
         if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
             raise NxValueError(
@@ -58,7 +58,7 @@ def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
 
 
 def type_drawn(type_: Any, *parameters: Any) -> Type:
-    """The type that is drawn: the one that was asked for, else that of the distribution's parameters, merged."""
+    """The type of a sample: as asked for, else that of the distribution's parameters, promoted."""
     if type_ is not None or not parameters:
         return types.normalize(type_)
     own = [types.infer(value) if is_number(value) else operand(value).type for value in parameters]
@@ -66,7 +66,7 @@ def type_drawn(type_: Any, *parameters: Any) -> Type:
 
 
 def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
-    """As :func:`type_drawn`; integers become f32 unless they were asked for.
+    """As :func:`type_drawn`, but integers become f32 unless asked for.
 
     Raises
     ------
@@ -87,12 +87,12 @@ def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
 
 
 def parameter(value: Any, type_: Type, shape: Shape) -> Operand:
-    """A parameter of a distribution in the type and shape that are drawn."""
+    """A parameter of a distribution, in the type and shape of the sample."""
     return filled(value, type_, shape) if is_number(value) else spread(convert(operand(value), type_), shape)
 
 
 def named(result: Operand, names: Any) -> Operand:
-    """A result with the names that were asked for."""
+    """A result with axis names."""
     if names is None:
         return result
     names = normalize_names(names, result.shape)
@@ -100,23 +100,23 @@ def named(result: Operand, names: Any) -> Operand:
 
 
 def floats(pair: KeyWords, shape: Shape, type_: Type, draw: Callable[[Operand, Type], Operand]) -> Operand:
-    """What `draw` makes of random bits and a float type; complex numbers have two such parts."""
+    """Floats drawn by a function of random bits and a float type; complex numbers draw two parts."""
     if not type_.is_complex:
         return draw(bits(pair, shape, unsigned(type_)), type_)
-    part, place, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
-    parts = [bits_at(pair, place * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
+    part, index, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
+    parts = [bits_at(pair, index * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
     return complex(*[draw(part_bits, part) for part_bits in parts])
 
 
 def unit(random: Operand, type_: Type) -> Operand:
-    """Floats in [0, 1), at equal distances, out of random bits of their width."""
+    """Evenly spaced floats in [0, 1) from random bits of their width."""
     digits = ml_dtypes.finfo(type_.dtype).nmant
     one = int(np.array(1, type_.dtype).view(random.type.dtype))
     return bitcast(random >> (type_.bits - digits) | one, type_) - 1.0
 
 
 def between(random: Operand, type_: Type, low: Any, high: Any) -> Operand:
-    """Floats in [low, high) out of random bits."""
+    """Floats in [low, high) from random bits."""
     floats = unit(random, type_)
     if is_number(low) and is_number(high) and (low, high) == (0, 1):
         return floats

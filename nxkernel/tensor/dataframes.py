@@ -1,4 +1,4 @@
-"""pandas Series and DataFrames as arrays of numbers; other columns are refused with what to write instead."""
+"""pandas Series and DataFrames as NumPy arrays; non-numeric columns are refused with a hint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nxkernel.tensor.foreign_arrays import is_numeric, named
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a Series, a DataFrame, an Index or an array of pandas, which need not be installed."""
+    """Whether a value is a Series, DataFrame, Index or array of pandas; pandas need not be installed."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return False
@@ -20,7 +20,7 @@ def is_frame(value: Any) -> bool:
 
 
 def array_of_frame(value: Any, argument: str = "") -> np.ndarray:
-    """The numbers of a column as a vector, of a table as a matrix with one column for each of its.
+    """A Series as a vector, a DataFrame as a matrix with the same columns.
 
     Columns of different numeric types meet in the type that NumPy gives them together.
 
@@ -40,7 +40,7 @@ def array_of_frame(value: Any, argument: str = "") -> np.ndarray:
         if made is None:
             raise _refusal(value, argument)
         return made
-    columns = [value.iloc[:, place] for place in range(value.shape[1])]
+    columns = [value.iloc[:, index] for index in range(value.shape[1])]
     arrays = [_column(column) for column in columns]
     refused = [column for column, array in zip(columns, arrays, strict=True) if array is None]
     if refused:
@@ -51,7 +51,7 @@ def array_of_frame(value: Any, argument: str = "") -> np.ndarray:
 
 
 def _plain(value: Any) -> np.dtype | None:
-    """The NumPy dtype of a column of numbers, whose values may be missing; None for anything else."""
+    """The NumPy dtype of a numeric column, which may have missing values; None for other columns."""
     dtype = value.dtype
     if str(dtype).startswith("Sparse"):
         dtype = dtype.subtype
@@ -60,7 +60,7 @@ def _plain(value: Any) -> np.dtype | None:
 
 
 def _column(value: Any) -> np.ndarray | None:
-    """The numbers of a column, or None where it has something else or misses some."""
+    """The numbers of a column; None if it is not numeric or has missing values."""
     plain = _plain(value)
     if plain is None:
         return None
@@ -70,7 +70,7 @@ def _column(value: Any) -> np.ndarray | None:
 
 
 def _reason(value: Any) -> tuple[str, str]:
-    """What a column holds instead of numbers, and the code that makes numbers of it, where ``{0}`` is the column."""
+    """Why a column is not numeric, and the code that makes it so, with ``{0}`` for the column."""
     if _plain(value) is not None:
         return f"misses {int(value.isna().sum())} of its {len(value)} values", "{0}.fillna(0), or {0}.dropna()"
     name = str(value.dtype)
@@ -86,7 +86,7 @@ def _reason(value: Any) -> tuple[str, str]:
 
 
 def _told(value: Any) -> tuple[str, str]:
-    """The reason with the code for this column."""
+    """The reason, with the code for this column."""
     what, code = _reason(value)
     name = getattr(value, "name", None)
     return what, code.format("x" if name is None else f"df[{name!r}]")

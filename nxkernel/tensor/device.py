@@ -1,4 +1,4 @@
-"""Tensors in the memory of a device: they stay there until somebody asks for their elements."""
+"""Tensors in device memory, which are copied to the host only when their elements are asked for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _new = object.__new__
 
 
 class DeviceTensor(Tensor):
-    """A tensor whose elements are in the memory of a device.
+    """A tensor whose elements are in device memory.
 
     Functions of tensors compute on the device and leave what they give there. What asks for the elements themselves,
     such as printing, NumPy or ``to_list``, brings them to the host: once, since tensors do not change.
@@ -47,7 +47,7 @@ class DeviceTensor(Tensor):
 
     @classmethod
     def wrap(cls, array: DeviceArray, spec: Spec | VectorizedSpec) -> DeviceTensor:
-        """A tensor over an array that nobody writes to and that has the type and shape of `spec`."""
+        """A tensor over a device array that nobody writes to, of the type and shape of `spec`."""
         self = _new(cls)
         self.array = array
         self.spec = spec
@@ -55,7 +55,7 @@ class DeviceTensor(Tensor):
 
     @property
     def data(self) -> np.ndarray:
-        """The elements on the host, read-only; waits until they are computed.
+        """The elements as a read-only NumPy array; waits until they are computed.
 
         Raises
         ------
@@ -66,23 +66,23 @@ class DeviceTensor(Tensor):
         try:
             return _HOST.__get__(self)
         except AttributeError:
-            found = self.array.host()
-            found.flags.writeable = False
-            _HOST.__set__(self, found)
-            return found
+            host = self.array.host()
+            host.flags.writeable = False
+            _HOST.__set__(self, host)
+            return host
 
     @property
     def device(self) -> str:
-        """Which device the elements are on: ``"cuda:0"`` and so on."""
+        """The device of the elements, such as ``"cuda:0"``."""
         return self.array.device.name
 
     @property
     def released(self) -> bool:
-        """Whether the tensor was given away, so that it has no elements any more."""
+        """Whether the memory was released, so that the tensor cannot be used any more."""
         return self.array.released
 
     def release(self) -> None:
-        """Give the memory away, now and for all tensors that share it."""
+        """Release the memory, also for other tensors that share it."""
         self.array.release()
         with contextlib.suppress(AttributeError):
             _HOST.__delete__(self)
@@ -114,7 +114,7 @@ class DeviceTensor(Tensor):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The memory itself, for libraries that know the interface; who writes into it changes the tensor."""
+        """The CUDA array interface; writing to the memory changes the tensor."""
         if self.array.device.simulated:
             raise AttributeError("a simulated device has no memory that CUDA knows")
         return dlpack.cuda_interface(self.array)
@@ -141,8 +141,8 @@ class DeviceTensor(Tensor):
         return (dlpack.CUDA, self.array.device.index)
 
 
-class Borrowed:
-    """Keeps memory that another library allocated, and may still use.
+class BorrowedMemory:
+    """Memory that another library allocated and may still use.
 
     Parameters
     ----------
@@ -157,23 +157,23 @@ class Borrowed:
 
 
 def is_shared(array: DeviceArray) -> bool:
-    """Whether somebody else holds the memory of an array, so that a program must not write into it."""
+    """Whether the memory of an array is referenced elsewhere, so that a program must not overwrite it."""
     # One for the array, and one for the call.
-    return isinstance(array.owner, Borrowed) or sys.getrefcount(array.owner) > 2
+    return isinstance(array.owner, BorrowedMemory) or sys.getrefcount(array.owner) > 2
 
 
 def tensor_of(array: Any, spec: Spec | VectorizedSpec) -> Tensor:
-    """A tensor over what a program gave: an array on the host or on a device."""
+    """A tensor over a program's result, on the host or a device."""
     return DeviceTensor.wrap(array, spec) if type(array) is DeviceArray else Tensor.wrap(array, spec)
 
 
 def from_dlpack(value: Any) -> Tensor:
-    """A tensor over the memory of another library's array: on its GPU where it can be used, else on the host."""
-    found = dlpack.import_to_device(value)
-    if found is None:
+    """A tensor that shares another library's array, on its GPU if that can be used, else on the host."""
+    parts = dlpack.import_to_device(value)
+    if parts is None:
         return Tensor.from_numpy(dlpack.import_array(value))
-    device, pointer, shape, dtype, owner = found
-    array = DeviceArray(device, pointer, shape, dtype, Borrowed(owner))
+    device, pointer, shape, dtype, owner = parts
+    array = DeviceArray(device, pointer, shape, dtype, BorrowedMemory(owner))
     return DeviceTensor.wrap(array, Spec(normalize(dtype), array.shape, unnamed(array.shape)))
 
 
@@ -207,27 +207,27 @@ def device_of(backend: str) -> Device | None:
 
 
 def placed(tensor: Tensor, backend: str) -> Tensor:
-    """A tensor on a device: itself where it is there already, a copy else."""
+    """A tensor on a device, copied only if it is elsewhere."""
     device = device_of(backend)
     return tensor if _place_of(tensor) is device else _copied(tensor, device)
 
 
 def copied(tensor: Tensor, backend: str) -> Tensor:
-    """A copy of a tensor on a device; one on the host is the same one again there, as nothing can change it."""
+    """A copy of a tensor on a device; a tensor on the host, which is immutable, is itself."""
     device = device_of(backend)
     return tensor if device is None and _place_of(tensor) is None else _copied(tensor, device)
 
 
 def transferred(tensor: Tensor, backend: str) -> Tensor:
-    """A tensor brought to a device; what it was on another device is given away."""
-    found = placed(tensor, backend)
-    if found is not tensor:
+    """A tensor moved to a device; the source on another device is released."""
+    moved = placed(tensor, backend)
+    if moved is not tensor:
         deallocate(tensor)
-    return found
+    return moved
 
 
 def deallocate(tensor: Tensor) -> int:
-    """Give the memory of a tensor on a device away; how many bytes that is, 0 for others."""
+    """Release the device memory of a tensor; returns the number of bytes, 0 for tensors on the host."""
     if not isinstance(tensor, DeviceTensor) or tensor.released:
         return 0
     tensor.release()
@@ -241,12 +241,12 @@ def _place_of(tensor: Tensor) -> Device | None:
 def _copied(tensor: Tensor, device: Device | None) -> Tensor:
     if device is None:
         return Tensor.wrap(tensor.data, tensor.spec)
-    found = device.bring(tensor.array) if isinstance(tensor, DeviceTensor) else device.upload(tensor.data)
-    return DeviceTensor.wrap(found, tensor.spec)
+    copy = device.bring(tensor.array) if isinstance(tensor, DeviceTensor) else device.upload(tensor.data)
+    return DeviceTensor.wrap(copy, tensor.spec)
 
 
 def check_together(named: Sequence[tuple[str, DeviceArray]], function: str, example: str = "") -> None:
-    """Refuse arrays of two devices in one call.
+    """Raise an error for arguments on two different devices.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ _uploads: dict[tuple[int, Any], tuple[weakref.ref, DeviceArray]] = {}
 
 
 def uploaded(array: np.ndarray, device: Device) -> DeviceArray:
-    """A host array on a device; one that nobody can write into is copied once, and kept there as long as it lives."""
+    """A host array copied to a device; copies of read-only arrays are cached as long as the array lives."""
     if not _is_settled(array):
         return device.upload(array)
     key = id(array), device
@@ -292,7 +292,7 @@ def uploaded(array: np.ndarray, device: Device) -> DeviceArray:
 
 
 def _is_settled(array: np.ndarray) -> bool:
-    """Whether nobody can write into the memory of an array: not by way of it, nor of what it is a view of."""
+    """Whether the memory of an array is read-only, through it and through the bases of its view."""
     if array.flags.writeable:
         return False
     base = array.base

@@ -1,4 +1,4 @@
-"""DLPack, the protocol by which libraries hand each other arrays without a copy: NumPy's part of it, and bf16.
+"""DLPack, the protocol for sharing arrays between libraries without a copy: NumPy's part of it, and bf16.
 
 NumPy's exchange knows no bf16. So NumPy exchanges 16-bit integers, and the two bytes of the capsule that name the type
 are changed on the way: a capsule belongs to whoever takes it. The layout is that of ``dlpack.h``, versions 0 and 1.
@@ -39,7 +39,7 @@ class _DataType(ctypes.Structure):
 
 
 def _data_type(capsule: Any) -> _DataType | None:
-    """The type in a capsule, which can be changed there; None for capsules of a layout that is not known."""
+    """A writeable view of the data type in a capsule; None for capsules of unknown layout."""
     name = _name_of(capsule)
     if name not in _STARTS:
         return None
@@ -50,7 +50,7 @@ def _data_type(capsule: Any) -> _DataType | None:
 
 
 def export_array(array: np.ndarray, **options: Any) -> Any:
-    """The capsule of an array; `options` are those of ``__dlpack__``."""
+    """The DLPack capsule of a NumPy array; `options` are those of ``__dlpack__``."""
     if array.dtype != _BFLOAT16:
         return array.__dlpack__(**options)
     capsule = array.view(np.uint16).__dlpack__(**options)
@@ -59,7 +59,7 @@ def export_array(array: np.ndarray, **options: Any) -> Any:
 
 
 class _Exporter:
-    """Another library's array whose bf16 elements NumPy sees as integers."""
+    """Wraps another library's array so that NumPy sees its bf16 elements as integers."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -74,9 +74,9 @@ class _Exporter:
                 raise
             stream = options.get("stream")
             capsule = self._value.__dlpack__() if stream is None else self._value.__dlpack__(stream=stream)
-        found = _data_type(capsule)
-        if found is not None and (found.code, found.bits, found.lanes) == (_BFLOAT, 16, 1):
-            found.code, self.is_bfloat = _UINT, True
+        type_ = _data_type(capsule)
+        if type_ is not None and (type_.code, type_.bits, type_.lanes) == (_BFLOAT, 16, 1):
+            type_.code, self.is_bfloat = _UINT, True
         return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -84,7 +84,7 @@ class _Exporter:
 
 
 def import_array(value: Any) -> np.ndarray:
-    """The array in the memory of another library's; what is in the memory of a GPU is copied to the main memory.
+    """A NumPy array over the memory of another library's array; GPU memory is copied to the host.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def import_array(value: Any) -> np.ndarray:
 
 
 def _of_cupy(array: DeviceArray) -> Any:
-    """An array of CuPy over the same memory, which it keeps; bf16 as integers."""
+    """A CuPy array over the same memory, which it keeps alive; bf16 as integers."""
     import cupy
 
     memory = cupy.cuda.UnownedMemory(array.pointer, array.nbytes, array.owner, array.device.index)
@@ -124,7 +124,7 @@ def _of_cupy(array: DeviceArray) -> Any:
 
 
 def export_from_device(array: DeviceArray, **options: Any) -> Any:
-    """The capsule of an array on a GPU; `options` are those of ``__dlpack__``."""
+    """The DLPack capsule of a device array; `options` are those of ``__dlpack__``."""
     with array.device.here():
         capsule = _of_cupy(array).__dlpack__(**options)
     if array.dtype == _BFLOAT16:
@@ -133,7 +133,7 @@ def export_from_device(array: DeviceArray, **options: Any) -> Any:
 
 
 def import_to_device(value: Any) -> tuple[Device, int, tuple[int, ...], np.dtype, Any] | None:
-    """What a device array is made of, over the memory of another library's array; None where it is on no GPU in use.
+    """The parts of a device array over another library's memory; None if that is on no GPU in use.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def import_to_device(value: Any) -> tuple[Device, int, tuple[int, ...], np.dtype
 
 
 def cuda_interface(array: DeviceArray) -> dict[str, Any]:
-    """What ``__cuda_array_interface__`` says of an array, version 3.
+    """The ``__cuda_array_interface__`` of an array, version 3.
 
     Raises
     ------

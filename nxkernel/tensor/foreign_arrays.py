@@ -1,4 +1,4 @@
-"""Converting other libraries' arrays to NumPy's; what a tensor cannot hold is refused."""
+"""Conversion of other libraries' arrays to NumPy's, with errors for what a tensor cannot hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NATIVE = frozenset(type_.dtype for type_ in types.TYPES.values())
 
 
 def is_numeric(dtype: np.dtype) -> bool:
-    """Whether there is a type for the elements of a dtype."""
+    """Whether a NumPy dtype has a counterpart among tensor types."""
     try:
         types.normalize(dtype)
     except NxTypeError:
@@ -23,7 +23,7 @@ def is_numeric(dtype: np.dtype) -> bool:
 
 
 def array_of_numbers(value: Any, argument: str = "") -> np.ndarray:
-    """The array of numbers that a value is or offers; an array comes back as it is.
+    """The NumPy array that a value is or can be converted to.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _converted(value: Any, argument: str) -> np.ndarray:
 
 
 def named(argument: str) -> str:
-    """The part of an error that says which argument it is."""
+    """The part of an error message that names the argument."""
     return f" (argument {argument})" if argument else ""
 
 

@@ -1,4 +1,4 @@
-"""Heat maps: the elements of a tensor as shades of grey, digits or a picture, for a look at its pattern."""
+"""Heat maps: the elements of a tensor as shades of grey, digits or a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESET = "\x1b[0m"
 
 
 class Heatmap:
-    """What :func:`nxkernel.to_heatmap` gives: a tensor that shows itself as a map.
+    """The result of :func:`nxkernel.to_heatmap`: a tensor displayed as a heat map.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Heatmap:
         small = [pictures.blocks(matrix, CELLS) for matrix in matrices[:MATRICES]]
         low, high = pictures.extremes(np.stack(small)) or (0.0, 0.0)
         lines = [str(self.tensor.spec)]
-        for place, matrix in zip(np.ndindex(data.shape[:-2]), small, strict=False):
+        for index, matrix in zip(np.ndindex(data.shape[:-2]), small, strict=False):
             if data.ndim > 2:
-                lines.append(f"[{', '.join(map(str, place))}]")
+                lines.append(f"[{', '.join(map(str, index))}]")
             lines += self._lines(matrix, low, high)
         if len(matrices) > MATRICES:
             lines.append(f"… {len(matrices) - MATRICES} more")

@@ -1,4 +1,4 @@
-"""Tensors as HTML for notebooks: a line that tells what it is, a table or a picture, and the text folded below."""
+"""Tensors as HTML for notebooks: a headline, a table or picture, and the text form folded below."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CELL = f"text-align:right;padding:1px 8px;border:{_BORDER};background:none;whit
 
 
 def page(tensor: Any) -> str:
-    """A tensor as a piece of HTML, the same from run to run.
+    """The HTML of a tensor, the same from run to run.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def page(tensor: Any) -> str:
 
 
 def framed(tensor: Any, body: str) -> str:
-    """HTML below the line that tells type and shape."""
+    """HTML with the headline of a tensor."""
     return f'<div style="{_STYLE}"><div style="margin-bottom:4px">{escape(headline(tensor))}</div>{body}</div>'
 
 
 def headline(tensor: Any) -> str:
-    """Type and shape in words.
+    """Type and shape of a tensor in words.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def headline(tensor: Any) -> str:
 
 
 def picture(tensor: Any, *, least: int = PICTURED, colours: bool = True) -> str:
-    """A picture of a matrix, a stack of matrices or a colour image; empty for any other tensor.
+    """The picture of a matrix, a stack of matrices or a colour image as HTML; empty for other tensors.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def picture(tensor: Any, *, least: int = PICTURED, colours: bool = True) -> str:
 
 
 def _is_image(data: np.ndarray) -> bool:
-    """Whether an array has the shape and the elements of a colour image: bytes, or floats from 0 to 1."""
+    """Whether an array is a colour image: bytes, or floats from 0 to 1, with a last axis of 3 or 4 channels."""
     if data.ndim != 3 or data.shape[2] != 3:
         return False
     # bf16 has no letter of its own in NumPy.
@@ -119,23 +119,23 @@ def _is_image(data: np.ndarray) -> bool:
 
 def _matrix(data: np.ndarray, title: str) -> str:
     small = pictures.blocks(data, CELLS)
-    found = pictures.extremes(small)
+    bounds = pictures.extremes(small)
     rows, columns = data.shape
-    notes = [_legend(found)]
+    notes = [_legend(bounds)]
     if max(rows, columns) > CELLS:
         notes.append(f"each cell is the mean of about {-(-rows // CELLS)} × {-(-columns // CELLS)} elements")
-    return _img(pictures.shades(small, *(found or (0.0, 0.0))), data.shape, PIXELS, title) + _note(notes)
+    return _img(pictures.shades(small, *(bounds or (0.0, 0.0))), data.shape, PIXELS, title) + _note(notes)
 
 
 def _stack(data: np.ndarray, title: str) -> str:
-    """The first matrices side by side, in one scale."""
+    """The first matrices of a stack side by side, in one colour scale."""
     small = np.stack([pictures.blocks(matrix, STACK_CELLS) for matrix in data[:STACKED]])
-    found = pictures.extremes(small)
+    bounds = pictures.extremes(small)
     images = [
-        _img(pictures.shades(matrix, *(found or (0.0, 0.0))), data.shape[1:], STACK_PIXELS, f"{title}, [{place}]")
-        for place, matrix in enumerate(small)
+        _img(pictures.shades(matrix, *(bounds or (0.0, 0.0))), data.shape[1:], STACK_PIXELS, f"{title}, [{index}]")
+        for index, matrix in enumerate(small)
     ]
-    notes = [_legend(found)]
+    notes = [_legend(bounds)]
     if len(data) > STACKED:
         notes.append(f"the first {STACKED} of {len(data)} matrices")
     row = "".join(images)
@@ -168,8 +168,8 @@ def _img(pixels: np.ndarray, shape: tuple[int, ...], largest: int, title: str) -
     )
 
 
-def _legend(found: tuple[float, float] | None) -> str:
-    return "no finite element" if found is None else f"dark {found[0]:.4g}, light {found[1]:.4g}"
+def _legend(bounds: tuple[float, float] | None) -> str:
+    return "no finite element" if bounds is None else f"dark {bounds[0]:.4g}, light {bounds[1]:.4g}"
 
 
 def _note(parts: list[str]) -> str:
@@ -201,7 +201,7 @@ def _cell(value: Any, type_: Type) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """A number of 64 bits, or a complex one of such parts, to the digits that a table shows."""
+    """A number rounded to the digits that a table shows."""
     if isinstance(value, complex | np.complexfloating):
         return np.complex128(complex(_rounded(value.real), _rounded(value.imag)))
     return np.float64(f"{float(value):.{DIGITS}g}")

@@ -1,4 +1,4 @@
-"""Interoperability of tensors with other libraries: NumPy's array protocols, DLPack, buffers."""
+"""Interoperability of tensors: NumPy's array protocols, DLPack, the buffer protocol."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nxkernel.errors import MaskWarning, NxTypeError, NxValueError, message
 from nxkernel.tensor.dlpack import export_array
 
 if TYPE_CHECKING:
-    from nxkernel.operand_methods import TensorMethods
+    from nxkernel.operand_methods import TensorMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     TensorMethods = object
 
 
 def arrays(value: Any) -> Any:
-    """The value with every tensor in it, inside tuples and lists too, as an array."""
+    """A value with every tensor in it, also in tuples and lists, converted to a NumPy array."""
     if isinstance(value, ArrayProtocols):
         return value.data
     return type(value)(map(arrays, value)) if type(value) in (tuple, list) else value
@@ -30,7 +30,7 @@ _INDEXING = frozenset([dis.opmap.get("BINARY_SUBSCR"), dis.opmap.get("STORE_SUBS
 
 
 def _is_indexing(frame: Any) -> bool:
-    """Whether the instruction that a frame is at takes or writes elements of something: ``x[i]``."""
+    """Whether a frame is executing a subscript ``x[i]``."""
     return frame.f_code.co_code[frame.f_lasti] in _INDEXING
 
 
@@ -39,12 +39,12 @@ _UNAWARE = ("torch", "paddle", "tensorflow")
 
 
 def _writes_into_what_is_read_only(frame: Any) -> bool:
-    """Whether a frame is of a library that takes memory as its own: what it gets is a copy."""
+    """Whether a frame is of a library that ignores the read-only flag, so that it must get a copy."""
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _UNAWARE
 
 
 class ArrayProtocols(TensorMethods):
-    """What other libraries ask an array for; a tensor answers without a copy where they cannot write into it."""
+    """The array protocols of tensors; no copy is made where the receiver cannot write."""
 
     __slots__ = ()
 

@@ -11,14 +11,14 @@ from nxkernel.backends.numpy_primitives import widened
 
 
 def extremes(data: np.ndarray) -> tuple[float, float] | None:
-    """The least and the greatest finite element; None where there is none."""
+    """The smallest and largest finite element; None if there is none."""
     with np.errstate(all="ignore"):
         finite = data[np.isfinite(data)]
     return (float(finite.min()), float(finite.max())) if finite.size else None
 
 
 def blocks(data: np.ndarray, cells: int) -> np.ndarray:
-    """A matrix, or one for each channel in the last axis, as f64 with at most `cells` rows and columns.
+    """A matrix, or one for each channel in the last axis, averaged to at most `cells` rows and columns, as f64.
 
     Each cell of what is larger is the mean of a block.
 
@@ -35,27 +35,27 @@ def blocks(data: np.ndarray, cells: int) -> np.ndarray:
                 edges = np.arange(cells) * size // cells
                 counts = np.diff(np.append(edges, size))
                 sums = np.add.reduceat(data, edges, axis=axis)
-                data = sums / counts.reshape([-1 if place == axis else 1 for place in range(data.ndim)])
+                data = sums / counts.reshape([-1 if position == axis else 1 for position in range(data.ndim)])
     return data
 
 
 def shades(data: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Palette places of a matrix: 1 to 255 from low to high, 0 for NaN."""
+    """Palette indices of a matrix: 1 to 255 from `low` to `high`, 0 for NaN."""
     return np.where(np.isnan(data), 0, 1 + np.rint(254 * shares(data, low, high))).astype(np.uint8)
 
 
 def shares(data: np.ndarray, low: float, high: float) -> np.ndarray:
-    """How far each element is on the way from low to high, from 0 to 1; a half where they are equal."""
+    """Each element's position between `low` and `high`, from 0 to 1; 0.5 if these are equal."""
     with np.errstate(all="ignore"):
         share = (data - low) / (high - low) if high > low else np.where(np.isfinite(data), 0.5, data)
         return np.nan_to_num(np.clip(share, 0, 1))
 
 
 def _palette() -> bytes:
-    """From dark blue over green to yellow, of even steps in lightness; the first colour is for what is missing."""
+    """The palette from dark blue over green to yellow; the first colour is for NaN."""
     stops = np.array([[48, 18, 86], [56, 82, 139], [33, 144, 140], [94, 201, 98], [253, 231, 120]])
-    places = np.linspace(0, len(stops) - 1, 255)
-    colours = np.stack([np.interp(places, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
+    stops_at = np.linspace(0, len(stops) - 1, 255)
+    colours = np.stack([np.interp(stops_at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
     return bytes([128, 128, 128]) + np.rint(colours).astype(np.uint8).tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Tensors as text, in the layout of Nx: the type, then the elements with the shortest digits that tell them apart.
+"""Tensors as text in the layout of Nx, with the shortest digits that distinguish numbers.
 
 A float is written with the fewest digits that give it back when read in its type, and in scientific notation where that
 is shorter, by the rule of Erlang's ``float_to_binary(x, [short])``.
@@ -19,7 +19,7 @@ LIMIT = 50
 
 
 def text(tensor: Any, limit: int = LIMIT) -> str:
-    """A tensor between ``#Nx.Tensor<`` and ``>``.
+    """The text of a tensor, between ``#Nx.Tensor<`` and ``>``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:
 
 
 class _RowNumbers:
-    """Gives out numbers in order, with ``...`` once where they run out."""
+    """Iterates over numbers, with ``...`` once where the limit is reached."""
 
     def __init__(self, numbers: list[str], size: int) -> None:
         self.numbers, self.size, self.next = numbers, size, 0
@@ -84,7 +84,7 @@ class _RowNumbers:
 
 
 def number(value: Any, type_: Type) -> str:
-    """One element as text.
+    """The text of one element.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _real(value: Any, type_: Type) -> str:
 
 
 def _special(value: float) -> str:
-    """What has no digits, and zero."""
+    """The text of NaN, infinity and zero; empty for other numbers."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -131,7 +131,7 @@ def _digits_of(value: np.floating, dotted: bool) -> str:
 
 
 def _split(scientific: str) -> tuple[str, str, int]:
-    """Sign, digits and decimal exponent of text such as ``-1.25e-03``."""
+    """Sign, digits and exponent of text such as ``-1.25e-03``."""
     mantissa, exponent = scientific.split("e")
     sign = "-" if mantissa.startswith("-") else ""
     return sign, mantissa.lstrip("-").replace(".", ""), int(exponent)
@@ -148,7 +148,7 @@ def _bfloat_digits(value: Any, type_: Type) -> tuple[str, str, int]:
 
 
 def _layout(sign: str, digits: str, exponent: int, *, dotted: bool) -> str:
-    """Digits as a decimal, or in scientific notation where that is shorter.
+    """Digits as a decimal number, or in scientific notation if that is shorter.
 
     Parameters
     ----------
@@ -158,13 +158,13 @@ def _layout(sign: str, digits: str, exponent: int, *, dotted: bool) -> str:
     dotted : bool
         Whether one digit before an exponent is followed by ``.0``, as f64 has it.
     """
-    place, count = exponent + 1, len(digits)
+    point, count = exponent + 1, len(digits)
     cost = len(str(exponent)) + (3 if count == 1 else 2)
-    if place <= 0 and (2 - place <= cost or not place):
-        return f"{sign}0.{'0' * -place}{digits}"
-    if 0 < place < count:
-        return f"{sign}{digits[:place]}.{digits[place:]}"
-    if place >= count and place - count + 2 <= cost:
-        return f"{sign}{digits}{'0' * (place - count)}.0"
+    if point <= 0 and (2 - point <= cost or not point):
+        return f"{sign}0.{'0' * -point}{digits}"
+    if 0 < point < count:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if point >= count and point - count + 2 <= cost:
+        return f"{sign}{digits}{'0' * (point - count)}.0"
     tail = digits[1:] or ("0" if dotted else "")
     return f"{sign}{digits[0]}{'.' if tail else ''}{tail}e{exponent}"

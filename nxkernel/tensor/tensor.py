@@ -39,7 +39,7 @@ class Tensor(ArrayProtocols, Operand):
 
     @classmethod
     def wrap(cls, data: np.ndarray, spec: Spec | VectorizedSpec) -> Tensor:
-        """A tensor over an array that nobody else writes to and that has the type and shape of `spec`.
+        """A tensor over an array that nobody else writes to, of the type and shape of `spec`.
 
         The array cannot be written into any more: that would change every tensor that shares it.
         """
@@ -51,7 +51,7 @@ class Tensor(ArrayProtocols, Operand):
 
     @classmethod
     def from_numpy(cls, array: np.ndarray, names: Names | None = None) -> Tensor:
-        """A tensor over a NumPy array, without a copy where it is C-ordered, aligned and of native byte order.
+        """A tensor over a NumPy array, without a copy if that is C-ordered, aligned and in native byte order.
 
         The tensor sees the array's memory: whoever writes into the array afterwards changes the tensor. Copy first
         (``array.copy()``) where that could happen.
@@ -67,20 +67,20 @@ class Tensor(ArrayProtocols, Operand):
 
     @property
     def device(self) -> str:
-        """Where the elements are: ``"cpu"`` is the main memory, ``"cuda:0"`` a GPU's."""
+        """Where the elements are: ``"cpu"`` for host memory, ``"cuda:0"`` for a GPU."""
         return "cpu"
 
     def with_spec(self, spec: Spec | VectorizedSpec) -> Tensor:
-        """The same elements under a spec that says something else of them, and means as many axes of the same sizes."""
+        """The same elements under another spec with the same sizes, such as other names."""
         return Tensor.wrap(self.data, spec)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """A part of the first axis of a tensor without vectorized axes, in the same memory."""
+        """A slice of the first axis, without a copy; the tensor has no vectorized axes."""
         type_, shape, names = self.spec
         return Tensor.wrap(self.data[start:stop], Spec(type_, (stop - start, *shape[1:]), names))
 
     def to_backend(self, backend: str) -> Tensor:
-        """The tensor on a device, as a copy where it is elsewhere; this one stays as it is.
+        """The tensor on a device, copied if it is elsewhere; this tensor stays valid.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ def _restore(data: np.ndarray, names: Names, axes: VectorizedAxes) -> Tensor:
 
 
 class Template(Operand):
-    """A tensor's type, shape, names and vectorized axes without any data: what :func:`nxkernel.compile` takes.
+    """The type, shape, names and vectorized axes of a tensor, without data, as :func:`nxkernel.compile` takes them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Training: a step made of a model, a loss and an optimizer, and the loop around it.
+"""Training: compiled steps, the training loop, data batches, checkpoints.
 
 >>> from nxkernel import optim, training
 >>> x = nx.iota((8, 1), type="f32") / 8

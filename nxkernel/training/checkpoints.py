@@ -44,7 +44,7 @@ def save_checkpoint(path: str | os.PathLike, parts: Mapping[str, Any], notes: Ma
     >>> parts["params"]["w"].to_list(), notes
     ([1.0, 2.0], {'epoch': 3})
     """
-    tensors = {place: leaf for name, part in parts.items() for place, leaf in _leaves(name, part)}
+    tensors = {path_: leaf for name, part in parts.items() for path_, leaf in _leaves(name, part)}
     text = json.dumps({"version": _VERSION, "notes": dict(notes or {})}, separators=(",", ":"))
     save_safetensors(path, tensors, metadata={_NOTES: text})
 
@@ -74,36 +74,36 @@ def load_checkpoint(
     """
     name = os.fspath(path)
     notes = _notes(name, load_safetensors_metadata(path))
-    found = load_safetensors(path)
-    made: dict[str, Any] = {}
+    tensors = load_safetensors(path)
+    containers_: dict[str, Any] = {}
     expected: set[str] = set()
     for part, value in like.items():
         leaves: list[tuple[str, Any]] = []
         structure = containers.flatten(value, part, leaves, _refuse)
-        if part in optional and not any(_is_part(known, part) for known in found):
-            made[part] = None
+        if part in optional and not any(_is_part(known, part) for known in tensors):
+            containers_[part] = None
             continue
-        for place, leaf in leaves:
-            _check(name, place, leaf, found)
-        expected.update(place for place, _ in leaves)
-        made[part] = containers.rebuild(structure, iter([found[place] for place, _ in leaves]))
-    more = next((place for place in found if place not in expected), None)
+        for path_, leaf in leaves:
+            _check(name, path_, leaf, tensors)
+        expected.update(path_ for path_, _ in leaves)
+        containers_[part] = containers.rebuild(structure, iter([tensors[path_] for path_, _ in leaves]))
+    more = next((path_ for path_ in tensors if path_ not in expected), None)
     if more is not None:
-        raise _other(name, f"It has {more} ({found[more].spec}), which is not here.")
-    return made, notes
+        raise _other(name, f"It has {more} ({tensors[more].spec}), which is not here.")
+    return containers_, notes
 
 
-def _is_part(place: str, part: str) -> bool:
-    return place == part or place.startswith((f"{part}[", f"{part}."))
+def _is_part(path: str, part: str) -> bool:
+    return path == part or path.startswith((f"{part}[", f"{part}."))
 
 
-def _check(name: str, place: str, leaf: Any, found: Mapping[str, Tensor]) -> None:
+def _check(name: str, path: str, leaf: Any, tensors: Mapping[str, Tensor]) -> None:
     here = spec_of(leaf)
-    if place not in found:
-        raise _other(name, f"It has no {place}, which is {here} here.")
-    there = found[place].spec
+    if path not in tensors:
+        raise _other(name, f"It has no {path}, which is {here} here.")
+    there = tensors[path].spec
     if (there.type, there.shape) != (here.type, here.shape):
-        raise _other(name, f"{place} is {there} in it, and {here} here.")
+        raise _other(name, f"{path} is {there} in it, and {here} here.")
 
 
 def _other(name: str, difference: str) -> NxValueError:

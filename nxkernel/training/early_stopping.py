@@ -1,4 +1,4 @@
-"""Early stopping: when a training whose metric no longer improves ends."""
+"""Early stopping: ending training when a metric no longer improves."""
 
 from __future__ import annotations
 

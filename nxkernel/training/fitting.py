@@ -19,7 +19,7 @@ from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
 from nxkernel.training.early_stopping import EarlyStopping
-from nxkernel.training.progress_bar import Bar
+from nxkernel.training.progress_bar import ProgressBar
 from nxkernel.training.steps import Metrics, check_optimizer, make_evaluation, make_step, named_metrics, pair
 
 #: Batches: an iterable that can be gone through in each epoch, or a function of the number of the epoch.
@@ -59,15 +59,15 @@ class Fitted:
         last = ", ".join(
             f"{name} {values[-1]:.4g}" for name, values in self.history.items() if name != "epoch" and values
         )
-        told = f"; {last}" if last else ""
+        suffix = f"; {last}" if last else ""
         if any(math.isnan(value) for value in self.history.get("loss", ())[-1:]):
-            told += "; with nx.debug_nans() it stops at the line that made the first NaN"
-        return f"<fitted in {counted(self.epochs, 'epoch')}, {counted(self.steps, 'step')}: {self.stopped}{told}>"
+            suffix += "; with nx.debug_nans() it stops at the line that made the first NaN"
+        return f"<fitted in {counted(self.epochs, 'epoch')}, {counted(self.steps, 'step')}: {self.stopped}{suffix}>"
 
 
 @dataclasses.dataclass(frozen=True)
-class _Now:
-    """What a step of training changes, replaced as a whole, so that an interrupt leaves no half of a step."""
+class _TrainingState:
+    """The training state that each step replaces as a whole, so that an interrupt never leaves half a step."""
 
     params: Any
     state: Any
@@ -182,7 +182,7 @@ def fit(
         early_stopping.check(
             [*run.names, *([f"validation_{name}" for name in run.names] if validation is not None else [])]
         )
-    run.now = _Now(params, (state, _tensors(model_state, "model_state")) if stateful else state)
+    run.now = _TrainingState(params, (state, _tensors(model_state, "model_state")) if stateful else state)
     if resume and os.path.exists(checkpoint):
         run.resume()
     return run.go(progress)
@@ -194,7 +194,7 @@ class _TrainingRun:
     step: Definition
     evaluation: Definition
     names: list[str]
-    now: _Now
+    now: _TrainingState
 
     def __init__(
         self, data: Data, validation: Any, key: Any, learning_rate: Any, epochs: int, stopping: EarlyStopping | None,
@@ -209,7 +209,7 @@ class _TrainingRun:
         each = len(self.data) if hasattr(self.data, "__len__") else None
         now = self.now
         done = now.epoch * each + now.batch if each is not None else now.step
-        bar = Bar(progress, None if each is None else each * self.epochs, done)
+        bar = ProgressBar(progress, None if each is None else each * self.epochs, done)
         stopped = self._given_up() or "all epochs are done"
         try:
             while self.now.epoch < self.epochs and not self._given_up():
@@ -234,33 +234,33 @@ class _TrainingRun:
         return Fitted(params, state, model_state, now.history, now.epoch, now.step, stopped)
 
     def _given_up(self) -> str:
-        """Why training stops now, as text; empty while it goes on."""
+        """The reason why training stops early, as text; empty while it goes on."""
         if self.stopping is None or self.now.waited < self.stopping.patience:
             return ""
         return f"{self.stopping.monitor} got no better for {counted(self.now.waited, 'epoch')}"
 
-    def _epoch(self, bar: Bar) -> None:
+    def _epoch(self, bar: ProgressBar) -> None:
         """Train one epoch, or the rest of one that a checkpoint was written in."""
-        skipped, found = self.now.batch, 0
-        for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
-            found += 1
-            if place < skipped:
+        skipped, count = self.now.batch, 0
+        for index, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
+            count += 1
+            if index < skipped:
                 continue
             rate = self._rate(self.now.step)
             # By place, with () for what is not given: arguments by name take the long way of a call.
-            given = (() if rate is None else rate, self._key())
-            params, state, told = self.step(self.now.params, self.now.state, batch, *given)
+            more = (() if rate is None else rate, self._key())
+            params, state, told = self.step(self.now.params, self.now.state, batch, *more)
             told = told if isinstance(told, dict) else {"loss": told}
             figures = {name: float(told[name]) for name in self.names}
             self._count(params, state, figures, _examples(batch))
             bar.step({name: total / self.now.examples for name, total in self.now.totals.items()})
             if self.every is not None and self.now.step % self.every == 0:
                 self.save()
-        if found < skipped:
+        if count < skipped:
             raise NxValueError(
                 message(
                     f"fit: the checkpoint was written after {_batches(skipped)} of epoch {self.now.epoch + 1}, "
-                    f"and the data has {found} there.",
+                    f"and the data has {count} there.",
                     "Resume with batches of the same data and size.",
                 )
             )
@@ -282,8 +282,10 @@ class _TrainingRun:
         row: dict[str, float] = {"epoch": now.epoch + 1}
         row |= {name: total / now.examples for name, total in now.totals.items()}
         if self.validation is not None:
-            found = _mean_figures(self.evaluation, self.names, now.params, self._validation(), now.state, self.stateful)
-            row |= {f"validation_{name}": value for name, value in found.items()}
+            figures = _mean_figures(
+                self.evaluation, self.names, now.params, self._validation(), now.state, self.stateful
+            )
+            row |= {f"validation_{name}": value for name, value in figures.items()}
         if rate is not None:
             row["learning_rate"] = rate
         history = {name: [*now.history.get(name, []), value] for name, value in row.items()}
@@ -306,11 +308,11 @@ class _TrainingRun:
         rate = self.learning_rate
         if rate is None:
             return None
-        made = rate(step) if callable(rate) else rate
+        value = rate(step) if callable(rate) else rate
         try:
-            return float(made)
+            return float(value)
         except (TypeError, ValueError):
-            raise NxTypeError(f"fit: learning_rate({step}) is one number, got {describe(made)}") from None
+            raise NxTypeError(f"fit: learning_rate({step}) is one number, got {describe(value)}") from None
 
     def _key(self) -> Any:
         # The program makes the key of the step: without compilation that takes ten times as long as a small step.
@@ -338,7 +340,7 @@ class _TrainingRun:
                 message(f"{os.fspath(self.checkpoint)} is a checkpoint, but none that fit wrote.", "Load it yourself.")
             )
         self.key = parts.get("key")
-        self.now = _Now(parts["params"], parts["state"], best=parts["best"], **notes)
+        self.now = _TrainingState(parts["params"], parts["state"], best=parts["best"], **notes)
 
 
 def evaluate(
@@ -371,8 +373,8 @@ def evaluate(
     evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
     if not _is_pair(data):
         _check_data("data", data, 1, "evaluate")
-    given = [data] if _is_pair(data) else _epoch_of(data, 0)
-    return _mean_figures(evaluation, list(named_metrics(loss, metrics)), params, given, ((), model_state), stateful)
+    batches = [data] if _is_pair(data) else _epoch_of(data, 0)
+    return _mean_figures(evaluation, list(named_metrics(loss, metrics)), params, batches, ((), model_state), stateful)
 
 
 def _mean_figures(
@@ -380,11 +382,11 @@ def _mean_figures(
 ) -> dict[str, float]:
     totals, examples = dict.fromkeys(names, 0.0), 0
     for batch in data:
-        told = evaluation(params, batch, state[1]) if stateful else evaluation(params, batch)
+        figures = evaluation(params, batch, state[1]) if stateful else evaluation(params, batch)
         count = _examples(batch)
         examples += count
         for name in names:
-            totals[name] += float(told[name]) * count
+            totals[name] += float(figures[name]) * count
     if not examples:
         raise NxValueError("the data has no example to evaluate a model with")
     return {name: total / examples for name, total in totals.items()}

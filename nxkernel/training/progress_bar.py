@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel.errors import NxValueError, message
 
 
-class Bar:
+class ProgressBar:
     """A progress bar over the batches of a training; it does nothing if none is wanted.
 
     Parameters

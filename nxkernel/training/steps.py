@@ -79,7 +79,7 @@ def step(
     model: Callable[..., Any], optimizer: Transformation, named: tuple, told_all: bool, stateful: bool,
     params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """What :func:`make_step` compiles; the first arguments are given there."""
+    """The training step that :func:`make_step` compiles, with the first arguments bound."""
     x, y = pair(batch)
     learning_rate, key = _given(learning_rate), _key(key)
     inner, carried = _states(state, stateful)
@@ -91,9 +91,9 @@ def step(
 
     (value, (prediction, after)), grads = nx.value_and_grad(objective, has_aux=True)(params)
     updates, inner = optimizer.update(grads, inner, params, learning_rate)
-    told = {"loss": value} | {name: _scalar(name, of(y, prediction)) for name, of in metrics}
+    figures = {"loss": value} | {name: _scalar(name, of(y, prediction)) for name, of in metrics}
     params = apply_updates(params, updates)
-    return params, (inner, after) if stateful else inner, told if told_all else value
+    return params, (inner, after) if stateful else inner, figures if told_all else value
 
 
 def make_evaluation(
@@ -126,7 +126,7 @@ def make_evaluation(
 def evaluation(
     model: Callable[..., Any], named: tuple, stateful: bool, params: Any, batch: Any, state: Any = ()
 ) -> dict[str, Any]:
-    """What :func:`make_evaluation` compiles; the first arguments are given there."""
+    """The evaluation that :func:`make_evaluation` compiles, with the first arguments bound."""
     x, y = pair(batch)
     prediction, _ = _Model(model, stateful, training=False)(params, x, state, None)
     return {name: _scalar(name, of(y, prediction)) for name, of in named}
@@ -152,12 +152,12 @@ class _Model:
 
     def __call__(self, params: Any, x: Any, state: Any, key: Any) -> tuple[Any, Any]:
         """Predictions and the next state."""
-        given = dict(self.fixed)
+        keywords = dict(self.fixed)
         if key is not None and self.keyed:
-            given["key"] = key
+            keywords["key"] = key
         if not self.stateful:
-            return self.model(params, x, **given), ()
-        return self.model(params, x, state=state, **given)
+            return self.model(params, x, **keywords), ()
+        return self.model(params, x, state=state, **keywords)
 
 
 def _keywords(model: Callable[..., Any]) -> set[str]:
@@ -174,14 +174,14 @@ def named_metrics(loss: Callable[[Any, Any], Any], metrics: Metrics) -> dict[str
     for name, function in ("the loss", loss), *_pairs(metrics):
         if not callable(function):
             raise NxTypeError(f"{name} is a function of targets and predictions, got {describe(function)}")
-    made = {"loss": loss}
+    named = {"loss": loss}
     for name, function in _pairs(metrics):
-        if name in made:
+        if name in named:
             raise NxValueError(
                 message(f"two metrics are called {name!r}.", "Give them names: metrics={'first': f, 'second': g}.")
             )
-        made[name] = function
-    return made
+        named[name] = function
+    return named
 
 
 def _pairs(metrics: Metrics) -> list[tuple[str, Any]]:
@@ -193,7 +193,7 @@ def _pairs(metrics: Metrics) -> list[tuple[str, Any]]:
         raise NxTypeError(
             message(f"metrics are functions in a dict or list, got {describe(metrics)}.", "Write metrics=[accuracy].")
         )
-    return [(getattr(function, "__name__", f"metric {place}"), function) for place, function in enumerate(metrics)]
+    return [(getattr(function, "__name__", f"metric {index}"), function) for index, function in enumerate(metrics)]
 
 
 def pair(batch: Any) -> tuple[Any, Any]:
@@ -208,7 +208,7 @@ def pair(batch: Any) -> tuple[Any, Any]:
 
 
 def _given(value: Any) -> Any:
-    """An argument, or None where an empty container stands for it."""
+    """An argument; None where an empty container stands for it."""
     return None if isinstance(value, tuple) else value
 
 

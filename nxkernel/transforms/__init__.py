@@ -1,1 +1,1 @@
-"""Graph to graph: simplification, gradients and vectorization."""
+"""Graph transforms: simplification, gradients and vectorization."""

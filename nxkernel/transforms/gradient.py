@@ -17,7 +17,7 @@ from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import tangent_spec, zeros
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 __all__ = ["gradients"]
 
@@ -25,7 +25,7 @@ __all__ = ["gradients"]
 def gradients(
     outputs: Sequence[Expr], cotangents: Sequence[Expr | None], inputs: Sequence[Expr], more: Sequence[Expr] = ()
 ) -> tuple[list[Expr], list[Expr]]:
-    """The gradients of outputs by inputs, recorded in the trace that is active.
+    """The gradients of outputs with respect to inputs, recorded in the active trace.
 
     Parameters
     ----------
@@ -68,11 +68,13 @@ def gradients(
 
 
 def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
-    """A gradient that changes with inputs by jumps alone, such as that of sorting: it has one of its own, zero."""
+    """A gradient that is piecewise constant in the inputs, such as that of sorting, marked to have zero gradient
+    itself.
+    """
     ways = [node for node in inputs if node.type.is_float or node.type.is_complex]
     if not ways:
         return slope
-    with Recorder():
+    with RecordingTrace():
         cotangent = parameter(0, "g", tangent_spec(slope.spec))
         backward = Graph("gradient", [cotangent], [cotangent, *(zeros(node.spec) for node in ways)], list)
     (flat,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)

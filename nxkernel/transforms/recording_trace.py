@@ -1,12 +1,12 @@
-"""The trace in which graph transforms record new nodes, apart from the trace of the user's function."""
+"""The trace in which graph transforms record new nodes, separate from the trace of the user's function."""
 
 from __future__ import annotations
 
 from nxkernel.graph.tracing import Trace
 
 
-class Recorder(Trace):
-    """Takes any node as it is: what is recorded is put into a graph by the one who records."""
+class RecordingTrace(Trace):
+    """A trace that accepts any node; the caller builds the graph from what is recorded."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Simplification: constants are folded, equal nodes become one, algebra that changes no result is applied.
+"""Simplification: constant folding, common subexpression elimination, and algebra that leaves results bit for bit.
 
 Rules look at one node whose operands are simplified already. None of them changes what a program computes on finite
 numbers, NaN or infinities; ``x * 0`` therefore stays.
@@ -26,31 +26,31 @@ _CARRIED = {p.while_: simplify_loop_state.loop, p.cond: simplify_loop_state.bran
 
 
 def simplify(graph: Graph) -> Graph:
-    """The same function with fewer nodes; parameters stay, whether used or not."""
+    """An equivalent graph with fewer nodes and the same parameters, used or not."""
     outputs = simplify_nodes(graph.outputs)
     return Graph(graph.name, graph.parameters, outputs, graph.rebuild, graph.updates)
 
 
 def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
-    """Equivalent nodes for `outputs`, sharing whatever is equal among them."""
+    """Equivalent nodes for `outputs`, with common subexpressions shared."""
     return Simplification().outputs(outputs)
 
 
 class Simplification:
-    """One run of it, which goes through graphs of loops and branches once and knows what became of each node."""
+    """One run of simplification: it visits the bodies of loops and branches once and maps old nodes to new ones."""
 
     def __init__(self) -> None:
         self._graphs: dict[int, tuple[Graph, Graph]] = {}
         self._images: dict[int, tuple[Expr, Expr]] = {}
 
     def image(self, node: Expr) -> Expr:
-        """What a node of the given outputs, or of a graph in them, became; itself where nothing did."""
+        """The simplified form of a node of the given outputs or of a body; the node itself if it was not changed."""
         while id(node) in self._images:
             node = self._images[id(node)][1]
         return node
 
     def outputs(self, outputs: Sequence[Expr], replacements: Mapping[int, Expr] | None = None) -> list[Expr]:
-        """What outputs become, for what some nodes are to become, by identity."""
+        """The simplified outputs, with replacements given for some nodes by identity."""
         new: dict[int, Expr] = dict(replacements or {})
         seen: dict[Any, Any] = {}
         # The results of loops and branches: those that are asked for, and what they become.
@@ -80,7 +80,7 @@ class Simplification:
     def _simplified(
         self, node: Expr, operands: list[Expr], seen: dict[Any, Any], asked: Mapping[int, set[int]]
     ) -> Expr | dict[int, Expr]:
-        """What a node becomes, or what each of the results of a loop or branch does that somebody asks for."""
+        """The simplified form of a node, or of those results of a loop or branch that are used."""
         wanted = asked.get(id(node), set())
         if node.primitive is not p.custom_grad and any(type(value) is Graph for value in node.params.values()):
             params = {key: self._graph(v) if type(v) is Graph else v for key, v in node.params.items()}
@@ -98,7 +98,7 @@ class Simplification:
         return simplified
 
     def _graph(self, graph: Graph) -> Graph:
-        """A graph of another primitive, with the same parameters."""
+        """The simplified graph of a loop's or branch's body, with the same parameters."""
         if id(graph) not in self._graphs:
             simplified = Graph(graph.name, graph.parameters, self.outputs(graph.outputs), graph.rebuild, graph.updates)
             self._graphs[id(graph)], self._graphs[id(simplified)] = (graph, simplified), (simplified, simplified)
@@ -141,12 +141,12 @@ def _rule(*where: Primitive) -> Callable[[Rule], Rule]:
 
 
 def _number(node: Expr) -> Any:
-    """The number that a node is in every element, or None."""
+    """The number that a node has in every element, or None."""
     return node.params["value"] if node.primitive is p.constant else None
 
 
 def _is(node: Expr, number: float) -> bool:
-    """Whether a node is that number exactly; a negative zero is not zero."""
+    """Whether a node is exactly this number in every element; negative zero differs from zero."""
     value = _number(node)
     return value is not None and value == number and not (value == 0 and math.copysign(1.0, _real(value)) < 0)
 
@@ -156,7 +156,7 @@ def _real(value: Any) -> float:
 
 
 def _fold(node: Expr) -> Expr | None:
-    """An element-wise primitive of constants is a constant."""
+    """Fold an element-wise primitive of constants into a constant."""
     if node.primitive.family != "elementwise" or not node.operands or node.primitive is p.njit:
         # A function of the user's may raise an error, which belongs to a run.
         return None
@@ -197,7 +197,7 @@ def _subtract_twice(node: Expr) -> Expr | None:
 
 
 def _subtracted(node: Expr) -> Expr:
-    """``x - (x - y)`` is ``y`` for whole numbers, which wrap around."""
+    """``x - (x - y)`` simplified to ``y`` for integers, which wrap around."""
     left, right = node.operands
     return right.operands[1] if right.primitive is p.subtract and right.operands[0] is left else node
 
@@ -342,7 +342,7 @@ def _put_back(node: Expr) -> Expr | None:
 
 
 def _block(node: Expr) -> Any:
-    """Where a node takes a block of its first operand, or puts one: starts and lengths, and steps other than 1."""
+    """The block that a node slices from its first operand or writes to it: starts, lengths, and steps other than 1."""
     if node.primitive is p.slice_:
         return node.params["starts"], node.params["lengths"], node.params["strides"]
     skip = 2 if node.primitive is p.put_slice else 1
@@ -356,7 +356,7 @@ def _block(node: Expr) -> Any:
 
 
 def _inside(array: Expr, starts: Sequence[int], lengths: Sequence[int]) -> tuple[int, ...]:
-    """Starts where a block of such lengths fits."""
+    """Start indices clamped so that a block of these lengths fits."""
     return tuple(
         min(max(start, 0), size - length) for start, size, length in zip(starts, array.shape, lengths, strict=True)
     )

@@ -18,7 +18,7 @@ Simplified = Callable[[Sequence[Expr], Mapping[int, Expr]], list[Expr]]
 
 
 def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int, Expr]:
-    """What stands for the results of a loop that are used: parts of one that carries less, or what they were before it.
+    """Replacements for the used results of a loop, from a loop that carries less or from the values before it.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def loop(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int,
 
 
 def branch(node: Expr, used: Collection[int], simplified: Simplified) -> dict[int, Expr]:
-    """What stands for the results of a branch that are used; the parameters are those of :func:`loop`."""
+    """Replacements for the used results of a branch; the parameters are those of :func:`loop`."""
     predicate, *operands = node.operands
     sides, same = _graphs(node, "then", "otherwise"), _first_alike(list(map(id, operands)))
     merged = [_of_merged(side, same, simplified) for side in sides]
@@ -99,20 +99,20 @@ def _node(old: Expr, operands: Sequence[Expr], params: dict[str, Any], results: 
 
 
 def _first_alike(keys: Sequence[Any]) -> list[int]:
-    """For each place the first one with an equal key."""
+    """For each position the first one with an equal key."""
     first: dict[Any, int] = {}
     return [first.setdefault(key, position) for position, key in enumerate(keys)]
 
 
 def _of_merged(graph: Graph, same: Sequence[int], simplified: Simplified) -> Sequence[Expr]:
-    """What a graph gives where parameters are the same as earlier ones."""
+    """The outputs of a graph in which parameters are replaced by equal earlier ones."""
     pairs = enumerate(zip(graph.parameters, same, strict=True))
     merged = {id(old): graph.parameters[first] for position, (old, first) in pairs if first != position}
     return simplified(graph.outputs, merged) if merged else graph.outputs
 
 
 def _needed(outputs: Iterable[Expr], graph: Graph) -> list[int]:
-    """The parameters that outputs are computed from, by their places."""
+    """The positions of the parameters that outputs depend on."""
     reached = {id(node) for node in post_order(outputs) if node.primitive is p.parameter}
     return [position for position, one in enumerate(graph.parameters) if id(one) in reached]
 
@@ -125,7 +125,7 @@ def _needed_operands(
     body: Graph,
     constant: Collection[int],
 ) -> list[int]:
-    """The operands that some results of a loop need, in their order."""
+    """The operands that the asked results of a loop depend on, in order."""
     needed: set[int] = set()
     waiting = [*first, *_needed(asked, condition)]
     while waiting:
@@ -138,12 +138,12 @@ def _needed_operands(
 
 
 def _parameter_position(graph: Graph, output: Expr) -> int | None:
-    """Which parameter an output is."""
+    """The position of the parameter that an output is; None if it is computed."""
     return next((position for position, one in enumerate(graph.parameters) if one is output), None)
 
 
 def _graph(graph: Graph, outputs: Sequence[Expr], order: Sequence[int], simplified: Simplified) -> Graph:
-    """A graph of some of the parameters."""
+    """A graph with a subset of the parameters."""
     new = {}
     for number, position in enumerate(order):
         old = graph.parameters[position]

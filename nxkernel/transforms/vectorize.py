@@ -1,4 +1,4 @@
-"""Vectorization: the graph of one entry becomes the graph of all entries at once.
+"""Vectorization (vmap): a graph of one entry becomes a graph of all entries along a new axis.
 
 Entries lie along one more axis, which is axis 0 of every value that has it (a *mapped* value); values that are the same
 for every entry stay as they are. What a primitive does to many entries is said in
@@ -15,14 +15,14 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.transforms import vectorize_control
-from nxkernel.transforms.vectorize_entries import Entries, Origins
+from nxkernel.transforms.vectorize_entries import EntryEvaluation, OriginTrace
 
 __all__ = ["Vectorized", "vectorize"]
 
 
 @dataclass(frozen=True)
 class Vectorized:
-    """A graph of all entries.
+    """A vectorized graph, and which of its outputs differ between entries.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def vectorize(graph: Graph, size: int, mapped: Sequence[bool], wanted: Sequence[
       e = sum d, axes=[1], keep_axes=False      f32[2]
     >
     """
-    recorder = Origins()
+    recorder = OriginTrace()
     flags = list(wanted) if wanted is not None else [False] * len(graph.outputs)
     for position, number in graph.updates:
         flags[number] |= mapped[position]
     with types.promotion("nx"), recorder:
-        entries = Entries(size, recorder, vectorize_control.RULES)
+        entries = EntryEvaluation(size, recorder, vectorize_control.RULES)
         parameters = entries.parameters(graph, mapped)
         values = entries.outputs(graph, parameters)
         values = [entries.over(value) if flag else value for value, flag in zip(values, flags, strict=True)]

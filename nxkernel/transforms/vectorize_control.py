@@ -20,12 +20,12 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.vectorize_entries import Entries, MappedValue, Rule
+from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule
 
 # Branches -------------------------------------------------------------------------------------------------------------
 
 
-def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _cond(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     predicate, *arguments = operands
@@ -37,7 +37,7 @@ def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Map
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
     extra = _active(entries) if any(map(_has_loop, sides)) else []
 
-    def finish(inside: Entries, values: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, values: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(values, after)
 
     then, otherwise = (_part(entries, side, flags, extra, finish) for side in sides)
@@ -46,7 +46,7 @@ def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Map
 
 
 def _both_sides(
-    entries: Entries, predicate: Expr, sides: Sequence[Graph], arguments: Sequence[MappedValue]
+    entries: EntryEvaluation, predicate: Expr, sides: Sequence[Graph], arguments: Sequence[MappedValue]
 ) -> list[MappedValue]:
     mask = _truth(predicate)
     masks = [mask, apply(p.logical_not, mask)]
@@ -56,8 +56,8 @@ def _both_sides(
     return [_chosen(entries, mask, *pair) for pair in zip(then, otherwise, strict=True)]
 
 
-def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
-    """For each entry one of two values."""
+def _chosen(entries: EntryEvaluation, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
+    """For each entry, one of two values by a mask."""
     if then.node is otherwise.node:
         return then
     one, other = entries.over(then).node, entries.over(otherwise).node
@@ -70,7 +70,7 @@ def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedVa
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 
-def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _while(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
@@ -89,24 +89,24 @@ def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[Ma
 
 
 def _together(
-    entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
+    entries: EntryEvaluation, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
 ) -> Sequence[Expr]:
-    def ask(inside: Entries, answer: Sequence[MappedValue]) -> list[Expr]:
+    def ask(inside: EntryEvaluation, answer: Sequence[MappedValue]) -> list[Expr]:
         if inside.active is None:
             return [answer[0].node]
         # Where no entry is active, nobody knows whether the loop would end.
         return [apply(p.logical_and, _truth(answer[0].node), _any(inside.active))]
 
-    def finish(inside: Entries, after: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, after: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(after, flags[: len(first)])
 
     extra = _active(entries)
-    asked, turned = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, finish)
-    return apply(p.while_, *first, *around, *extra, condition=asked, body=turned, state=len(first))
+    asked, repeated = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, finish)
+    return apply(p.while_, *first, *around, *extra, condition=asked, body=repeated, state=len(first))
 
 
 def _until_all_are_done(
-    entries: Entries,
+    entries: EntryEvaluation,
     condition: Graph,
     body: Graph,
     flags: list[bool],
@@ -114,7 +114,7 @@ def _until_all_are_done(
     around: list[Expr],
     most: int | None,
 ) -> Sequence[Expr]:
-    """The state has one part more, which says of each entry whether it goes on.
+    """A loop over all entries until none continues; its state also holds a mask of the active entries.
 
     Where it is known how often each can turn at most, another one counts turns: gradients ask for that.
     """
@@ -149,23 +149,23 @@ def _until_all_are_done(
     state = entries.brought(kept, flags[:count])
     held = [MappedValue(*pair) for pair in zip(state, flags[:count], strict=True)]
     next_counter = [apply(p.add, one, filled(1, types.s64, ())) for one in counter]
-    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_counter], list)
+    repeated = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_counter], list)
     return apply(
-        p.while_, *first, begin, *counters, *around, condition=asked, body=turned, state=count + 1 + len(counters)
+        p.while_, *first, begin, *counters, *around, condition=asked, body=repeated, state=count + 1 + len(counters)
     )
 
 
 # Gradients of the user's ---------------------------------------------------------------------------------------------
 
 
-def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+def _custom_grad(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not any(operand.mapped for operand in operands):
         return None
     count, end = node.params["results"], node.params["results"] + node.params["inputs"]
     results = [entries.over(value) for value in operands[:count]]
     old, outside, extra = node.params["backward"], operands[end:], _active(entries)
 
-    def finish(inside: Entries, gains: Sequence[MappedValue]) -> list[Expr]:
+    def finish(inside: EntryEvaluation, gains: Sequence[MappedValue]) -> list[Expr]:
         """Of an input that all entries share, what all of them give together."""
         sides = [inside.over(gain).node for gain in gains]
         return [
@@ -184,22 +184,22 @@ def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> l
 # What both have in common --------------------------------------------------------------------------------------------
 
 
-def _concerns(entries: Entries, operands: Sequence[MappedValue]) -> bool:
+def _concerns(entries: EntryEvaluation, operands: Sequence[MappedValue]) -> bool:
     return entries.active is not None or any(operand.mapped for operand in operands)
 
 
-def _active(entries: Entries) -> list[Expr]:
+def _active(entries: EntryEvaluation) -> list[Expr]:
     return [] if entries.active is None else [entries.active]
 
 
 def _part(
-    entries: Entries,
+    entries: EntryEvaluation,
     old: Graph,
     flags: Sequence[bool],
     extra: Sequence[Expr],
-    finish: Callable[[Entries, Sequence[MappedValue]], list[Expr]],
+    finish: Callable[[EntryEvaluation, Sequence[MappedValue]], list[Expr]],
 ) -> Graph:
-    """The graph of every entry for a part of a loop or branch; what is active is one more operand where it is given."""
+    """The vectorized graph of a loop's or branch's part; the mask of active entries is one more operand if given."""
     values = entries.parameters(old, flags)
     more = [parameter(position, "active", node.spec) for position, node in enumerate(extra, len(values))]
     inside = entries.where(more[0] if more else None)
@@ -208,7 +208,7 @@ def _part(
 
 
 def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
-    """Which outputs of a graph may differ from entry to entry, by which parameters do."""
+    """Which outputs of a graph differ between entries, given which parameters do."""
     mapped_of: dict[Expr, Any] = dict(zip(graph.parameters, mapped, strict=True))
     for node in post_order(graph.outputs):
         if node in mapped_of:
@@ -227,7 +227,7 @@ def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
 
 
 def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
-    """Whether the condition of a loop differs from entry to entry, and which of its operands do in any iteration."""
+    """Whether a loop's condition differs between entries, and which operands do in any iteration."""
     condition, body, flags = node.params["condition"], node.params["body"], list(mapped)
     while True:
         (asked,) = mapped_outputs(condition, flags)
@@ -253,7 +253,7 @@ def _any(mask: Expr) -> Expr:
 
 
 def _truth(predicate: Expr) -> Expr:
-    """A predicate as a mask of u8."""
+    """A predicate as a u8 mask."""
     if predicate.type in (types.u8, types.bool_):
         return convert(predicate, types.u8)
     return apply(p.not_equal, predicate, filled(0, predicate.type, predicate.shape))

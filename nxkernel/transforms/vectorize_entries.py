@@ -1,4 +1,4 @@
-"""The walk of vectorization: for each node its value for all entries, and whether it differs between them."""
+"""The walk of vectorization: each node's value for all entries, and whether it differs between entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.batching_rules import Batch, batched
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 class MappedValue(NamedTuple):
-    """What stands for a node of the given graph.
+    """The value that replaces a node of the given graph.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class MappedValue(NamedTuple):
 #: What stands for a node: a value, or one for each of its results.
 NodeValue = MappedValue | list[MappedValue]
 #: Says what a node is for every entry, by what its operands are; None where it is as for any other node.
-Rule = Callable[["Entries", Expr, list[MappedValue]], NodeValue | None]
+Rule = Callable[["EntryEvaluation", Expr, list[MappedValue]], NodeValue | None]
 
 
-class Origins(Recorder):
-    """The trace that new nodes are recorded in: each comes from a node of the given graph, and has its line.
+class OriginTrace(RecordingTrace):
+    """A trace in which each new node gets the source line of the node of the given graph that it replaces.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Origins(Recorder):
 
     @property
     def source(self) -> SourceLocation | None:
-        """The line of the node that is dealt with."""
+        """The source line of the node that is being vectorized."""
         return self.at.source if self.at is not None else None
 
     def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -69,7 +69,7 @@ class Origins(Recorder):
     def record_as(
         self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any], spec: Spec | tuple[Spec, ...]
     ) -> Any:
-        """As :meth:`record`, with a spec that is known."""
+        """As :meth:`record`, with a given spec."""
         node = self._added(Expr(primitive, operands, params, spec, self.source))
         if type(spec) is not tuple:
             return node
@@ -82,14 +82,14 @@ class Origins(Recorder):
         return node
 
 
-class Entries:
-    """Computes what graphs do for every entry, in the trace that is active.
+class EntryEvaluation:
+    """Evaluates graphs for all entries at once, in the active trace.
 
     Parameters
     ----------
     size : int
         The number of entries.
-    recorder : Origins
+    recorder : OriginTrace
         The trace that is active.
     rules : mapping
         Of primitives, what to do instead of what :mod:`nxkernel.ops.machinery.batching_rules` says.
@@ -102,23 +102,23 @@ class Entries:
     def __init__(
         self,
         size: int,
-        recorder: Origins,
+        recorder: OriginTrace,
         rules: Mapping[Primitive, Rule],
         active: Expr | None = None,
         ranges: Mapping[Expr, Interval] | None = None,
     ) -> None:
         self.size, self.recorder, self.rules, self.active, self.ranges = size, recorder, rules, active, ranges or {}
 
-    def where(self, active: Expr | None) -> Entries:
-        """The same for some of the entries."""
-        return Entries(self.size, self.recorder, self.rules, active, self.ranges)
+    def where(self, active: Expr | None) -> EntryEvaluation:
+        """A copy that applies to active entries only."""
+        return EntryEvaluation(self.size, self.recorder, self.rules, active, self.ranges)
 
-    def with_ranges(self, ranges: Mapping[Expr, Interval]) -> Entries:
-        """The same inside of a loop or branch, of whose parameters more is known."""
-        return Entries(self.size, self.recorder, self.rules, self.active, ranges)
+    def with_ranges(self, ranges: Mapping[Expr, Interval]) -> EntryEvaluation:
+        """A copy for the inside of a loop or branch, with known bounds of its parameters."""
+        return EntryEvaluation(self.size, self.recorder, self.rules, self.active, ranges)
 
     def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[MappedValue]:
-        """New parameters for those of a graph."""
+        """New parameters for a graph, with the axis of entries where they are mapped."""
         pairs = zip(graph.parameters, mapped, strict=True)
         return [MappedValue(self._parameter(position, old, flag), flag) for position, (old, flag) in enumerate(pairs)]
 
@@ -127,19 +127,19 @@ class Entries:
         return parameter(position, old.params["name"], spec, old.params["captured"])
 
     def spec(self, entry: Spec) -> Spec:
-        """Of all entries together."""
+        """The spec of all entries together, from that of one."""
         return Spec(entry.type, (self.size, *entry.shape), (None, *entry.names))
 
     def over(self, value: MappedValue) -> MappedValue:
-        """A value with the axis of entries, repeated along it if need be."""
+        """A value with the axis of entries, broadcast along it if it has none."""
         return MappedValue(Batch((self.size,), [value.node], [value.mapped]).over(0), True)
 
     def brought(self, values: Sequence[MappedValue], flags: Sequence[bool]) -> list[Expr]:
-        """The nodes of values, with the axis of entries where that is asked for."""
+        """The nodes of values, with the axis of entries where `flags` ask for it."""
         return [self.over(value).node if flag else value.node for value, flag in zip(values, flags, strict=True)]
 
     def outputs(self, graph: Graph, arguments: Sequence[MappedValue]) -> list[MappedValue]:
-        """What the outputs of a graph are for every entry, for a value of each parameter."""
+        """The outputs of a graph for all entries, given a value for each parameter."""
         values: dict[Expr, NodeValue] = dict(zip(graph.parameters, arguments, strict=True))
         before = self.recorder.at
         for node in post_order(graph.outputs):
@@ -177,7 +177,7 @@ class Entries:
         return [MappedValue(part, False) for part in results] if type(results) is tuple else MappedValue(results, False)
 
     def _by_iterations(self, node: Expr, operands: Sequence[MappedValue]) -> Expr:
-        """Entry after entry, for a fold whose scalars differ from entry to entry."""
+        """A fold whose scalars differ between entries, computed entry by entry in a loop."""
         spec, number = self.spec(node.spec), Spec(types.s64, (), ())
         one = filled(1, types.s64, ())
         inside = [parameter(0, "entry", number), parameter(1, "result", spec)]

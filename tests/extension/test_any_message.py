@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab import Inspector, Timeline, inspect
 from nxkernel_lab.messaging import comm as comm_module
-from nxkernel_lab.messaging.page_updates import Desk
+from nxkernel_lab.messaging.page_updates import PageHub
 
 KINDS = [
     "open", "close", "choose", "compare", "step", "together", "fold", "measure", "read", "export",
@@ -113,7 +113,7 @@ def test_the_timeline_hears_anything(timeline, sent, caplog, message):
 @often
 @given(messages.filter(harmless))
 def test_the_panels_comm_hears_anything(message):
-    comm, desk = Comm(), Desk(None, lambda since: {"since": since, "last": stream.kept})
+    comm, desk = Comm(), PageHub(None, lambda since: {"since": since, "last": stream.kept})
     comm_module.opened(desk, comm)
     comm.hear({"content": {"data": message}})
     comm.hear({"content": {"data": {"kind": "undo", "number": -1}}})

@@ -10,7 +10,7 @@ from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel_lab import Inspector, to_text
 from nxkernel_lab.inspector.page_data import graph
 from nxkernel_lab.inspector.widget import kernel_text
-from nxkernel_lab.records.cache_clearing import Clearing, Forget
+from nxkernel_lab.records.cache_clearing import Clearing, ClearRequest
 
 
 @pytest.fixture
@@ -62,5 +62,5 @@ def test_kernels_in_memory_are_forgotten(monkeypatch, tmp_path):
     source = KernelSource("one", "def one(a):\n    a[0] = f32(1.0)\n", ("f32*",))
     object_code.codes([source], "sm_90")
     assert object_code.in_memory()
-    assert Clearing().perform(Forget("memory"))["text"].startswith("Forgot ")
+    assert Clearing().perform(ClearRequest("memory"))["text"].startswith("Forgot ")
     assert object_code.in_memory() == {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
-from nxkernel.formats.container_json import DEPTH, Reader, StructureWriter
+from nxkernel.formats.container_json import DEPTH, StructureReader, StructureWriter
 from nxkernel.formats.file_access import ByteSource
 
 Pair = namedtuple("Pair", "a b")
@@ -35,7 +35,7 @@ class Empty:
 def through(value, classes=()):
     writer = StructureWriter()
     node = json.loads(json.dumps(writer.node(value, "value")))
-    return Reader(ByteSource(b"", "x.nxk"), writer.tensors, classes).value(node)
+    return StructureReader(ByteSource(b"", "x.nxk"), writer.tensors, classes).value(node)
 
 
 LEAVES = (
@@ -205,7 +205,7 @@ def test_depth():
 )
 def test_what_is_no_structure(node, text):
     with pytest.raises(NxValueError) as error:
-        Reader(ByteSource(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
+        StructureReader(ByteSource(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
     assert str(error.value).startswith("cannot read x.nxk: ")
     assert text in str(error.value)
 
@@ -215,7 +215,7 @@ def test_a_structure_that_is_too_deep():
     for _ in range(DEPTH + 2):
         node = ["list", [node]]
     with pytest.raises(NxValueError, match="its containers are nested more than 100 deep"):
-        Reader(ByteSource(b"", "x.nxk"), [], []).value(node)
+        StructureReader(ByteSource(b"", "x.nxk"), [], []).value(node)
 
 
 JSON = st.recursive(
@@ -232,7 +232,7 @@ JSON = st.recursive(
 @settings(max_examples=300, deadline=None)
 def test_any_structure_is_an_error_or_a_container(node):
     try:
-        Reader(ByteSource(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
+        StructureReader(ByteSource(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
     except NxValueError as error:
         text = str(error)
         assert text.startswith("cannot read x.nxk: ")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nxkernel.definitions.observe.events import events
-from nxkernel_magics.names import CompiledCells
+from nxkernel_magics.definition_lookup import CompiledCells
 
 HEAT = """\
 %%jit

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import nxkernel
 from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
-from nxkernel_magics.running_cell import Marks
+from nxkernel_magics.running_cell import RunningCells
 
 DEFINE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
@@ -75,7 +75,7 @@ class Counting:
 
 def test_cells_that_are_counted_after_they_have_run_have_their_number_too():
     shell = Counting()
-    marks = Marks(shell)
+    marks = RunningCells(shell)
     shell.execution_count = 5
     marks.end(SimpleNamespace(execution_count=4))
     assert [shell.run(marks) for _ in range(2)] == [NotebookCell("cell 5", "x"), NotebookCell("cell 6", "x")]

@@ -59,4 +59,4 @@ def test_print_shows_the_call_until_shapes_are_known():
 def test_large_networks():
     summary = nn.dense(1000).summary(nx.template((1, 2000), "f32"))
     assert (summary.parameters, summary.nbytes) == (2_001_000, 8_004_000)
-    assert summary.total == "2001000 parameters, 8 MB"
+    assert summary.total == "2001000 parameters, 8.0 MB"

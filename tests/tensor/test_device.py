@@ -11,7 +11,7 @@ import nxkernel as nx
 from nxkernel.backends.cuda import devices
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.tensor import device
-from nxkernel.tensor.device import Borrowed, DeviceTensor
+from nxkernel.tensor.device import BorrowedMemory, DeviceTensor
 
 GONE = r"this array on cuda:0 was given away"
 
@@ -127,7 +127,7 @@ def test_shared_memory_is_known():
     assert device.is_shared(found.array)
     del part
     assert not device.is_shared(found.array)
-    found.array.owner = Borrowed(object())
+    found.array.owner = BorrowedMemory(object())
     assert device.is_shared(found.array)
 
 

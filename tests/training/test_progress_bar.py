@@ -5,11 +5,11 @@ import functools
 import pytest
 
 from nxkernel.errors import NxValueError
-from nxkernel.training.progress_bar import Bar
+from nxkernel.training.progress_bar import ProgressBar
 
 
 def test_a_bar_counts_batches_and_shows_figures(capsys):
-    bar = Bar(True, 4, 2)
+    bar = ProgressBar(True, 4, 2)
     bar.describe("epoch 2/2")
     bar.step({"loss": 0.25})
     bar.step({"loss": 0.125})
@@ -21,7 +21,7 @@ def test_a_bar_counts_batches_and_shows_figures(capsys):
 
 
 def test_a_bar_that_never_went_on_is_gone(capsys):
-    bar = Bar(True, 4, 0)
+    bar = ProgressBar(True, 4, 0)
     bar.describe("epoch 1/2")
     bar.close()
     assert capsys.readouterr().err.rpartition("\r")[0].rpartition("\r")[2].strip() == ""
@@ -31,7 +31,7 @@ def test_a_bar_that_never_went_on_is_gone(capsys):
 def test_so_it_is_in_a_notebook(steps, monkeypatch):
     notebook = pytest.importorskip("tqdm.notebook")
     monkeypatch.setattr("tqdm.auto.tqdm", functools.partial(notebook.tqdm, display=False))
-    bar = Bar(True, 4, 0)
+    bar = ProgressBar(True, 4, 0)
     container = bar._bar.container
     for _ in range(steps):
         bar.step()
@@ -40,7 +40,7 @@ def test_so_it_is_in_a_notebook(steps, monkeypatch):
 
 
 def test_no_bar_shows_nothing(capsys):
-    bar = Bar(False, 4, 0)
+    bar = ProgressBar(False, 4, 0)
     bar.describe("epoch")
     bar.step({"loss": 0.25})
     bar.close()
@@ -49,10 +49,10 @@ def test_no_bar_shows_nothing(capsys):
 
 def test_without_tqdm_there_is_no_bar_and_one_that_was_asked_for_is_refused(monkeypatch, capsys):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    Bar(None, 4, 0).step()
+    ProgressBar(None, 4, 0).step()
     assert capsys.readouterr().err == ""
     with pytest.raises(NxValueError) as caught:
-        Bar(True, 4, 0)
+        ProgressBar(True, 4, 0)
     assert str(caught.value) == (
         "the progress bar is tqdm's, which is not installed.\n"
         "  Install it (nxkernel[progress]), or leave progress= out."

@@ -1,4 +1,4 @@
-"""What stands on one side of the inspector: a compilation at one of its steps, with some of its groups folded."""
+"""One side of the inspector: a compilation at one of its stages, with some of its groups folded."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FUSED = "fused"
 
 
 @dataclass
-class Side:
-    """One side.
+class InspectorSide:
+    """One side of the inspector.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Side:
     about: str = ""
 
     def geometry(self) -> dict[str, Any]:
-        """Where a page draws it."""
+        """The layout that a page draws."""
         return geometry(self.view, self.folded, self.way)
 
     def ways(self) -> list[str]:
-        """The ways to put its nodes together that differ."""
+        """The groupings of nodes that differ from each other."""
         nodes = list(all_nodes(self.view.nodes))
         there = {
             "kernels": bool(self.view.kernels),
@@ -59,8 +59,8 @@ class Side:
         return [way for way in WAYS if there[way]]
 
 
-def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
-    """Show a compilation at one of its steps.
+def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> InspectorSide:
+    """A side for a compilation at one of its stages.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
 
     Returns
     -------
-    Side
+    InspectorSide
     """
     changes: Mapping[str, tuple[str, str]] = {}
     about = ""
@@ -80,7 +80,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
         if each.name == step:
             view = replace(view, nodes=each.nodes(), kernels=())
             changes, about = each.changes, each.about
-    side = Side(view, step, way, frozenset(), changes, about)
+    side = InspectorSide(view, step, way, frozenset(), changes, about)
     possible = side.ways()
     side.way = way if way in possible else possible[0]
     side.folded = readable_folded(view, side.way)
@@ -88,7 +88,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
 
 
 def steps_of(view: CompilationView) -> list[dict[str, Any]]:
-    """The steps of a compilation for a page, the one that is compiled last."""
+    """The stages of a compilation as data for a page, the compiled graph last."""
     steps = [{"name": step.name, "count": step.count, "about": step.about} for step in view.steps()]
     kernels = len(view.kernels)
     about = f"{kernels} kernel{'' if kernels == 1 else 's'}" if kernels else "computed node by node"

@@ -1,4 +1,4 @@
-"""The live list of what happened to one definition, and the counts of its calls."""
+"""The live list of a definition's events, and its cache statistics."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nxkernel.definitions.observe.compilation_report import CacheInfo
 from nxkernel.definitions.observe.events import Event, is_of, stream
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import duration
-from nxkernel_lab.records.event_follower import Follower
+from nxkernel_lab.records.event_follower import EventFollower
 
 #: How many rows are kept for display.
 ROWS = 100
 
 
-class Feed:
-    """The events of one definition, told to a widget when there is something new.
+class EventFeed:
+    """The events of one definition, sent to a widget as they happen.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ class Feed:
         Whose cells' ends are waited for.
     """
 
-    def __init__(self, definition: Any, tell: Callable[[], None], shell: Any = None) -> None:
-        self._definition, self._tell = definition, tell
+    def __init__(self, definition: Any, notify: Callable[[], None], shell: Any = None) -> None:
+        self._definition, self._tell = definition, notify
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROWS)
         self._last = 0
         self._seen: CacheInfo | None = None
-        self._follower = Follower(self._look, shell, wanted=lambda event: _is_shown(event, definition))
+        self._follower = EventFollower(self._look, shell, wanted=lambda event: _is_shown(event, definition))
 
     @property
     def running(self) -> bool:
-        """Whether it listens."""
+        """Whether it is subscribed."""
         return self._follower.running
 
     def start(self) -> None:
-        """Listen from now on; what happened before is read from the stream's memory."""
+        """Subscribe to new events; earlier ones are read from the stream's memory."""
         if self.running:
             return
         self._rows.clear()
@@ -51,7 +51,7 @@ class Feed:
         self._follower.tell()
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Unsubscribe."""
         self._follower.stop()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class Feed:
         return list(self._rows)
 
     def counts(self) -> str:
-        """How the definition's calls were answered, in one line."""
+        """The definition's cache statistics, in one line."""
         return counts_line(self._definition.cache_info())
 
     def _look(self) -> None:
@@ -71,11 +71,11 @@ class Feed:
             self._tell()
 
     def _read(self) -> bool:
-        """Take what is new from the stream; whether there was any."""
-        found = stream.since(self._last)
-        if found:
-            self._last = found[-1][0]
-        new = [row(event) for _, event in found if _is_shown(event, self._definition)]
+        """Read new events from the stream; returns whether there were any."""
+        news = stream.since(self._last)
+        if news:
+            self._last = news[-1][0]
+        new = [row(event) for _, event in news if _is_shown(event, self._definition)]
         self._rows.extend(new)
         return bool(new)
 
@@ -88,7 +88,7 @@ _WORDS = {"error": "error", "evict": "forgotten", "clear": "cleared"}
 
 
 def row(event: Event) -> dict[str, Any]:
-    """An event as the widget lists it.
+    """An event as a row of the list.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def row(event: Event) -> dict[str, Any]:
 
 
 def counts_line(info: CacheInfo) -> str:
-    """What the caches answered, in one line.
+    """Cache statistics in one line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A compilation as the plain data that the widget's page gets: its nodes and groups, and where they are drawn."""
+"""A compilation as JSON data for a widget's page: nodes, groups, kernels and their layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def graph(
     measured: Measurement | None = None,
     about: str = "",
 ) -> dict[str, Any]:
-    """What a page says about the nodes and kernels of a compilation.
+    """The nodes and kernels of a compilation as data for a page.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def graph(
 
 
 def _baked(view: CompilationView) -> list[str]:
-    """What of the captured values is baked in; the signature, which stands above, has arguments and options."""
+    """The captured values that are baked in as constants, as text."""
     values = [line.removeprefix("captured ") for line in view.baked if line.startswith("captured ")]
     return [clipped(f"baked in: {', '.join(values)}", 200)] if values else []
 
@@ -102,7 +102,7 @@ def _node(
 
 
 def sources(view: CompilationView) -> list[dict[str, Any]]:
-    """The functions whose lines made nodes, for a page: ``name``, ``cell``, ``first`` line and ``lines``."""
+    """The functions whose source lines made nodes: ``name``, ``cell``, ``first`` line and ``lines``."""
     return [
         {"name": each.name, "cell": each.cell, "first": each.first, "lines": list(each.lines)}
         for each in view.sources()
@@ -110,7 +110,7 @@ def sources(view: CompilationView) -> list[dict[str, Any]]:
 
 
 def geometry(view: CompilationView, folded: Collection[str], way: str = "kernels") -> dict[str, Any]:
-    """Where a page draws a compilation.
+    """The layout of a compilation as data for a page.
 
     Parameters
     ----------

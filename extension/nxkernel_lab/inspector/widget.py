@@ -1,4 +1,4 @@
-"""The inspector: a widget that shows what a definition was compiled to, and what happens to it, live."""
+"""The inspector: a widget that shows the compilations and events of a definition, live."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from IPython.core.getipython import get_ipython
 from nxkernel.compilers import registry
 from nxkernel.definitions.calls.explanations import compared
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
-from nxkernel_lab.inspector.compilation_view import FUSED, Side, side_of, steps_of
-from nxkernel_lab.inspector.event_list import Feed
+from nxkernel_lab.inspector.compilation_view import FUSED, InspectorSide, side_of, steps_of
+from nxkernel_lab.inspector.event_list import EventFeed
 from nxkernel_lab.inspector.page_data import graph, sources
 from nxkernel_lab.messaging.comm import hear
+from nxkernel_lab.messaging.limits import VIEWS
 from nxkernel_lab.messaging.page_requests import (
-    VIEWS,
-    Choose,
-    Close,
-    Compare,
-    Export,
-    Fold,
+    ChooseCompilation,
+    CloseView,
+    CompareCompilation,
+    ExportPicture,
+    FoldGroups,
     GroupNodes,
-    Measure,
-    Open,
+    MeasureKernels,
+    OpenView,
     ReadCode,
     ShowStage,
     read_message,
     unharmed,
 )
 from nxkernel_lab.messaging.static_twins import Bundle, with_twins
-from nxkernel_lab.messaging.widget_replacement import Successive
+from nxkernel_lab.messaging.widget_replacement import ReplaceableWidget
 from nxkernel_lab.rendering.dot import to_dot
 from nxkernel_lab.rendering.kernel_speed import machine, whole
 from nxkernel_lab.rendering.scene import WHOLE
@@ -47,7 +47,7 @@ _NEVER = "Not compiled yet: call it once, and its graph appears here."
 _FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
 
 
-class Inspector(Successive, anywidget.AnyWidget):
+class Inspector(ReplaceableWidget, anywidget.AnyWidget):
     """The graph, the kernels, their code and the events of one definition.
 
     Parameters
@@ -91,7 +91,7 @@ class Inspector(Successive, anywidget.AnyWidget):
         #: What was measured on a call, and how it is measured on the same call again.
         self._call = (_origin(measured), again) if measured is not None and again is not None else None
         self._compiled: list[CompilationView] = []
-        self._sides: list[Side] = []
+        self._sides: list[InspectorSide] = []
         #: What a person wanted to stand together; empty for what suits each step.
         self._wanted = ""
         self._times: dict[tuple, Measurement] = {}
@@ -100,7 +100,7 @@ class Inspector(Successive, anywidget.AnyWidget):
         self._pages: dict[str, None] = {}
         super().__init__(name=definition.__name__)
         hear(self.comm, self._handle_msg)
-        self._feed = Feed(definition, self.refresh, get_ipython())
+        self._feed = EventFeed(definition, self.refresh, get_ipython())
         self.on_msg(self._receive)
         self.refresh()
         for index in [k for k, view in enumerate(self._compiled) if measured and _origin(view) == _origin(measured)]:
@@ -109,12 +109,12 @@ class Inspector(Successive, anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _one_of_them(self, proposal: dict[str, Any]) -> int:
-        """The compilation that is shown stays where another one is asked for that is not there."""
+        """Traitlets validator: an index out of range leaves the shown compilation unchanged."""
         index = proposal["value"]
         return index if -1 <= index < len(self._compiled) else self.chosen
 
     def refresh(self) -> None:
-        """Read the definition's compilations, events and counts anew."""
+        """Reread the definition's compilations, events and statistics."""
         shown = self._compiled[self.chosen] if self._compiled else None
         self._compiled = self._definition.compilations()
         same = [k for k, view in enumerate(self._compiled) if shown is not None and _origin(view) == _origin(shown)]
@@ -131,26 +131,26 @@ class Inspector(Successive, anywidget.AnyWidget):
             self.feed = {"rows": self._feed.rows(), "counts": self._feed.counts()}
 
     def close(self) -> None:
-        """Take the widget off the page, and stop following events."""
+        """Remove the widget and stop following events."""
         self._feed.stop()
         super().close()
 
     def is_shown(self) -> bool:
-        """Whether a page shows it, as far as pages tell."""
+        """Whether a page shows the widget, as far as pages report it."""
         return bool(self._pages)
 
     def empty_out(self) -> None:
-        """Let go of the compilations, when it is closed."""
+        """Release the compilations when the widget is closed."""
         self._compiled, self._sides, self.empty, self._call = [], [], _NEVER, None
         self.chosen, self.graph, self.geometry, self.steps, self.sources = -1, {}, {}, [], []
         self.beside, self.beside_geometry = {"index": -1}, {}
 
     def fill(self) -> None:
-        """Read the definition's compilations anew."""
+        """Reread the definition's compilations."""
         self.refresh()
 
     def _show(self, index: int, step: str = FUSED) -> None:
-        """Show a compilation at one of its steps, on the left side."""
+        """Show a compilation at one of its stages, on the left side."""
         view = self._compiled[index]
         new = index != self.chosen or not self.geometry
         side = side_of(view, step, self._wanted)
@@ -164,17 +164,17 @@ class Inspector(Successive, anywidget.AnyWidget):
             if self._pages:
                 self._describe()
 
-    def _graph(self, side: Side) -> dict[str, Any]:
+    def _graph(self, side: InspectorSide) -> dict[str, Any]:
         return graph(side.view, side.changes, self._times.get(_origin(side.view)), side.about)
 
     def _describe(self) -> None:
-        """Say what takes longer to find out, when a page is there to show it."""
+        """Compute the slower parts of the description, once a page shows the widget."""
         if self.chosen >= 0 and not self.steps:
             view = self._compiled[self.chosen]
             self.steps, self.sources = steps_of(view), sources(view)
 
     def _compare(self, index: int) -> None:
-        """Show a second compilation beside the first."""
+        """Show a second compilation on the right side."""
         del self._sides[1:]
         if index < 0 or index == self.chosen:
             self.beside, self.beside_geometry = {"index": -1}, {}
@@ -187,7 +187,7 @@ class Inspector(Successive, anywidget.AnyWidget):
             self.beside_geometry = self._sides[1].geometry()
 
     def _measure(self) -> None:
-        """Find out what the kernels of the compilations on both sides take."""
+        """Time the kernels of the compilations on both sides."""
         views = [self._compiled[index] for index in (self.chosen, self.beside["index"]) if index >= 0]
         try:
             self._times |= {_origin(view): self._measured(view) for view in views}
@@ -202,16 +202,17 @@ class Inspector(Successive, anywidget.AnyWidget):
                 self.beside = {**self.beside, "graph": self._graph(self._sides[1])}
 
     def _measured(self, view: CompilationView) -> Measurement:
-        """What a compilation takes: on the call that was inspected, where it is that one's."""
+        """The timings of a compilation; for the inspected call, those of its arguments."""
         if self._call is not None and self._call[0] == _origin(view):
             return self._call[1]().measurement
-        return view.measure()
+        # What cannot be measured fails, and the page says so.
+        return view.measure()  # pyright: ignore[reportOptionalCall]
 
     def _tell_times(self, views: Sequence[CompilationView]) -> None:
-        found = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
-        lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in found]
+        times = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
+        lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in times]
         if lines:
-            reached = machine(found[0][1])
+            reached = machine(times[0][1])
             lines[-1] += f"; {reached}." if reached else "."
         self.measured = {"text": "\n".join(lines), "failed": False} if lines else {}
 
@@ -219,14 +220,14 @@ class Inspector(Successive, anywidget.AnyWidget):
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
         match message:
-            case Open(page):
+            case OpenView(page):
                 self._pages[page] = None
                 # Pages that were loaded anew have left without a word.
                 while len(self._pages) > VIEWS:
                     del self._pages[next(iter(self._pages))]
                 self._feed.start()
                 self._describe()
-            case Close(page):
+            case CloseView(page):
                 self._pages.pop(page, None)
                 if not self._pages:
                     self._feed.stop()
@@ -234,26 +235,26 @@ class Inspector(Successive, anywidget.AnyWidget):
         if not 0 <= self.chosen < len(self._compiled):
             return
         match message:
-            case Choose(_, index) if 0 <= index < len(self._compiled):
+            case ChooseCompilation(_, index) if 0 <= index < len(self._compiled):
                 self._show(index)
-            case Compare(_, index) if index < len(self._compiled):
+            case CompareCompilation(_, index) if index < len(self._compiled):
                 self._compare(index)
             case ShowStage(_, name) if name in [FUSED, *(step["name"] for step in self.steps)]:
                 self._show(self.chosen, name)
             case GroupNodes(_, way) if way in self.ways:
                 self._wanted = way
                 self._show(self.chosen, self.step)
-            case Fold(_, number, groups) if number < len(self._sides):
+            case FoldGroups(_, number, groups) if number < len(self._sides):
                 self._sides[number].folded = frozenset(groups)
                 where = "beside_geometry" if number else "geometry"
                 setattr(self, where, self._sides[number].geometry())
-            case Measure(_) if self._compiled[self.chosen].measure is not None:
+            case MeasureKernels(_) if self._compiled[self.chosen].measure is not None:
                 self._measure()
             case ReadCode(page, number, kernel, form) if number < len(self._sides):
                 text = kernel_text(self._sides[number].view, kernel, form)
                 if text is not None:
                     self.send({"kind": "text", "view": page, "kernel": kernel, "form": form, "text": text})
-            case Export(page, wanted):
+            case ExportPicture(page, wanted):
                 side = self._sides[0]
                 text = to_svg(side.view, side.folded, side.way) if wanted == "svg" else to_dot(side.view).source
                 self.send({"kind": "export", "view": page, "format": wanted, "name": side.view.function, "text": text})
@@ -270,7 +271,7 @@ class Inspector(Successive, anywidget.AnyWidget):
 
 
 def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
-    """Show what a definition was compiled to, and what happens to it.
+    """Show the compilations and events of a definition in a live widget.
 
     Parameters
     ----------
@@ -302,7 +303,7 @@ def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
 
 
 def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:
-    """One form of a kernel's code.
+    """The code of a kernel in one form.
 
     Parameters
     ----------
@@ -329,7 +330,7 @@ def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:
 
 
 def _origin(view: CompilationView) -> tuple:
-    """What tells a program from others, also from one whose call reads the same."""
+    """A key that distinguishes programs, also those whose calls read the same."""
     return view.signature, view.cell, view.trace_ms
 
 

@@ -1,1 +1,1 @@
-"""What pages and Python tell each other, and what stands in an output where no widget can live."""
+"""Messages between pages and Python, and static replacements for widgets in saved outputs."""

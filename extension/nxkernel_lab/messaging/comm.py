@@ -1,4 +1,4 @@
-"""The kernel's side of the panel in JupyterLab: a comm, which each page opens to hear what happens."""
+"""The kernel's side of the JupyterLab panel: pages open a comm to receive events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from comm.base_comm import BaseComm
 
-from nxkernel_lab.messaging.page_updates import Desk, More, read_request
+from nxkernel_lab.messaging.page_updates import EventsRequest, PageHub, read_request
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -17,20 +17,20 @@ TARGET = "nxkernel"
 
 
 class Comm(Protocol):
-    """What is asked of a comm."""
+    """The methods of a comm that are used here."""
 
     def send(self, data: dict[str, Any]) -> None:
         """Send a message to the page."""
 
     def on_msg(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Say who hears the page."""
+        """Set the handler of messages from the page."""
 
     def on_close(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Say who hears that the page has gone."""
+        """Set the handler of the page's closing."""
 
 
 def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
-    """Say who hears a comm's page, and let nobody else take a message for a cell.
+    """Set the handler of a comm's messages, so that no message is taken for a cell's execution.
 
     Around each message a comm triggers what a shell does around a cell. JupyterLab has messages handled in a thread of
     their own, while a cell runs, and there matplotlib would show the figures that the cell is about to draw.
@@ -45,29 +45,29 @@ def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
         comm.handle_msg = callback
 
 
-def opened(desk: Desk, comm: Comm) -> None:
-    """A page has opened a comm: it hears what happens, and may ask for what a desk can do.
+def opened(hub: PageHub, comm: Comm) -> None:
+    """Handle a comm opened by a page: send it events, and answer its requests.
 
     Parameters
     ----------
-    desk : Desk
+    hub : PageHub
     comm : Comm
     """
-    page = desk.open(comm.send)
+    page = hub.open(comm.send)
 
     def receive(message: dict[str, Any]) -> None:
         request = read_request(message.get("content", {}).get("data"))
-        if isinstance(request, More):
-            desk.more(page, request.since)
+        if isinstance(request, EventsRequest):
+            hub.more(page, request.since)
         elif request is not None:
-            desk.clear(request, comm.send)
+            hub.clear(request, comm.send)
 
     hear(comm, receive)
-    comm.on_close(lambda message: desk.close(page))
+    comm.on_close(lambda message: hub.close(page))
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let pages open a comm to a shell's kernel; the function that is returned ends that.
+    """Register the comm target with a shell's kernel; returns a function that unregisters.
 
     Nothing is sent to pages that do not ask, so that nothing is missed where there is no panel.
 
@@ -84,10 +84,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         return lambda: None
     from comm import create_comm, get_comm_manager
 
-    manager, desk = get_comm_manager(), Desk(shell)
+    manager, hub = get_comm_manager(), PageHub(shell)
 
     def target(comm: Comm, _message: dict[str, Any]) -> None:
-        opened(desk, comm)
+        opened(hub, comm)
 
     manager.register_target(TARGET, target)
     # Pages look for a comm of this target; this one was never opened by a message, and nobody is at its other end.
@@ -95,7 +95,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     manager.register_comm(sign)
 
     def remove() -> None:
-        desk.close_all()
+        hub.close_all()
         manager.unregister_target(TARGET, target)
         manager.unregister_comm(sign)
         # Pages that are told so show that nxkernel is not there any more.

@@ -1,4 +1,4 @@
-"""What the widget's page may ask of Python; anything else that arrives is ignored."""
+"""Requests that the widget's page may send to Python; anything else is ignored."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nxkernel_lab.messaging.limits import LONGEST, MOST
 from nxkernel_lab.rendering.node_groups import WAYS
 
-#: No name that a page has to send is longer than this, it folds no more groups, and no widget is told of more views.
-LONGEST, MOST, VIEWS = 1000, 20_000, 64
-
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """A view of the widget has appeared on a page."""
+class OpenView:
+    """A view of the widget was opened on a page."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
-    """A view has gone."""
+class CloseView:
+    """A view was closed."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class ChooseCompilation:
     """Show another compilation."""
 
     view: str
@@ -37,7 +35,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class CompareCompilation:
     """Show a second compilation beside the first; -1 for none."""
 
     view: str
@@ -46,7 +44,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class ShowStage:
-    """Show the graph at another step of the compilation."""
+    """Show the graph at another stage of the compilation."""
 
     view: str
     name: str
@@ -54,15 +52,15 @@ class ShowStage:
 
 @dataclass(frozen=True, slots=True)
 class GroupNodes:
-    """Put other nodes together: those of kernels, definitions or modules."""
+    """Group nodes by kernel, definition or module."""
 
     view: str
     way: str
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """Show these groups as one box each, and the others open, on the left side (0) or the right one (1)."""
+class FoldGroups:
+    """Show these groups folded into boxes and the others open, on the left side (0) or the right one (1)."""
 
     view: str
     side: int
@@ -70,8 +68,8 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """Run the program with a clock around its kernels."""
+class MeasureKernels:
+    """Run the program with timing of each kernel."""
 
     view: str
 
@@ -87,18 +85,29 @@ class ReadCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class ExportPicture:
     """Send the picture as ``"svg"`` or ``"dot"``."""
 
     view: str
     format: str
 
 
-Message = Open | Close | Choose | Compare | ShowStage | GroupNodes | Fold | Measure | ReadCode | Export
+Message = (
+    OpenView
+    | CloseView
+    | ChooseCompilation
+    | CompareCompilation
+    | ShowStage
+    | GroupNodes
+    | FoldGroups
+    | MeasureKernels
+    | ReadCode
+    | ExportPicture
+)
 
 
 def read_message(content: object) -> Message | None:
-    """Understand what a page sent.
+    """Parse a message from a page.
 
     Parameters
     ----------
@@ -113,20 +122,20 @@ def read_message(content: object) -> Message | None:
     Examples
     --------
     >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": ["kernel 1"]})
-    Fold(view='v1', side=0, groups=('kernel 1',))
+    FoldGroups(view='v1', side=0, groups=('kernel 1',))
     >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": "all"})
     """
     match content:
         case {"view": str(view)} if len(view) > LONGEST:
             return None
         case {"kind": "open", "view": str(view)}:
-            return Open(view)
+            return OpenView(view)
         case {"kind": "close", "view": str(view)}:
-            return Close(view)
+            return CloseView(view)
         case {"kind": "choose", "view": str(view), "index": int(index)}:
-            return Choose(view, index)
+            return ChooseCompilation(view, index)
         case {"kind": "compare", "view": str(view), "index": int(index)}:
-            return Compare(view, index)
+            return CompareCompilation(view, index)
         case {"kind": "step", "view": str(view), "name": str(name)}:
             return ShowStage(view, name)
         case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
@@ -134,18 +143,18 @@ def read_message(content: object) -> Message | None:
         case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if len(
             groups
         ) <= MOST and all(type(each) is str and len(each) <= LONGEST for each in groups):
-            return Fold(view, int(side), tuple(groups))
+            return FoldGroups(view, int(side), tuple(groups))
         case {"kind": "measure", "view": str(view)}:
-            return Measure(view)
+            return MeasureKernels(view)
         case {"kind": "read", "view": str(view), "side": 0 | 1 as side, "kernel": int(kernel), "form": str(form)}:
             return ReadCode(view, int(side), kernel, form)
         case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
-            return Export(view, wanted)
+            return ExportPicture(view, wanted)
     return None
 
 
 def unharmed(receive: Callable[..., None]) -> Callable[..., None]:
-    """Let an error of what hears a page be logged: a widget shows it in the output of a cell otherwise.
+    """A message handler that logs errors: otherwise widgets would print them into a cell's output.
 
     Parameters
     ----------

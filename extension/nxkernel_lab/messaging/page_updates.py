@@ -1,4 +1,4 @@
-"""The desk at which pages hear what happens in this process, each as fast as it takes it."""
+"""Sends events to the connected pages, each as fast as it acknowledges them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.definitions.observe.events import NO_CELL, stream
-from nxkernel_lab.records.event_follower import Follower, Pace
+from nxkernel_lab.messaging.limits import LONGEST
+from nxkernel_lab.records import cache_clearing
+from nxkernel_lab.records.cache_clearing import ClearRequest, UndoRequest
+from nxkernel_lab.records.event_follower import EventFollower, PaceLimit
+from nxkernel_lab.records.view_data import snapshot
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-    from nxkernel_lab.records.cache_clearing import Forget, Undo
 
 #: A page that has left so many batches unanswered gets none until it speaks again: it may be gone.
 UNANSWERED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class More:
-    """Send what is new since the event of a number, to a view on the page if it has several."""
+class EventsRequest:
+    """Request for events newer than `since`."""
 
     since: int
     view: str = ""
 
 
-def read_request(content: object) -> More | Forget | Undo | None:
-    """Understand what a page asks for.
+def read_request(content: object) -> EventsRequest | ClearRequest | UndoRequest | None:
+    """Parse a request from a page.
 
     Parameters
     ----------
@@ -37,35 +39,24 @@ def read_request(content: object) -> More | Forget | Undo | None:
 
     Returns
     -------
-    More or Forget or Undo or None
+    EventsRequest or ClearRequest or UndoRequest or None
         None for what is not understood.
 
     Examples
     --------
     >>> read_request({"kind": "more", "since": 12})
-    More(since=12, view='')
+    EventsRequest(since=12, view='')
     >>> read_request({"kind": "more", "since": -1})
     """
-    from nxkernel_lab.messaging.page_requests import LONGEST
-    from nxkernel_lab.records import cache_clearing
-
     match content:
         case {"kind": "more", "since": int(since), **rest} if type(since) is int and since >= 0:
             view = rest.get("view", "")
-            return More(since, view) if type(view) is str and len(view) <= LONGEST else None
+            return EventsRequest(since, view) if type(view) is str and len(view) <= LONGEST else None
     return cache_clearing.read_request(content)
 
 
-def latest(since: int) -> dict[str, Any]:
-    """What there is to tell after an event; see :func:`nxkernel_lab.records.view_data.snapshot`."""
-    # What looks into the caches brings the compiler with it: `%load_ext nxkernel` does not wait for that.
-    from nxkernel_lab.records.view_data import snapshot
-
-    return snapshot(since)
-
-
 class Page:
-    """One that is told what is new.
+    """A connected page that receives events.
 
     It asks for more when it has drawn what it got, and gets it when there is more. Kernels without subshells hear
     nobody during a cell: they send on, with pauses that double until they are answered, and at the cell's end. Others
@@ -90,23 +81,23 @@ class Page:
         send: Callable[[dict[str, Any]], None],
         since: int,
         shell: InteractiveShell | None = None,
-        snapshot: Callable[[int], dict[str, Any]] = latest,
+        snapshot: Callable[[int], dict[str, Any]] = snapshot,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._send, self._since, self._snapshot = send, min(since, stream.kept), snapshot
         self._unanswered, self._stale = 0, True
-        self._pace = Pace(clock=clock)
-        self._follower = Follower(self._look, shell, self._pace)
+        self._pace = PaceLimit(clock=clock)
+        self._follower = EventFollower(self._look, shell, self._pace)
         self._follower.start()
         self._follower.tell()
 
     @property
     def following(self) -> bool:
-        """Whether it is told what happens."""
+        """Whether it still receives events."""
         return self._follower.running
 
     def more(self, since: int) -> None:
-        """The page has drawn what it got, up to an event."""
+        """The page has drawn the events up to `since` and is ready for more."""
         with self._follower.lock:
             self._unanswered, self._pace.factor = 0, 1
             self._since = min(since, stream.kept)
@@ -115,12 +106,12 @@ class Page:
             self._follower.tell()
 
     def refresh(self) -> None:
-        """Tell it how things are, whether something happened or not."""
+        """Send the current state, whether or not there are new events."""
         self._stale = True
         self._follower.tell()
 
     def close(self) -> None:
-        """The page has gone."""
+        """Disconnect the page."""
         self._follower.stop()
 
     def _look(self) -> None:
@@ -135,8 +126,8 @@ class Page:
             self._follower.stop()
 
 
-class Desk:
-    """The pages that are told, and what they may ask for.
+class PageHub:
+    """The connected pages, and the requests that they may send.
 
     Parameters
     ----------
@@ -149,39 +140,37 @@ class Desk:
     def __init__(
         self,
         shell: InteractiveShell | None = None,
-        snapshot: Callable[[int], dict[str, Any]] = latest,
+        snapshot: Callable[[int], dict[str, Any]] = snapshot,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._shell, self._snapshot, self._clock = shell, snapshot, clock
         self._pages: list[Page] = []
 
     def open(self, send: Callable[[dict[str, Any]], None], since: int = 0) -> Page:
-        """A page has come, which knows the events up to one: it gets what it lacks."""
+        """Connect a page that knows the events up to `since`."""
         page = Page(send, since, self._shell, self._snapshot, self._clock)
         # Those that left without a word have stopped following; one that only was slow comes back when it speaks.
         self._pages = [*(each for each in self._pages if each.following), page]
         return page
 
     def more(self, page: Page, since: int) -> None:
-        """A page has drawn what it got, up to an event."""
+        """A page has drawn the events up to `since` and is ready for more."""
         if page not in self._pages:
             self._pages.append(page)
         page.more(since)
 
     def close(self, page: Page) -> None:
-        """A page has gone."""
+        """Disconnect a page."""
         page.close()
         self._pages = [each for each in self._pages if each is not page]
 
     def close_all(self) -> None:
-        """All pages have gone."""
+        """Disconnect all pages."""
         for page in self._pages:
             self.close(page)
 
-    def clear(self, request: Forget | Undo, send: Callable[[dict[str, Any]], None]) -> None:
-        """Do what a page asks for, say what became of it, and tell all pages."""
-        from nxkernel_lab.records import cache_clearing
-
+    def clear(self, request: ClearRequest | UndoRequest, send: Callable[[dict[str, Any]], None]) -> None:
+        """Carry out a clear or undo request, report the outcome, and refresh all pages."""
         send({"kind": "done", **cache_clearing.clearing.perform(request)})
         for page in self._pages:
             if page.following:

@@ -1,4 +1,4 @@
-"""What stands beside a widget in an output, for pages that cannot show it: they find it by a mark in the metadata."""
+"""Static HTML saved beside a widget's output, for pages that cannot show widgets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 
 def with_twins(bundle: Bundle | None, twins: dict[str, str]) -> Bundle | None:
-    """Put twins beside a widget.
+    """Add static replacements to a widget's output bundle.
 
     Parameters
     ----------

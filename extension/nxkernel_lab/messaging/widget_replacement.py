@@ -1,4 +1,4 @@
-"""Widgets of a cell that is run again: those that it showed before are closed once no page shows them.
+"""Closes widgets that a cell showed in an earlier run, once no page shows them.
 
 ipywidgets keep every widget for the life of the process, also those whose output was cleared long ago.
 """
@@ -14,17 +14,17 @@ from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel_lab.messaging.comm import hear
 
 #: By the id of a cell, the widgets that it made and that were not closed yet.
-_made: dict[str, list[weakref.ref[Successive]]] = {}
+_made: dict[str, list[weakref.ref[ReplaceableWidget]]] = {}
 
 
-class Successive(DOMWidget):
-    """A widget that goes when the cell that made it has made another one; displayed once more it comes back."""
+class ReplaceableWidget(DOMWidget):
+    """A widget that is closed when its cell is run again and makes another; displaying it again revives it."""
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take nothing over from a page: what is shown is the kernel's to say, and pages ask for it by messages."""
+        """Ignore state from pages: the kernel decides what is shown, pages send requests."""
 
     def settle(self) -> None:
-        """Take the place of what an earlier run of the same cell made. Called when the widget is complete."""
+        """Replace the widget of the cell's earlier run; called when this one is complete."""
         self._succeeded, self._made_in = False, stream.cell
         if self._made_in.id:
             before = [widget for each in _made.get(self._made_in.id, ()) if (widget := each()) is not None]
@@ -35,7 +35,7 @@ class Successive(DOMWidget):
                     widget.leave()
 
     def leave(self) -> None:
-        """Close where no page shows it and another widget has its place."""
+        """Close if no page shows it and it has been replaced."""
         if self._succeeded and not self.is_shown():
             self.close()
             self.layout.close()
@@ -45,19 +45,19 @@ class Successive(DOMWidget):
             self.empty_out()
 
     def is_shown(self) -> bool:
-        """Whether a page shows it, as far as pages tell."""
+        """Whether a page shows it, as far as pages report it."""
         raise NotImplementedError
 
     def empty_out(self) -> None:
-        """Let go of what takes memory, when it is closed."""
+        """Release memory when it is closed."""
         raise NotImplementedError
 
     def fill(self) -> None:
-        """Read anew what it shows."""
+        """Reread the data that it shows."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Take the widget off the page."""
+        """Remove the widget."""
         cell: NotebookCell = getattr(self, "_made_in", NO_CELL)
         left = [each for each in _made.pop(cell.id, ()) if each() not in (None, self)]
         if left:

@@ -1,1 +1,1 @@
-"""What happened and what the caches hold, as plain data, followed as it changes."""
+"""Events and cache contents as JSON data, and a follower of their changes."""

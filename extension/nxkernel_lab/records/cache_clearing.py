@@ -1,4 +1,4 @@
-"""Clearing the caches from a page: what it may ask for, what becomes of it, and how programs come back."""
+"""Clearing caches on a page's request, and undoing it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNDONE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
+class ClearRequest:
     """Clear the ``"programs"`` of a function or of all (``""``), kernels in ``"memory"``, or files on ``"disk"``."""
 
     what: str
@@ -25,14 +25,14 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
-class Undo:
-    """Put back what was cleared, by the number that was told then."""
+class UndoRequest:
+    """Undo a clearing, by the number that its reply gave."""
 
     number: int
 
 
-def read_request(content: object) -> Forget | Undo | None:
-    """Understand what a page asks for.
+def read_request(content: object) -> ClearRequest | UndoRequest | None:
+    """Parse a request from a page.
 
     Parameters
     ----------
@@ -41,38 +41,38 @@ def read_request(content: object) -> Forget | Undo | None:
 
     Returns
     -------
-    Forget or Undo or None
+    ClearRequest or UndoRequest or None
         None for what is not understood.
 
     Examples
     --------
     >>> read_request({"kind": "forget", "what": "programs", "function": "softmax"})
-    Forget(what='programs', function='softmax')
+    ClearRequest(what='programs', function='softmax')
     >>> read_request({"kind": "forget", "what": "everything"})
     """
     match content:
         case {"kind": "forget", "what": "programs", "function": str(function)}:
-            return Forget("programs", function)
+            return ClearRequest("programs", function)
         case {"kind": "forget", "what": "memory" | "disk" as what}:
-            return Forget(what)
+            return ClearRequest(what)
         case {"kind": "undo", "number": int(number)} if type(number) is int:
-            return Undo(number)
+            return UndoRequest(number)
     return None
 
 
 class Clearing:
-    """Clears caches, and keeps programs for those who want them back."""
+    """Clears caches, and keeps the cleared programs for undo."""
 
     def __init__(self) -> None:
         self._kept: dict[int, Callable[[], int]] = {}
         self._number = 0
 
-    def perform(self, request: Forget | Undo) -> dict[str, Any]:
-        """Do what was asked for.
+    def perform(self, request: ClearRequest | UndoRequest) -> dict[str, Any]:
+        """Carry out a request.
 
         Parameters
         ----------
-        request : Forget or Undo
+        request : ClearRequest or UndoRequest
 
         Returns
         -------
@@ -81,18 +81,18 @@ class Clearing:
         """
         cache_contents.look_again()
         match request:
-            case Forget("programs", function):
+            case ClearRequest("programs", function):
                 number, undo = content_identity.forget(function)
                 if not number:
                     return {"text": "There are no programs to forget.", "undo": 0}
                 text = f"Forgot {counted(number, 'program')} of {function or 'all functions'}."
                 return {"text": text, "undo": self._keep(undo)}
-            case Forget("memory"):
+            case ClearRequest("memory"):
                 forgotten = sum(compiler.forget_code() for compiler in registry.made())
                 return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
-            case Forget("disk"):
+            case ClearRequest("disk"):
                 return {"text": f"Removed {counted(disk_cache.clear(), 'file')} from disk.", "undo": 0}
-            case Undo(number) if number in self._kept:
+            case UndoRequest(number) if number in self._kept:
                 return {"text": f"Put back {counted(self._kept.pop(number)(), 'program')}.", "undo": 0}
         return {"text": "That cannot be undone any more.", "undo": 0}
 

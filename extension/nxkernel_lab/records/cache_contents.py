@@ -1,4 +1,4 @@
-"""What is in the caches, as plain data: programs of each function, native code in memory, files on disk."""
+"""The contents of the caches as JSON data: programs of each function, native code in memory, files on disk."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from typing import Any
 from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.definitions.calls import graph_cache
-from nxkernel_lab.records.event_follower import Pace
+from nxkernel_lab.records.event_follower import PaceLimit
 
 #: A look at the disk takes this many seconds at the most, twice as many after one that did not see all files; the next
 #: one waits this many, and as many times as it took.
 LOOK, PAUSE, REST = 0.05, 1.0, 100
 
 
-class _Disk:
-    """The last look at the disk, which takes long where there are many files."""
+class _DiskStatistics:
+    """The latest statistics of the disk cache, whose scan takes long if there are many files."""
 
     def __init__(self) -> None:
-        self._kept, self.pace, self._seconds = disk_cache.CacheSummary(complete=False), Pace(PAUSE, REST), LOOK
+        self._kept, self.pace = disk_cache.CacheSummary(complete=False), PaceLimit(PAUSE, REST)
+        self._seconds = LOOK
 
     def look(self) -> disk_cache.CacheSummary:
-        """What the last look that saw all files has counted; until there was one, what the longest look has."""
+        """The statistics of the last complete scan, or until there is one of the longest partial scan."""
         if self.pace.ready():
             with self.pace.round():
-                found = disk_cache.summary(self._seconds)
-                if found.complete or not self._kept.complete:
-                    self._kept = found
-                self._seconds = LOOK if found.complete else 2 * self._seconds
+                summary = disk_cache.summary(self._seconds)
+                if summary.complete or not self._kept.complete:
+                    self._kept = summary
+                self._seconds = LOOK if summary.complete else 2 * self._seconds
         return self._kept
 
     def reset(self) -> None:
         self.__init__()
 
 
-_disk = _Disk()
+_disk = _DiskStatistics()
 
 
 def look_again() -> None:
-    """Let the next look at the disk be a new one, as something has been removed there."""
+    """Have the next query scan the disk again, after files were removed."""
     _disk.reset()
 
 
 def contents() -> dict[str, Any]:
-    """What is in the caches now.
+    """The current contents of the caches.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def functions() -> list[dict[str, Any]]:
         programs = entry_group.programs()
         if not programs:
             continue
-        made = [program.made for program in programs]
+        times = [program.made for program in programs]
         rows.append(
             {
                 "name": entry_group.name,
@@ -87,8 +88,8 @@ def functions() -> list[dict[str, Any]]:
                 "limit": graph_cache.PROGRAMS,
                 "hits": entry_group.hits,
                 "bytes": sum(array.nbytes for program in programs for array in program.fixed),
-                "oldest": min(made),
-                "latest": max(made),
+                "oldest": min(times),
+                "latest": max(times),
                 "signatures": [program.signature for program in programs[-20:]],
             }
         )
@@ -105,20 +106,20 @@ def _label(
 
 
 def memory() -> dict[str, Any]:
-    """Native code that is loaded; see :func:`contents`."""
-    found = [code for compiler in registry.made() for code in compiler.code_in_memory()]
-    times, kinds = [code.loaded for code in found], Counter(code.kind for code in found)
+    """The loaded native code; see :func:`contents`."""
+    codes = [code for compiler in registry.made() for code in compiler.code_in_memory()]
+    times, kinds = [code.loaded for code in codes], Counter(code.kind for code in codes)
     return {
         "kernels": kinds["kernel"],
         "programs": kinds["program"],
-        "bytes": sum(code.size for code in found),
+        "bytes": sum(code.size for code in codes),
         "oldest": min(times, default=0.0),
         "latest": max(times, default=0.0),
     }
 
 
 def disk() -> dict[str, Any]:
-    """Files on disk; see :func:`contents`."""
+    """The files on disk; see :func:`contents`."""
     folder, kept = disk_cache.directory(), _disk.look()
     return {
         "on": folder is not None,
@@ -138,7 +139,7 @@ def disk() -> dict[str, Any]:
 
 
 def _short(folder: Path) -> str:
-    """A folder as people write it, with ``~`` for their own."""
+    """A folder's path, with ``~`` for the home folder."""
     home = os.path.expanduser("~")
     text = str(folder)
     return "~" + text[len(home) :] if text.startswith(home + os.sep) else text

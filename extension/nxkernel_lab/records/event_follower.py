@@ -1,4 +1,4 @@
-"""Following what happens, at a cost that stays out of the way: during a cell with pauses, and at its end."""
+"""Follows the event stream at low cost: at intervals during a cell, and at its end."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PAUSE, REST = 0.25, 60
 
 
-class Pace:
-    """Keeps something that is done again and again to a small share of the time.
+class PaceLimit:
+    """Limits the share of time that a repeated task takes.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class Pace:
         self.factor = 1
 
     def ready(self) -> bool:
-        """Whether the next round may be."""
+        """Whether the next round may start."""
         return self._clock() >= self._ended + self._still * self.factor
 
     @contextmanager
     def round(self) -> Iterator[None]:
-        """Measure one round."""
+        """Context manager: measure one round."""
         begin = self._clock()
         try:
             yield
@@ -54,12 +54,12 @@ class Pace:
             self._still = max(self._pause, self._rest * (self._ended - begin))
 
     def reset(self) -> None:
-        """Let the next round be at once."""
+        """Allow the next round at once."""
         self._ended = float("-inf")
 
 
-class Follower:
-    """Has somebody look at what is new in the stream of events.
+class EventFollower:
+    """Calls a function when there are new events.
 
     That is during a cell, with pauses, and at its end, when the counts of calls are known too: a call that is answered
     from the cache costs nothing here.
@@ -71,7 +71,7 @@ class Follower:
         with an error of its own, too, which is logged, so that no cell fails for it.
     shell : InteractiveShell, optional
         Whose cells' ends are waited for.
-    pace : Pace, optional
+    pace : PaceLimit, optional
         How often it looks during a cell.
     wanted : callable, optional
         Tells of an event whether it is worth a look.
@@ -81,11 +81,11 @@ class Follower:
         self,
         look: Callable[[], None],
         shell: InteractiveShell | None = None,
-        pace: Pace | None = None,
+        pace: PaceLimit | None = None,
         wanted: Callable[[Event], bool] = lambda event: event.kind != "kernel",
     ) -> None:
         self._look, self._shell, self._wanted = WeakMethod(look), shell, wanted
-        self._pace = Pace() if pace is None else pace
+        self._pace = PaceLimit() if pace is None else pace
         self._stop: Callable[[], None] | None = None
         #: Held during a look: pages are heard in threads of their own where kernels have subshells.
         self.lock = fork_safety.lock()
@@ -94,11 +94,11 @@ class Follower:
 
     @property
     def running(self) -> bool:
-        """Whether it follows."""
+        """Whether it is following."""
         return self._stop is not None
 
     def start(self) -> None:
-        """Follow from now on; in a process that is forked meanwhile nobody looks."""
+        """Start following; a forked process does not follow."""
         if self.running:
             return
         self._stop = stream.subscribe(self._hear, hits=False)
@@ -106,7 +106,7 @@ class Follower:
             self._shell.events.register("post_run_cell", self._end_cell)
 
     def stop(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         if self._stop is None:
             return
         stop, self._stop = self._stop, None
@@ -115,7 +115,7 @@ class Follower:
             self._shell.events.unregister("post_run_cell", self._end_cell)
 
     def tell(self) -> None:
-        """Look now."""
+        """Call the function now."""
         with self.lock:
             self._tell()
 

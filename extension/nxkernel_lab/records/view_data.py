@@ -1,4 +1,4 @@
-"""What the views of compilations and caches show, as plain data that JSON can say, for the widget and the panel."""
+"""Events, costs and cache contents as JSON data for the widget and the panel."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
 
 
 def of_function(name: str, limit: int = EVENTS) -> dict[str, Any]:
-    """A snapshot of what concerns one function.
+    """A snapshot limited to one function.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ def _event(number: int, event: Event) -> dict[str, Any]:
 
 
 def kind(event: Event) -> str:
-    """The kind of an event as people sort them; see :func:`snapshot`."""
+    """The kind of an event; see :func:`snapshot`."""
     if event.kind == "miss":
         return "compiled" if event.compiled else "loaded" if event.disk else "traced"
     return {"evict": "evicted", "clear": "cleared"}.get(event.kind, event.kind)
 
 
 def what(event: Event) -> str:
-    """What happened, in a word or two."""
+    """The event in a word or two."""
     if event.kind == "hits":
         return counted(event.calls, "hit")
     return {"evict": "forgotten", "clear": "cleared", "error": "error"}.get(event.kind, event.verb)
@@ -190,7 +190,7 @@ def _device(compiler: str) -> str:
 
 def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     names = ("compiled", "loaded", "traced", "again", "hits", "errors")
-    found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
+    totals = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
     compiler, threads = device_programs.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
     named = [
@@ -198,14 +198,14 @@ def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
         *(program.compiler for entry_group in graph_cache.entry_groups() for program in entry_group.programs()),
     ]
     device = ", ".join(dict.fromkeys(map(_device, named)))
-    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", counted(found["hits"], "hit")]
+    words = [f"{totals['compiled']} compiled", f"{totals['loaded']} from disk", counted(totals["hits"], "hit")]
     words += [counted(threads, "thread"), device]
     return {
         "compiler": compiler,
         "threads": threads,
         "processors": held["processors"],
         "device": device,
-        **found,
+        **totals,
         "programs": kept,
         "line": " · ".join(words),
     }

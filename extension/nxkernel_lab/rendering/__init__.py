@@ -1,1 +1,1 @@
-"""A compilation as boxes with coordinates, and from them a picture, a Graphviz graph, a text."""
+"""Layout of compilations, and from it SVG, Graphviz and text."""

@@ -1,4 +1,4 @@
-"""Parts of a graph that are not connected, each laid out for itself and then put side by side, row by row."""
+"""Layout of disconnected graphs: each connected component by itself, then packed in rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pack(
     links: Sequence[Link],
     place: Callable[[Sequence[tuple[float, float]], Sequence[Link]], Placement],
 ) -> Placement:
-    """Lay out the connected parts of a graph, and put them together.
+    """Lay out the connected components of a graph, and pack them.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def pack(
 
 
 def _parts(count: int, links: Sequence[Link]) -> list[list[int]]:
-    """The boxes of each connected part, parts and boxes in the order in which they are given."""
+    """The boxes of each connected component, in the given order."""
     parent = list(range(count))
 
     def root(box: int) -> int:
@@ -69,14 +69,14 @@ def _parts(count: int, links: Sequence[Link]) -> list[list[int]]:
     for link in links:
         first, second = sorted((root(link.tail), root(link.head)))
         parent[second] = first
-    found: dict[int, list[int]] = {}
+    components: dict[int, list[int]] = {}
     for box in range(count):
-        found.setdefault(root(box), []).append(box)
-    return list(found.values())
+        components.setdefault(root(box), []).append(box)
+    return list(components.values())
 
 
 def _shelves(sizes: Sequence[tuple[float, float]]) -> tuple[list[tuple[float, float]], float, float]:
-    """The left upper corner of each part, and width and height of all; parts on one shelf are about as high."""
+    """The top left corner of each component, packed in rows of similar height, and the total size."""
     area = sum((width + APART) * (height + APART) for width, height in sizes)
     room = max([math.sqrt(area * SHAPE), *(width for width, _ in sizes)])
     corners = [(0.0, 0.0)] * len(sizes)

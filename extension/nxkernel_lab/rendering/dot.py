@@ -46,7 +46,8 @@ def to_dot(subject: Any) -> graphviz.Digraph:
 
         for number, frame in enumerate(scene.frames):
             if around[frame.id] == group:
-                with to.subgraph(name=f"cluster_{number}") as cluster:
+                # Without a graph it gives a context manager, as its types do not say.
+                with to.subgraph(name=f"cluster_{number}") as cluster:  # pyright: ignore[reportOptionalContextManager]
                     cluster.attr(label=graphviz.escape(frame.title), style="rounded", fontsize="10")
                     add(cluster, frame.id)
 

@@ -1,4 +1,4 @@
-"""How fast a kernel is, in words: its time, its share, what it reaches, and what holds it back."""
+"""Kernel performance as text: time, share, achieved rates, bottleneck."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHORT = 5e-6
 
 
 def share(kernel: KernelView, measured: Measurement | None) -> float:
-    """The part of the measured time that a kernel takes, from 0 to 1; 0 where it was not measured."""
+    """The fraction of the measured time that a kernel takes; 0 if not measured."""
     if measured is None or kernel.index not in measured.kernels:
         return 0.0
     total = sum(each.seconds for each in measured.kernels.values())
@@ -20,7 +20,7 @@ def share(kernel: KernelView, measured: Measurement | None) -> float:
 
 
 def pace(kernel: KernelView, measured: Measurement | None) -> str:
-    """What a kernel took and reached, in a line; empty where it was not measured.
+    """A kernel's time and achieved rates in a line; empty if not measured.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
     """
     if measured is None or kernel.index not in measured.kernels:
         return ""
-    found = measured.kernels[kernel.index]
-    seconds = max(found.seconds / found.runs, 1e-9)
-    runs = f"{found.runs} runs of " if found.runs > 1 else ""
+    timing = measured.kernels[kernel.index]
+    seconds = max(timing.seconds / timing.runs, 1e-9)
+    runs = f"{timing.runs} runs of " if timing.runs > 1 else ""
     parts = [
         f"{100 * share(kernel, measured):.0f} % of the time on {measured.inputs}",
         f"{runs}{duration(1e3 * seconds)}",
@@ -50,7 +50,7 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
 
 
 def bound(seconds: float, moved: float, done: float, measured: Measurement) -> str:
-    """What holds a kernel back, by what this machine reaches.
+    """The bottleneck of a kernel, memory or arithmetic, relative to this machine's peaks.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def bound(seconds: float, moved: float, done: float, measured: Measurement) -> s
 
 
 def whole(measured: Measurement) -> str:
-    """What one run of a program takes, and how that was measured, in a line without its full stop."""
+    """The time of one run of a program and how it was measured, in a line without a full stop."""
     return f"One run takes {duration(1e3 * measured.seconds)}: {measured.how}"
 
 
 def machine(measured: Measurement) -> str:
-    """What the machine reaches, in a line; nothing of a simulated one."""
+    """The measured peaks of this machine, in a line; empty for a simulated one."""
     if not measured.bandwidth:
         return ""
     reached = f"{amount(measured.bandwidth)}B/s from memory, {amount(measured.arithmetic)}flop/s in products of f32"

@@ -1,4 +1,4 @@
-"""Where the boxes of a graph go: layer by layer, downwards, with the wires of one value sharing one trunk.
+"""Layered graph layout (Sugiyama style), downwards; wires of one value share a trunk.
 
 The method is that of Sugiyama, Tagawa and Toda (1981): a layer for each box, waypoints where a wire passes layers, an
 order within each layer by the barycentre of the neighbours, and then the places that come closest to those of the
@@ -26,7 +26,7 @@ LEAST, SHAPE = 900.0, 1.5
 
 
 class Link(NamedTuple):
-    """A wire to be laid from one box to another.
+    """An edge to be routed from one box to another.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Link(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """A piece of a wire: a curve between two points, then straight down.
+    """A segment of an edge: a curve between two points, then straight down.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Wire(NamedTuple):
 
 @dataclass(frozen=True)
 class Placement:
-    """Where everything went.
+    """The result of the layout.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class Placement:
     height: float
 
 
-class _Near(NamedTuple):
-    """A neighbour, how far off it stands when the wire is straight, and how much the wire wants to be straight."""
+class _Neighbour(NamedTuple):
+    """A neighbour: its offset if the wire is straight, and the weight of straightening it."""
 
     item: int
     shift: float
@@ -97,18 +97,18 @@ class _Near(NamedTuple):
 
 @dataclass
 class _LayoutLayers:
-    """The work in progress: boxes first, then the waypoints that were put between them."""
+    """The state of the layout: boxes first, then the waypoints inserted between them."""
 
     boxes: int
     widths: list[float]
     rank: list[int]
     rows: list[list[int]]
     pieces: list[tuple[int, int, Link, int]] = field(default_factory=list)
-    above: list[list[_Near]] = field(default_factory=list)
-    below: list[list[_Near]] = field(default_factory=list)
+    above: list[list[_Neighbour]] = field(default_factory=list)
+    below: list[list[_Neighbour]] = field(default_factory=list)
 
     def add(self, rank: int) -> int:
-        """A waypoint in a layer."""
+        """Add a waypoint to a layer."""
         self.widths.append(LANE)
         self.rank.append(rank)
         self.rows[rank].append(len(self.widths) - 1)
@@ -122,7 +122,7 @@ def place(
     last: Iterable[int] = (),
     sweeps: int = 8,
 ) -> Placement:
-    """Place boxes in layers, each below those that it reads.
+    """Arrange boxes in layers, each below those that it reads.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ def place(
     return Placement(x, y, wires, width, tops[-1] - BELOW)
 
 
-class _Shelves:
-    """The layers as they fill up: none is to be much wider than suits the whole."""
+class _LayerPacking:
+    """Assigns boxes to layers of limited width."""
 
     def __init__(self, sizes: Sequence[tuple[float, float]]) -> None:
         area = sum((width + BETWEEN) * (height + BELOW) for width, height in sizes)
@@ -179,7 +179,7 @@ class _Shelves:
         self.taken: list[float] = []
 
     def rank(self, box: int, least: int) -> int:
-        """The first layer from `least` on that has room for a box."""
+        """The first layer from `least` on with room for a box."""
         width = self.sizes[box][0]
         self.taken.extend([0.0] * (least + 1 - len(self.taken)))
         rank = least
@@ -190,7 +190,7 @@ class _Shelves:
         return rank
 
     def move(self, box: int, rank: int, most: int) -> int:
-        """As far down from a layer towards `most` as there is room for a box."""
+        """The layer nearest to `most`, from `rank` on, with room for a box."""
         width = self.sizes[box][0] + BETWEEN
         for better in range(most, rank, -1):
             if self.taken[better] + width <= self.room + BETWEEN:
@@ -201,7 +201,7 @@ class _Shelves:
 
 
 def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: set[int], last: set[int]) -> list[int]:
-    count, shelves = len(sizes), _Shelves(sizes)
+    count, shelves = len(sizes), _LayerPacking(sizes)
     heads: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for link in links:
@@ -209,15 +209,15 @@ def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: s
         waiting[link.head] += 1
     rank = [1 if first and box not in first else 0 for box in range(count)]
     sources = [box for box in range(count) if not waiting[box]]
-    ready, seen, turn = list(reversed(sources)), [False] * count, []
+    ready, seen, order = list(reversed(sources)), [False] * count, []
     unseen = iter(range(count))
-    while len(turn) < count:
+    while len(order) < count:
         # Only a circle leaves boxes that wait while none is ready: break it at the first one.
         box = ready.pop() if ready else next(box for box in unseen if not seen[box])
         if seen[box]:
             continue
         seen[box] = True
-        turn.append(box)
+        order.append(box)
         if box not in first and box not in last:
             rank[box] = shelves.rank(box, rank[box])
         for head in heads[box]:
@@ -265,8 +265,8 @@ def _with_waypoints(widths: list[float], rank: list[int], links: Sequence[Link])
             enter = link.enter - widths[end] / 2 if end < len(widths) else 0.0
             passing = (start >= len(widths)) + (end >= len(widths))
             weight = (CLOSE, 1.0, STRAIGHT)[passing]
-            layers.below[start].append(_Near(end, enter - leave, weight))
-            layers.above[end].append(_Near(start, leave - enter, weight))
+            layers.below[start].append(_Neighbour(end, enter - leave, weight))
+            layers.above[end].append(_Neighbour(start, leave - enter, weight))
     return layers
 
 
@@ -278,7 +278,7 @@ def _order(layers: _LayoutLayers, sweeps: int) -> None:
         for index, item in enumerate(row):
             position[item] = index - len(row) / 2
 
-    def sort(row: list[int], neighbours: list[list[_Near]]) -> None:
+    def sort(row: list[int], neighbours: list[list[_Neighbour]]) -> None:
         wish = {}
         for item in row:
             near = neighbours[item]
@@ -295,16 +295,16 @@ def _order(layers: _LayoutLayers, sweeps: int) -> None:
             sort(row, layers.below)
 
 
-def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:
-    """The lower and the upper weighted median of sorted (place, weight)."""
-    half, reached = sum([weight for _, weight in places]) / 2, 0.0
-    for index, (at, weight) in enumerate(places):
+def _middle(weighted: list[tuple[float, float]]) -> tuple[float, float]:
+    """The lower and the upper weighted median of sorted (position, weight) pairs."""
+    half, reached = sum([weight for _, weight in weighted]) / 2, 0.0
+    for index, (at, weight) in enumerate(weighted):
         reached += weight
         if reached > half:
             return at, at
         if reached == half:
-            return at, places[index + 1][0]
-    return places[-1][0], places[-1][0]
+            return at, weighted[index + 1][0]
+    return weighted[-1][0], weighted[-1][0]
 
 
 def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
@@ -327,7 +327,7 @@ def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
                 centres[row[index]] = total / weight + offsets[index]
                 index += 1
 
-    def follow(row: list[int], neighbours: list[list[_Near]]) -> None:
+    def follow(row: list[int], neighbours: list[list[_Neighbour]]) -> None:
         # The nearest place between the middle neighbours, not their mean: means drift sideways down a long chain.
         wishes, weights = [], []
         for item in row:
@@ -338,8 +338,8 @@ def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
             if len(near) == 1:
                 low = high = centres[near[0].item] + near[0].shift
             elif near:
-                places = sorted([(centres[other] + shift, weight) for other, shift, weight in near])
-                low, high = _middle(places)
+                weighted = sorted([(centres[other] + shift, weight) for other, shift, weight in near])
+                low, high = _middle(weighted)
             wishes.append(min(max(centres[item], low), high))
         slide(row, wishes, weights)
 

@@ -1,4 +1,4 @@
-"""Boxes in frames, and frames in frames: each is laid out for itself, then takes a place in the one around it.
+"""Layout of nested groups: each frame is laid out by itself, then placed as a box in its parent.
 
 A wire that enters or leaves a frame does so through a port in the frame's border, so that the inside of one frame does
 not depend on the others, and folding a frame moves nothing inside them.
@@ -23,7 +23,7 @@ SWEPT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Something to be placed.
+    """A box to be placed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Box:
 
 
 class Line(NamedTuple):
-    """A piece of a wire; `before` is the index of the piece that it continues, or -1.
+    """A segment of an edge; `before` is the index of the segment that it continues, or -1.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Line(NamedTuple):
 
 
 class Area(NamedTuple):
-    """A rectangle, by its top left corner and its size."""
+    """A rectangle, by top left corner and size."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ class Area(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """Where everything went.
+    """The result of the layout.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ class Drawing:
 
 
 @dataclass
-class _Room:
-    """A frame, or the whole picture: what is in it, and how values enter, leave and pass through it.
+class _Frame:
+    """A frame, or the whole picture: its boxes, and the edges that enter, leave and cross it.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class _Room:
     top: float = 0.0
 
     def port(self, number: int) -> float:
-        """How far from the frame's left border a port is."""
+        """The distance of a port from the frame's left border."""
         return self.left + self.placed.x[number] + LANE / 2
 
 
@@ -127,7 +127,7 @@ def arrange(
     titles: Mapping[str, float],
     around: Mapping[str, str] = MappingProxyType({}),
 ) -> Drawing:
-    """Place boxes and the frames around them.
+    """Lay out boxes and the frames around them.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def arrange(
     -------
     Drawing
     """
-    rooms = {"": _Room(""), **{name: _Room(name) for name in titles}}
+    rooms = {"": _Frame(""), **{name: _Frame(name) for name in titles}}
     for name in titles:
         rooms[around.get(name, "")].children.append(name)
     size = {box.id: (box.width, box.height) for box in boxes}
@@ -159,7 +159,7 @@ def arrange(
 
     drawing = Drawing({}, {}, [], whole.placed.width, whole.placed.height)
     _locate(whole, rooms, size, drawing, 0.0, 0.0)
-    pen = _Pen(rooms, drawing)
+    pen = _EdgeDrawing(rooms, drawing)
     pen.leaving(whole)
     pen.entering(whole)
     return drawing
@@ -170,9 +170,9 @@ def _sweeps(boxes: int) -> int:
 
 
 def _connect(
-    rooms: dict[str, _Room], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
+    rooms: dict[str, _Frame], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
 ) -> None:
-    """Cut each link into its part in the frame around both ends, and those in the frames that it leaves and enters."""
+    """Split each edge into segments: in the common frame of both ends, and in the frames that it leaves and enters."""
     chains: dict[str, list[str]] = {"": []}
 
     def chain(frame: str) -> list[str]:
@@ -198,9 +198,9 @@ def _connect(
 
 
 def _furnish(
-    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], title: float, sweeps: int
+    room: _Frame, rooms: dict[str, _Frame], size: dict[str, tuple[float, float]], title: float, sweeps: int
 ) -> None:
-    """Lay out what is in a room; the rooms in it are laid out already."""
+    """Lay out the contents of a frame; the frames in it are laid out already."""
     index = {name: number for number, name in enumerate(room.children)}
     room.sizes = [size[name] for name in room.children]
 
@@ -231,9 +231,9 @@ def _furnish(
 
 
 def _locate(
-    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], drawing: Drawing, x: float, y: float
+    room: _Frame, rooms: dict[str, _Frame], size: dict[str, tuple[float, float]], drawing: Drawing, x: float, y: float
 ) -> None:
-    """Say where everything in a room is whose inside begins at a place."""
+    """Compute the absolute positions of everything in a frame, from that of its inside."""
     for number, name in enumerate(room.children):
         area = Area(x + room.placed.x[number], y + room.placed.y[number], *size[name])
         if name in rooms:
@@ -243,29 +243,29 @@ def _locate(
             drawing.boxes[name] = area
 
 
-class _Pen:
-    """Draws all wires in the order in which their pieces continue each other."""
+class _EdgeDrawing:
+    """Draws edges as segments in the order in which they continue each other."""
 
-    def __init__(self, rooms: dict[str, _Room], drawing: Drawing) -> None:
+    def __init__(self, rooms: dict[str, _Frame], drawing: Drawing) -> None:
         self.rooms, self.drawing = rooms, drawing
         self.left_by: dict[str, int] = {}
         self.entered_by: dict[tuple[str, str], int] = {}
 
-    def leaving(self, room: _Room) -> None:
-        """Draw what begins in a room, up to its border."""
+    def leaving(self, room: _Frame) -> None:
+        """Draw the segments that begin in a frame, up to its border."""
         for name in room.children:
             if name in self.rooms:
                 self.leaving(self.rooms[name])
         self._draw(room, from_border=False)
 
-    def entering(self, room: _Room) -> None:
-        """Draw what goes on from the border of a room, and of those in it."""
+    def entering(self, room: _Frame) -> None:
+        """Draw the segments from the border of a frame inwards."""
         self._draw(room, from_border=True)
         for name in room.children:
             if name in self.rooms:
                 self.entering(self.rooms[name])
 
-    def _draw(self, room: _Room, from_border: bool) -> None:
+    def _draw(self, room: _Frame, from_border: bool) -> None:
         area = self.drawing.frames.get(room.name)
         dx, dy = (area.x + room.left, area.y + room.top) if area else (0.0, 0.0)
         ends = {port: value for value, port in room.exits.items()}

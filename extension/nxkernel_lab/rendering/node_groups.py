@@ -1,4 +1,4 @@
-"""What stands together in a picture: the nodes of a kernel, of a function, of a module, of a loop's body.
+"""Grouping of nodes in a picture: by kernel, function, module, or body of a loop.
 
 Every node is a member of groups, from the outermost to the innermost. A group is a frame while it is open, and one box
 while it is folded.
@@ -19,7 +19,7 @@ WAYS = ("kernels", "definitions", "modules", "nothing")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes that can be shown as one box.
+    """Nodes that can be folded into one box.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node in its place; one that several kernels compute has several.
+    """A node at one position; a node computed by several kernels has several.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Member:
 
 @dataclass(frozen=True)
 class NodeGroups:
-    """All members and groups of a picture, and what reads what.
+    """All members and groups of a picture, and the edges between members.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class NodeGroups:
     constants: dict[str, str] = field(default_factory=dict)
 
     def chain(self, group: str) -> list[str]:
-        """A group and those around it, the outermost first."""
+        """A group and its enclosing groups, outermost first."""
         found = []
         while group:
             found.append(group)
@@ -100,7 +100,7 @@ class NodeGroups:
 
 
 def grouped(view: CompilationView, way: str = "kernels") -> NodeGroups:
-    """Put the nodes of a compilation together.
+    """Group the nodes of a compilation.
 
     Parameters
     ----------
@@ -134,26 +134,26 @@ class _Builder:
         self._known: dict[tuple[Hashable, str], str] = {}
 
     def add(self, nodes: Sequence[NodeView], around: str, inputs: Mapping[str, str]) -> None:
-        """Add nodes that stand in a group, of which some stand for values outside."""
+        """Add nodes to a group; some of them stand for values from outside."""
         constants = constants_of(nodes)
         self.made.constants.update(constants)
         shown = [node for node in nodes if node.id not in constants]
         homes = self._homes(shown)
         for node in shown:
-            found = homes.get(node.id) or [(None, -1)]
+            places_of_node = homes.get(node.id) or [(None, -1)]
             if node.parts:
-                self._open(node, self.group(found[0], around))
+                self._open(node, self.group(places_of_node[0], around))
                 continue
             self._ends[node.id] = []
-            for home in found:
-                name = node.id if len(found) == 1 else f"{node.id}@{home[1] + 1}"
+            for home in places_of_node:
+                name = node.id if len(places_of_node) == 1 else f"{node.id}@{home[1] + 1}"
                 self.made.members.append(Member(node, self.group(home, around), home[1], name))
                 self._ends[node.id].append((home[1], name))
                 for operand in self._given(node, inputs):
                     self._link(operand, home[1], name)
 
     def _open(self, node: NodeView, around: str) -> None:
-        """A loop or a choice: its parts, one or each in a group of its own."""
+        """Add a loop or branch with its bodies, each in a group of its own if there are several."""
         loop = node.label == "while"
         whole = f"{node.label} {node.id}"
         number = len(node.parts[1].outputs)
@@ -169,11 +169,11 @@ class _Builder:
                 self.made.groups[inside] = Group(inside, part.name, title, title, -1, whole)
             self.add(part.nodes, inside, part.inputs)
             if part.name != "condition":
-                for place, output in enumerate(part.outputs):
-                    self._results.setdefault((node.id, place), []).append(output)
+                for index, output in enumerate(part.outputs):
+                    self._results.setdefault((node.id, index), []).append(output)
 
     def _given(self, node: NodeView, inputs: Mapping[str, str]) -> list[str]:
-        """What a node reads: of one that stands for a value outside, that one; of a result of a loop, what gives it."""
+        """The inputs of a node, with body parameters and loop results replaced by what they stand for."""
         if node.id in inputs:
             return [inputs[node.id]]
         if node.label == "elem" and node.operands:
@@ -188,7 +188,7 @@ class _Builder:
             self.made.links.append((earlier[-1] if earlier else ends[0][1], name))
 
     def group(self, home: _Home, around: str) -> str:
-        """The group of a home within another group, made where it is new."""
+        """The group of this key within another, created if new."""
         key, kernel = home
         if key is None:
             return around
@@ -218,7 +218,7 @@ class _Builder:
 
 
 def clusters(nodes: Sequence[NodeView], names: Mapping[str, str]) -> dict[str, tuple[str, int]]:
-    """Nodes of one name that can stand in one frame: no way leads out of it and in again.
+    """Nodes of one name that can share a frame: no path leaves it and comes back.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A compilation as boxes, frames and lines with coordinates: what the static picture and the widget both draw.
+"""A compilation as boxes, frames and lines with coordinates, drawn by the static picture and the widget.
 
 Constants are written into the boxes of their readers, and a node that several kernels compute is shown in each of them.
 """
@@ -26,7 +26,7 @@ _HEIGHT, _FOLDED = 40.0, 44.0
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A box of the picture: a node, or a folded group.
+    """A box: a node, or a folded group.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class GroupFrame:
-    """An open group: the area around its boxes, with a title."""
+    """An open group: a titled area around its boxes."""
 
     id: str
     node: str
@@ -76,7 +76,7 @@ class GroupFrame:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is drawn.
+    """The complete drawing.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Scene:
 
 
 def first_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
-    """Which groups are folded when a compilation is shown first: conditions of a small one, all of a large one."""
+    """The groups folded at first: conditions in a small compilation, all groups in a large one."""
     groups = grouped(view, way).groups.values()
     if sum(1 for _ in all_nodes(view.nodes)) > WHOLE:
         return frozenset(group.id for group in groups)
@@ -112,7 +112,7 @@ def first_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
 
 
 def readable_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
-    """As `first_folded`, for a place of limited size: more groups where an open graph could not be read there."""
+    """As `first_folded`, but folds more groups where the area is too small for an open graph to be readable."""
     groups = grouped(view, way).groups.values()
     first = first_folded(view, way)
     if len(first) == len(groups) or len(groups) < 2:
@@ -216,7 +216,7 @@ def _node(member: Member, constants: dict[str, str]) -> dict[str, Any]:
 
 
 def _around(name: str, shape: dict[str, Any], grouping: NodeGroups) -> str:
-    """The frame that a box is in."""
+    """The frame that contains a box."""
     group: Group | None = grouping.groups.get(name)
     return group.around if group is not None and shape["look"] == "group" else shape["group"]
 

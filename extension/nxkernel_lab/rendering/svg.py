@@ -1,4 +1,4 @@
-"""A compilation as a static SVG picture, for pages where no widget can live; readable on light and on dark pages.
+"""A compilation as a static SVG picture, readable on light and dark pages.
 
 Every text stands on a filled shape of the picture's own, so that it can be read whatever the page's background is.
 """
@@ -89,7 +89,7 @@ def to_svg(subject: Any, folded: Collection[str] | None = None, way: str = "kern
 
 
 def curve(line: Line) -> str:
-    """The path of a line as SVG writes it.
+    """A line as an SVG path.
 
     Parameters
     ----------

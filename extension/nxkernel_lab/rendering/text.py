@@ -1,4 +1,4 @@
-"""A compilation as an indented text: its arguments, then each kernel with its nodes, their types and lines."""
+"""A compilation as indented text: arguments, then each kernel with its nodes, types and source lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "
 
 
 def to_text(subject: Any, times: bool = True) -> str:
-    """Describe a compilation for a terminal, a log, or a page without widgets.
+    """Describe a compilation as text.
 
     Parameters
     ----------
@@ -47,8 +47,12 @@ def to_text(subject: Any, times: bool = True) -> str:
         for kernel in view.kernels
     )
 
-    told = [*([summary(view)] if times else []), *view.reason, *([whole(view.measurement)] if view.measurement else [])]
-    lines = [view.signature, *(f"  {line}" for line in told)]
+    headline = [
+        *([summary(view)] if times else []),
+        *view.reason,
+        *([whole(view.measurement)] if view.measurement else []),
+    ]
+    lines = [view.signature, *(f"  {line}" for line in headline)]
     for heading, nodes in sections[:2]:
         if nodes:
             lines += [f"  {heading}", *_table(nodes, constants)]
@@ -61,7 +65,7 @@ def to_text(subject: Any, times: bool = True) -> str:
 
 
 def summary(view: CompilationView) -> str:
-    """Who compiled it, where, what it cost, and how often it was used.
+    """The compiler, cost and use of a compilation.
 
     Parameters
     ----------
@@ -76,12 +80,12 @@ def summary(view: CompilationView) -> str:
     spent = (
         f"trace {duration(view.trace_ms)}, lowering {duration(view.lower_ms)}, native code {duration(view.native_ms)}"
     )
-    place = f" in {view.cell}" if view.cell else ""
-    return f"compiled by {view.compiler}{place} · {spent} · answered {counted(view.calls, 'call')}"
+    cell = f" in {view.cell}" if view.cell else ""
+    return f"compiled by {view.compiler}{cell} · {spent} · answered {counted(view.calls, 'call')}"
 
 
 def kernel_line(kernel: KernelView, times: bool = True, measured: Measurement | None = None) -> str:
-    """A kernel in one line: what it is, where its code came from, what it moves and computes.
+    """A kernel in one line: name, origin of its code, memory traffic and operations.
 
     Parameters
     ----------
@@ -129,7 +133,7 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
 
 
 def origin(kernel: KernelView) -> str:
-    """Where a kernel's native code came from, and what getting it took."""
+    """The origin of a kernel's native code, and the time to get it."""
     spent = duration(kernel.milliseconds)
     return {
         "compiled": f"compiled in {spent}",
@@ -141,12 +145,12 @@ def origin(kernel: KernelView) -> str:
 
 
 def work(kernel: KernelView) -> list[str]:
-    """What a kernel moves and computes in one run, as far as it is known."""
+    """The memory traffic and operations of one run of a kernel, as far as known."""
     return _work(kernel.moved, kernel.operations)
 
 
 def work_alone(node: NodeView) -> list[str]:
-    """What a node would move and compute if it ran by itself, as far as it is known."""
+    """The memory traffic and operations of a node if it ran by itself, as far as known."""
     return _work(node.moved, node.operations)
 
 
@@ -155,7 +159,7 @@ def _work(moved: int, operations: int) -> list[str]:
 
 
 def expression(node: NodeView, constants: Mapping[str, str]) -> str:
-    """A node as the printed graph writes it.
+    """A node as in the printed graph.
 
     Parameters
     ----------
@@ -178,7 +182,7 @@ def expression(node: NodeView, constants: Mapping[str, str]) -> str:
 
 
 def place(node: NodeView) -> str:
-    """Where a node's line stands, and its text; empty when unknown."""
+    """The source location of a node and its text; empty if unknown."""
     if not node.cell:
         return ""
     return f"{node.cell}, line {node.line}" + (f": {node.code}" if node.code else "")

@@ -1,4 +1,4 @@
-"""What is looked at: a compilation, or the latest one of a definition; and which of its nodes are shown."""
+"""The compilation to view, and which of its nodes are shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nxkernel.definitions.observe.compilation_report import CompilationView, Nod
 
 
 def view_of(subject: Any) -> CompilationView:
-    """The compilation that a person means by a definition or a compilation.
+    """The compilation for an argument: itself, or the latest of a definition.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def view_of(subject: Any) -> CompilationView:
 
 
 def constants_of(nodes: Iterable[NodeView]) -> dict[str, str]:
-    """The constants that are written into the nodes that read them, by id.
+    """The constants that are written into the nodes that read them, by node id.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def constants_of(nodes: Iterable[NodeView]) -> dict[str, str]:
 
 
 def name_of(node: NodeView) -> str:
-    """What a node is called in a picture.
+    """The name of a node in a picture.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def name_of(node: NodeView) -> str:
 
 
 def all_nodes(nodes: Iterable[NodeView]) -> Iterator[NodeView]:
-    """Nodes, and after each loop or choice the nodes of its parts."""
+    """Nodes in order, each loop or branch followed by the nodes of its bodies."""
     for node in nodes:
         yield node
         for part in node.parts:
@@ -88,5 +88,5 @@ def all_nodes(nodes: Iterable[NodeView]) -> Iterator[NodeView]:
 
 
 def short(name: str) -> str:
-    """The name of a node without those of the loops that it is in."""
+    """The name of a node without the prefixes of enclosing loops."""
     return name.rpartition(".")[2]

@@ -1,1 +1,1 @@
-"""The timeline of compilations and caches: as a widget, a text, and plain tables."""
+"""The timeline of compilations and caches, as a widget, text and tables."""

@@ -1,4 +1,4 @@
-"""The timeline and the caches as plain tables, for pages that show no widget: no scripts, and all text is escaped.
+"""The timeline and the caches as static HTML tables, for pages without widgets; all text is escaped.
 
 A page that does not trust a notebook shows tables and text, no SVG. What may differ from run to run is left out.
 """
@@ -16,7 +16,7 @@ from nxkernel_lab.timeline.text import event_what, told
 
 
 def timeline_table(data: Mapping[str, Any]) -> str:
-    """What happened, oldest first, and how often by function.
+    """Events, oldest first, and counts by function.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def timeline_table(data: Mapping[str, Any]) -> str:
 
 
 def caches_table(held: Mapping[str, Any], function: str = "") -> str:
-    """The programs that are kept, and what they answered.
+    """The cached programs and their hits.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def caches_table(held: Mapping[str, Any], function: str = "") -> str:
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are texts.
+    """An HTML table of texts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The timeline, the costs and the caches as text, for terminals, logs, and pages without widgets."""
+"""The timeline, costs and caches as text, for terminals, logs and pages without widgets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COSTS = {
 
 
 def timeline_text(data: Mapping[str, Any], times: bool = True) -> str:
-    """What happened, oldest first, and what it cost by function and by cell.
+    """Events, oldest first, and costs by function and by cell.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def timeline_text(data: Mapping[str, Any], times: bool = True) -> str:
 
 
 def event_lines(event: Mapping[str, Any], times: bool = True) -> list[str]:
-    """An event: when and where, what happened, why, and what to do about it.
+    """An event: when and where, what, why, and advice.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def event_lines(event: Mapping[str, Any], times: bool = True) -> list[str]:
 
 
 def event_what(event: Mapping[str, Any]) -> str:
-    """What happened, in words that are the same wherever native code came from."""
+    """What happened, in words that do not depend on where native code came from."""
     if event["kind"] in ("compiled", "loaded", "traced"):
         return "traced again" if event["again"] else "traced"
     return event["what"]
@@ -83,13 +83,13 @@ def _read(text: str) -> str:
 
 
 def told(event: Mapping[str, Any]) -> list[str]:
-    """Why something happened, what to do about it, and what may surprise."""
+    """The reason of an event, advice, and notes."""
     advice = [event["advice"]] if event["advice"] else []
     return [*event["reason"], *advice, *event["notes"]]
 
 
 def spent(event: Mapping[str, Any]) -> str:
-    """What an event cost, and where its kernels came from; empty where it cost nothing."""
+    """The cost of an event and the origin of its kernels; empty if it cost nothing."""
     if not event["ms"]["total"]:
         return ""
     parts = {"trace": "trace", "lower": "lowering", "native": "native"}
@@ -98,13 +98,13 @@ def spent(event: Mapping[str, Any]) -> str:
 
 
 def kernels(numbers: Mapping[str, int]) -> list[str]:
-    """Where kernels came from, in words."""
+    """The origins of kernels in words."""
     words = {"compiled": "compiled", "memory": "from memory", "disk": "from disk"}
     return [f"{counted(numbers[key], 'kernel')} {word}" for key, word in words.items() if numbers[key]]
 
 
 def programs_text(held: Mapping[str, Any], function: str = "") -> str:
-    """The programs that are kept, and what they answered; nothing that differs from run to run.
+    """The cached programs and their hits, without anything that differs from run to run.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def programs_text(held: Mapping[str, Any], function: str = "") -> str:
 
 
 def caches_text(held: Mapping[str, Any], now: float) -> str:
-    """What is in memory and on disk: how much, how large, how old.
+    """The memory and disk caches: number, size and age of entries.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def caches_text(held: Mapping[str, Any], now: float) -> str:
 
 
 def memory_line(memory: Mapping[str, Any], now: float) -> str:
-    """The native code that is loaded, in one line."""
+    """The loaded native code in one line."""
     if not memory["kernels"] + memory["programs"]:
         return "none"
     held = f"{counted(memory['kernels'], 'kernel')} and {counted(memory['programs'], 'program')}"
@@ -160,7 +160,7 @@ def memory_line(memory: Mapping[str, Any], now: float) -> str:
 
 
 def disk_line(disk: Mapping[str, Any], now: float) -> str:
-    """What is on disk, in one line."""
+    """The disk cache in one line."""
     if not disk["on"]:
         return "nothing is kept there (NXKERNEL_CACHE_DIR is off, or its folder cannot be used)"
     parts = [f"{counted(disk['kernels'], 'kernel')} {amount(disk['kernel_bytes'])}B"]
@@ -175,7 +175,7 @@ def disk_line(disk: Mapping[str, Any], now: float) -> str:
 
 
 def _costs(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """A table of sums, the most expensive first."""
+    """A table of costs, the most expensive first."""
     ordered = sorted(rows, key=lambda row: -row[1]["ms"]["total"])
     table = [(what, *COSTS, "time", "trace", "lowering", "native")]
     table += [
@@ -190,7 +190,7 @@ PARTS = ("total", "trace", "lower", "native")
 
 
 def columns(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows in columns, of which the first one begins and the others end together.
+    """Rows as text columns, the first left-aligned, the others right-aligned.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The timeline: a widget that shows what was compiled and why, what it cost, and what the caches hold, live."""
+"""The timeline: a widget of compilations with reasons and costs, and of cache contents, live."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from nxkernel_lab.messaging.comm import hear
-from nxkernel_lab.messaging.page_requests import VIEWS, Close, unharmed
-from nxkernel_lab.messaging.page_updates import Desk, More, Page, read_request
+from nxkernel_lab.messaging.limits import VIEWS
+from nxkernel_lab.messaging.page_requests import CloseView, unharmed
+from nxkernel_lab.messaging.page_updates import EventsRequest, Page, PageHub, read_request
 from nxkernel_lab.messaging.static_twins import Bundle, with_twins
-from nxkernel_lab.messaging.widget_replacement import Successive
-from nxkernel_lab.records.cache_clearing import Forget, Undo
+from nxkernel_lab.messaging.widget_replacement import ReplaceableWidget
+from nxkernel_lab.records.cache_clearing import ClearRequest, UndoRequest
 from nxkernel_lab.records.view_data import of_function, snapshot
 from nxkernel_lab.static_files import script, style
 from nxkernel_lab.timeline.html_tables import caches_table, timeline_table
@@ -26,8 +27,8 @@ PAGES = ("timeline", "functions", "cells", "caches", "device")
 FIRST, TOLD = 200, 20
 
 
-def read_message(content: object) -> More | Close | Forget | Undo | None:
-    """Understand what a page sent.
+def read_message(content: object) -> EventsRequest | CloseView | ClearRequest | UndoRequest | None:
+    """Parse a message from a page.
 
     Parameters
     ----------
@@ -36,23 +37,23 @@ def read_message(content: object) -> More | Close | Forget | Undo | None:
 
     Returns
     -------
-    More, Close, Forget, Undo or None
+    EventsRequest, CloseView, ClearRequest, UndoRequest or None
         None for what is not understood.
 
     Examples
     --------
     >>> read_message({"kind": "more", "view": "v1", "since": 12})
-    More(since=12, view='v1')
+    EventsRequest(since=12, view='v1')
     >>> read_message({"kind": "more", "view": "v1", "since": "12"})
     """
     match content:
         case {"kind": "close", "view": str(view)}:
-            return Close(view)
+            return CloseView(view)
     return read_request(content)
 
 
-class Timeline(Successive, anywidget.AnyWidget):
-    """What happened in this process, cell by cell, the sums of it, and the caches; a text where no widget can live.
+class Timeline(ReplaceableWidget, anywidget.AnyWidget):
+    """Events by cell, sums of costs, and caches, as a widget; as text where there are no widgets.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class Timeline(Successive, anywidget.AnyWidget):
     function = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, page: str = "timeline", function: str = "") -> None:
-        self._desk = Desk(get_ipython(), snapshot)
+        self._desk = PageHub(get_ipython(), snapshot)
         self._views: dict[str, Page] = {}
         super().__init__(page=page, function=function, state=snapshot(limit=FIRST))
         hear(self.comm, self._handle_msg)
@@ -78,20 +79,20 @@ class Timeline(Successive, anywidget.AnyWidget):
         self.settle()
 
     def close(self) -> None:
-        """Take the widget off the page, and stop following events."""
+        """Remove the widget and stop following events."""
         self._desk.close_all()
         super().close()
 
     def is_shown(self) -> bool:
-        """Whether a page shows it, as far as pages tell."""
+        """Whether a page shows it, as far as pages report it."""
         return any(page.following for page in self._views.values())
 
     def empty_out(self) -> None:
-        """Let go of the records, when it is closed."""
+        """Release the records when it is closed."""
         self.state = {}
 
     def fill(self) -> None:
-        """Read the latest records."""
+        """Reread the latest records."""
         self.state = snapshot(limit=FIRST)
 
     def _send_to(self, view: str, message: dict[str, Any]) -> None:
@@ -100,25 +101,25 @@ class Timeline(Successive, anywidget.AnyWidget):
     @unharmed
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         match read_message(content):
-            case More(since, view) if view in self._views:
+            case EventsRequest(since, view) if view in self._views:
                 self._desk.more(self._views[view], since)
-            case More(since, view):
+            case EventsRequest(since, view):
                 # Views that left without a word, as those of a page that was loaded anew, do not come back.
                 self._views = {name: page for name, page in self._views.items() if page.following}
                 while len(self._views) >= VIEWS:
                     self._desk.close(self._views.pop(next(iter(self._views))))
                 self._views[view] = self._desk.open(partial(self._send_to, view), since)
-            case Close(view) if view in self._views:
+            case CloseView(view) if view in self._views:
                 self._desk.close(self._views.pop(view))
                 self.leave()
-            case Forget() | Undo() as request:
+            case ClearRequest() | UndoRequest() as request:
                 self._desk.clear(request, partial(self._send_to, ""))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
-        told = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
+        data = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
         if self.page == "caches":
-            held = told["caches"]
+            held = data["caches"]
             text, table = programs_text(held, self.function), caches_table(held, self.function)
         else:
-            text, table = timeline_text(told, times=False), timeline_table(told)
+            text, table = timeline_text(data, times=False), timeline_table(data)
         return with_twins(super()._repr_mimebundle_(**kwargs), {"text/plain": text, "text/html": table})

@@ -231,7 +231,7 @@ class Fusion:
         readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[value]]
         if any(user.primitive is p.broadcast for group in readers for user in group):
             return False
-        length = shapes.size([kernel.space[axis] for axis in kernel.reduce])
+        length = shapes.size([kernel.space[axis] for axis in kernel.reduce or ()])
         each = sum(
             1 + self._cost[one.operands[0]] for one in kernel.materialized if one.primitive.family == "reduction"
         )

@@ -149,7 +149,7 @@ def template(function: str, path: str) -> NxTypeError:
 
 
 #: How error messages of Python and NumPy name traced values.
-_NAMED = re.compile(r"\b(Scalar|Array|Part|Selected|Expr)\b|setting an array element with a sequence")
+_NAMED = re.compile(r"\b(Scalar|Array|Part|MaskedElements|Expr)\b|setting an array element with a sequence")
 
 
 def is_of_traced(error: Exception) -> bool:

@@ -20,7 +20,7 @@ from nxkernel.definitions.keys.bytecode_reads import Path
 from nxkernel.definitions.keys.static_values import MISSING, attributes_of, constant
 from nxkernel.graph.expr import SourceLocation
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.storage import ArrayStorage
 
 #: The functions that ask whether arrays share memory; and all whose results depend on identity, and their modules.
 _OF_MEMORY = frozenset(map(id, (np.shares_memory, np.may_share_memory)))
@@ -101,7 +101,7 @@ def remember_written(run: Trace, pairs: Iterable[tuple[Any, Any]]) -> None:
         roots.setdefault(value.root, copy_.root.content().source)
 
 
-def written(run: Trace) -> dict[Root, SourceLocation | None]:
+def written(run: Trace) -> dict[ArrayStorage, SourceLocation | None]:
     """The storage of arrays whose copies were assigned into, each with the line that did it."""
     return run.memory.get(_WRITTEN, {})
 

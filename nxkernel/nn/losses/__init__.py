@@ -1,4 +1,4 @@
-"""Losses: how far predictions are from the truth, entry by entry, and reduced.
+"""Loss functions, per example or reduced to a mean or sum.
 
 Each takes ``(y_true, y_pred)``, in this order, and ``reduction=``: the mean of all entries, their sum, or none.
 """

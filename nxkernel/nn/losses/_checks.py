@@ -1,4 +1,4 @@
-"""What losses share: checks of labels and predictions, and the reduction to a mean or sum."""
+"""Shared by losses: checks of labels and predictions, and the reduction to a mean or sum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REDUCTIONS = ("mean", "sum", "none")
 
 
 def reduced(entries: Any, reduction: str) -> Any:
-    """Entries, their mean or their sum."""
+    """The losses of the examples, or their mean or sum."""
     if reduction not in _REDUCTIONS:
         raise NxValueError(f"reduction is 'mean', 'sum' or 'none', got {reduction!r}")
     if reduction == "none":
@@ -22,25 +22,27 @@ def reduced(entries: Any, reduction: str) -> Any:
 
 
 def pair_of(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Truth and predictions as floats of one shape."""
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.shape != found.shape:
+    """Labels and predictions as floats of one shape."""
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape != prediction.shape:
         raise NxValueError(
             message(
-                f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}.",
+                f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {prediction.spec}.",
                 "nx.new_axis(y_true, -1) adds an axis of size 1, nx.squeeze removes one.",
             )
         )
-    type_ = types.to_floating(types.merge(truth.type, found.type) if found.type.kind != "f" else found.type)
-    return convert(truth, type_), convert(found, type_)
+    type_ = types.to_floating(
+        types.merge(truth.type, prediction.type) if prediction.type.kind != "f" else prediction.type
+    )
+    return convert(truth, type_), convert(prediction, type_)
 
 
 def over_last(entries: Any) -> Any:
-    """The mean over the last axis; a scalar stays."""
+    """The mean over the last axis; a scalar is unchanged."""
     return nx.mean(entries, axes=[-1]) if entries.rank else entries
 
 
 def clipped(probabilities: Any) -> Any:
-    """Probabilities away from 0 and 1, whose logarithms are infinite."""
+    """Probabilities clipped away from 0 and 1, where logarithms are infinite."""
     tiny = 1e-7 if probabilities.type.bits >= 32 else 1e-3
     return nx.clip(probabilities, tiny, 1 - tiny)

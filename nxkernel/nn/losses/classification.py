@@ -43,14 +43,14 @@ def binary_cross_entropy(
     >>> loss.to_number()
     0.6931471824645996
     """
-    truth, found = pair_of("binary_cross_entropy", y_true, y_pred)
+    truth, prediction = pair_of("binary_cross_entropy", y_true, y_pred)
     if label_smoothing:
         truth = truth * (1 - label_smoothing) + 0.5 * label_smoothing
     if from_logits:
-        entries = -truth * log_sigmoid(found) - (1 - truth) * log_sigmoid(-found)
+        entries = -truth * log_sigmoid(prediction) - (1 - truth) * log_sigmoid(-prediction)
     else:
-        found = clipped(found)
-        entries = -truth * nx.log(found) - (1 - truth) * nx.log(1 - found)
+        prediction = clipped(prediction)
+        entries = -truth * nx.log(prediction) - (1 - truth) * nx.log(1 - prediction)
     return reduced(over_last(entries), reduction)
 
 
@@ -93,12 +93,12 @@ def categorical_cross_entropy(
     >>> loss.to_number()
     0.6931471824645996
     """
-    truth, found = pair_of("categorical_cross_entropy", y_true, y_pred)
+    truth, prediction = pair_of("categorical_cross_entropy", y_true, y_pred)
     if label_smoothing:
         truth = truth * (1 - label_smoothing) + label_smoothing / truth.shape[axis]
-    logs = log_softmax(found, axis=axis) if from_logits else nx.log(clipped(found))
+    logs = log_softmax(prediction, axis=axis) if from_logits else nx.log(clipped(prediction))
     if class_weights is not None:
-        around = [-1 if place == axis % truth.rank else 1 for place in range(truth.rank)]
+        around = [-1 if axis_ == axis % truth.rank else 1 for axis_ in range(truth.rank)]
         weights = nx.tensor(class_weights) if isinstance(class_weights, list | tuple) else operand(class_weights)
         truth = truth * nx.reshape(weights, tuple([weights.size if size == -1 else 1 for size in around]))
     return reduced(-nx.sum(truth * logs, axes=[axis]), reduction)
@@ -130,17 +130,17 @@ def sparse_categorical_cross_entropy(
     >>> loss.to_number()
     0.6931471824645996
     """
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if not truth.type.is_integer or truth.shape != found.shape[:-1] or not found.rank:
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if not truth.type.is_integer or truth.shape != prediction.shape[:-1] or not prediction.rank:
         raise NxValueError(
             message(
                 "sparse_categorical_cross_entropy: expected numbers of classes and predictions with one more axis, got "
-                f"{truth.spec} and {found.spec}.",
+                f"{truth.spec} and {prediction.spec}.",
                 "For one-hot classes there is categorical_cross_entropy.",
             )
         )
-    found = convert(found, types.to_floating(found.type))
-    logs = log_softmax(found) if from_logits else nx.log(clipped(found))
+    prediction = convert(prediction, types.to_floating(prediction.type))
+    logs = log_softmax(prediction) if from_logits else nx.log(clipped(prediction))
     picked = nx.take_along_axis(logs, nx.new_axis(truth, -1), axis=-1)
     return reduced(-nx.squeeze(picked, axes=[-1]), reduction)
 
@@ -167,6 +167,6 @@ def kl_divergence(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
     >>> nn.losses.kl_divergence(nx.tensor([[0.5, 0.5]]), nx.tensor([[0.5, 0.5]])).to_number()
     0.0
     """
-    truth, found = pair_of("kl_divergence", y_true, y_pred)
-    truth, found = clipped(truth), clipped(found)
-    return reduced(nx.sum(truth * (nx.log(truth) - nx.log(found)), axes=[-1]), reduction)
+    truth, prediction = pair_of("kl_divergence", y_true, y_pred)
+    truth, prediction = clipped(truth), clipped(prediction)
+    return reduced(nx.sum(truth * (nx.log(truth) - nx.log(prediction)), axes=[-1]), reduction)

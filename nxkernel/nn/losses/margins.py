@@ -33,8 +33,8 @@ def hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
     >>> nn.losses.hinge(nx.tensor([1.0, -1.0]), nx.tensor([0.5, -2.0])).to_number()
     0.25
     """
-    truth, found = pair_of("hinge", y_true, y_pred)
-    return reduced(over_last(nx.max(1 - truth * found, 0)), reduction)
+    truth, prediction = pair_of("hinge", y_true, y_pred)
+    return reduced(over_last(nx.max(1 - truth * prediction, 0)), reduction)
 
 
 def categorical_hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
@@ -59,9 +59,9 @@ def categorical_hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> A
     >>> nn.losses.categorical_hinge(nx.tensor([[1, 0]]), nx.tensor([[0.5, 0.25]])).to_number()
     0.75
     """
-    truth, found = pair_of("categorical_hinge", y_true, y_pred)
-    right = nx.sum(truth * found, axes=[-1])
-    wrong = nx.reduce_max((1 - truth) * found, axes=[-1])
+    truth, prediction = pair_of("categorical_hinge", y_true, y_pred)
+    right = nx.sum(truth * prediction, axes=[-1])
+    wrong = nx.reduce_max((1 - truth) * prediction, axes=[-1])
     return reduced(nx.max(wrong - right + 1, 0), reduction)
 
 
@@ -87,8 +87,8 @@ def soft_margin(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
     >>> nn.losses.soft_margin(nx.tensor([1.0]), nx.tensor([0.0])).to_number()
     0.6931471824645996
     """
-    truth, found = pair_of("soft_margin", y_true, y_pred)
-    return reduced(over_last(softplus(-truth * found)), reduction)
+    truth, prediction = pair_of("soft_margin", y_true, y_pred)
+    return reduced(over_last(softplus(-truth * prediction)), reduction)
 
 
 def margin_ranking(y_true: Any, first: Any, second: Any, *, margin: float = 0.0, reduction: str = "mean") -> Any:

@@ -33,8 +33,8 @@ def mean_squared_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> 
     >>> nn.losses.mean_squared_error(nx.tensor([[0.0, 2.0]]), nx.tensor([[1.0, 4.0]])).to_number()
     2.5
     """
-    truth, found = pair_of("mean_squared_error", y_true, y_pred)
-    difference = truth - found
+    truth, prediction = pair_of("mean_squared_error", y_true, y_pred)
+    difference = truth - prediction
     return reduced(over_last(difference * difference), reduction)
 
 
@@ -60,8 +60,8 @@ def mean_absolute_error(y_true: Any, y_pred: Any, *, reduction: str = "mean") ->
     >>> nn.losses.mean_absolute_error(nx.tensor([[0.0, 2.0]]), nx.tensor([[1.0, 4.0]])).to_number()
     1.5
     """
-    truth, found = pair_of("mean_absolute_error", y_true, y_pred)
-    return reduced(over_last(nx.abs(truth - found)), reduction)
+    truth, prediction = pair_of("mean_absolute_error", y_true, y_pred)
+    return reduced(over_last(nx.abs(truth - prediction)), reduction)
 
 
 def huber(y_true: Any, y_pred: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
@@ -88,8 +88,8 @@ def huber(y_true: Any, y_pred: Any, *, delta: float = 1.0, reduction: str = "mea
     >>> nn.losses.huber(nx.tensor([0.0, 0.0]), nx.tensor([0.5, 3.0]), reduction="none").to_list()
     [0.125, 2.5]
     """
-    truth, found = pair_of("huber", y_true, y_pred)
-    distance = nx.abs(truth - found)
+    truth, prediction = pair_of("huber", y_true, y_pred)
+    distance = nx.abs(truth - prediction)
     near = nx.min(distance, delta)
     return reduced(near * (distance - 0.5 * near), reduction)
 
@@ -116,8 +116,8 @@ def log_cosh(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
     >>> nn.losses.log_cosh(nx.tensor([0.0]), nx.tensor([0.0])).to_number()
     0.0
     """
-    truth, found = pair_of("log_cosh", y_true, y_pred)
-    difference = found - truth
+    truth, prediction = pair_of("log_cosh", y_true, y_pred)
+    difference = prediction - truth
     return reduced(over_last(difference + softplus(-2 * difference) - 0.6931471805599453), reduction)
 
 
@@ -145,8 +145,8 @@ def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str =
     >>> round(nn.losses.poisson(nx.tensor([2.0]), nx.tensor([1.0])).to_number(), 5)
     1.0
     """
-    truth, found = pair_of("poisson", y_true, y_pred)
-    return reduced(over_last(found - truth * nx.log(found + epsilon)), reduction)
+    truth, prediction = pair_of("poisson", y_true, y_pred)
+    return reduced(over_last(prediction - truth * nx.log(prediction + epsilon)), reduction)
 
 
 def cosine_similarity(
@@ -177,7 +177,7 @@ def cosine_similarity(
     >>> nn.losses.cosine_similarity(nx.tensor([3.0, 4.0]), nx.tensor([6.0, 8.0])).to_number()
     -1.0
     """
-    truth, found = pair_of("cosine_similarity", y_true, y_pred)
-    product = nx.sum(truth * found, axes=[axis])
-    squares = nx.sum(truth * truth, axes=[axis]) * nx.sum(found * found, axes=[axis])
+    truth, prediction = pair_of("cosine_similarity", y_true, y_pred)
+    product = nx.sum(truth * prediction, axes=[axis])
+    squares = nx.sum(truth * truth, axes=[axis]) * nx.sum(prediction * prediction, axes=[axis])
     return reduced(-product * nx.rsqrt(nx.max(squares, epsilon * epsilon)), reduction)

@@ -44,21 +44,22 @@ def ctc(
     >>> nn.losses.ctc(nx.tensor([[1]]), nx.tensor([[[0.0, 0.0]]]), reduction="none").to_list()
     [0.6931471824645996]
     """
-    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
-    if truth.rank != 2 or found.rank != 3 or truth.shape[0] != found.shape[0]:
+    truth, prediction = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.rank != 2 or prediction.rank != 3 or truth.shape[0] != prediction.shape[0]:
         raise NxValueError(
-            f"ctc: expected y_true [batch, labels] and y_pred [batch, time, classes], got {truth.spec} and {found.spec}"
+            "ctc: expected y_true [batch, labels] and y_pred [batch, time, classes], "
+            f"got {truth.spec} and {prediction.spec}"
         )
     if not truth.type.is_integer:
         raise NxTypeError(f"ctc: expected numbers of classes as y_true, got {truth.spec}")
-    logs = log_softmax(found)
+    logs = log_softmax(prediction)
     (batch, size), steps = truth.shape, logs.shape[1]
     lengths = nx.broadcast(size, (batch,)) if lengths is None else operand(lengths)
     times = nx.broadcast(steps, (batch,)) if times is None else operand(times)
     # Blanks between, before and behind the labels: blank, a, blank, b, blank.
-    place = nx.iota((2 * size + 1,))
-    labels = nx.take(truth, nx.clip((place - 1) // 2, 0, size - 1), axis=1)
-    labels = nx.select(nx.broadcast(place % 2 == 1, labels.shape), labels, blank)
+    index = nx.iota((2 * size + 1,))
+    labels = nx.take(truth, nx.clip((index - 1) // 2, 0, size - 1), axis=1)
+    labels = nx.select(nx.broadcast(index % 2 == 1, labels.shape), labels, blank)
     never = nx.as_type(-1e30, logs.type)
     before = nx.pad(labels, -1, [(0, 0, 0), (2, 0, 0)])[:, : 2 * size + 1]
     skips = nx.logical_and(nx.not_equal(labels, before), nx.not_equal(labels, blank))
@@ -76,9 +77,9 @@ def ctc(
         return (alpha, count + 1), None
 
     rows = nx.transpose(emitted, axes=[1, 0, 2])
-    start = nx.select(nx.broadcast(place < 2, (batch, 2 * size + 1)), rows[0], never)
+    start = nx.select(nx.broadcast(index < 2, (batch, 2 * size + 1)), rows[0], never)
     if steps > 1:
         (start, _), _ = nx.scan(step, (start, nx.as_type(1, "s64")), rows[1:])
     ends = nx.new_axis(2 * lengths, -1)
-    at_end = nx.logical_or(place == ends, place == ends - 1)
+    at_end = nx.logical_or(index == ends, index == ends - 1)
     return reduced(-nx.logsumexp(nx.select(at_end, start, never), axes=[1]), reduction)

@@ -17,7 +17,7 @@ from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.numpy.arrays import casting, memory_order, subscripts
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
@@ -25,7 +25,7 @@ from nxkernel.shapes import spreads, text
 from nxkernel.types import Type, bool_
 
 if TYPE_CHECKING:
-    from nxkernel.numpy.installed_methods import ArrayMethods
+    from nxkernel.numpy.installed_methods import ArrayMethods  # pyright: ignore[reportMissingModuleSource]
 else:
     ArrayMethods = object
 
@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 
 
 class ArrayValue(Proxy, ArrayMethods):
-    """What arrays, scalars and parts of arrays have in common; NumPy's functions become its methods on import."""
+    """The base of traced arrays, scalars and parts of arrays; NumPy's functions become its methods on import."""
 
     __slots__ = ()
     __array_priority__ = 2000
@@ -72,8 +72,8 @@ class ArrayValue(Proxy, ArrayMethods):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        for place in range(len(self)):
-            yield self[place]
+        for index in range(len(self)):
+            yield self[index]
 
     def __hash__(self) -> int:
         # By its identity, equal numbers would be apart in sets and dicts.
@@ -114,7 +114,7 @@ class ArrayValue(Proxy, ArrayMethods):
 
 
 class Scalar(ArrayValue):
-    """One number, as NumPy's scalars are: it does not change.
+    """One traced number, immutable as NumPy's scalars are.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Scalar(ArrayValue):
         return self.node
 
     def _number(self) -> Any:
-        """The number, where it is known while tracing."""
+        """The number as a Python value if it is known while tracing, else None."""
         node = self.node
         known = type(node) is Expr and node.primitive is primitives.constant
         return node.params["value"] if known else node
@@ -168,15 +168,15 @@ class Scalar(ArrayValue):
 #: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
 BY_LAYOUT = "by layout"
 #: And what is so since arrays were taken to be in an order that only the running program knows; how often it was asked.
-UNORDERED, ORDERS_TOLD = "arrays without a known order", "how often an order was asked for"
+UNORDERED, ORDER_DEPENDENCES = "arrays without a known order", "how often an order was asked for"
 
 
 class Array(ArrayValue):
-    """An array that is assigned into, or a view of one.
+    """A traced array that can be assigned into, or a view of one.
 
     Parameters
     ----------
-    root : Root
+    root : ArrayStorage
         Where its elements are.
     steps : tuple of ViewStep
         What it shows of them.
@@ -186,7 +186,7 @@ class Array(ArrayValue):
 
     __slots__ = ("_shape", "root", "steps", "type", "writeable")
 
-    def __init__(self, root: Root, steps: tuple[ViewStep, ...] = (), writeable: bool = True) -> None:
+    def __init__(self, root: ArrayStorage, steps: tuple[ViewStep, ...] = (), writeable: bool = True) -> None:
         self.root, self.steps = root, steps
         self._shape = steps[-1].shape if steps else root.shape
         self.type = root.type
@@ -196,31 +196,31 @@ class Array(ArrayValue):
 
     @property
     def shape(self) -> Shape:
-        """The size of each axis; another one for as many elements may be assigned."""
+        """The size of each axis; assigning another shape of the same size reshapes in place."""
         return self._shape
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        found = self.reshape(shape)
-        if found.root is not self.root:
+        result = self.reshape(shape)
+        if result.root is not self.root:
             raise NxValueError(
                 message(
-                    f"elements of a view cannot be seen in the shape {text(found.shape)} where they are.",
+                    f"elements of a view cannot be seen in the shape {text(result.shape)} where they are.",
                     "x = x.reshape(shape) copies them.",
                 )
             )
-        self.steps, self._shape = found.steps, found.shape
+        self.steps, self._shape = result.steps, result.shape
 
     @property
     def strides_in_memory(self) -> Shape:
-        """How far apart its elements are in NumPy, in elements."""
+        """The strides that NumPy would give the array, counted in elements."""
         strides = self.root.strides or memory_order.c_order(self.root.shape)
         for step in self.steps:
             strides = step.strides(strides) or memory_order.c_order(step.shape)
         return strides
 
     def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
-        """The same new array, with strides that follow from those of inputs; None for C order."""
+        """Set the strides of a new array to those that follow from the strides of `inputs`; None stands for C order."""
         if len(self.shape) < 2:
             return self
         self.root.strides = strides
@@ -228,7 +228,7 @@ class Array(ArrayValue):
         return self
 
     def laid_out_as_one_of(self, arrays: Sequence[Array]) -> None:
-        """Take over the order of elements of arrays of which this new one is any, as only the running program knows."""
+        """Take over the memory order of `arrays`, of which this new array is one at run time."""
         arrays = [one for one in arrays if one.shape == self.shape]
         if len(self.shape) < 2 or not arrays:
             return
@@ -239,14 +239,14 @@ class Array(ArrayValue):
         self._follow(arrays)
 
     def _follow(self, arrays: Sequence[Array]) -> None:
-        """Remember from whose order of elements that of this array follows."""
+        """Record the arrays from whose memory order that of this array follows."""
         for root in [one.root for one in arrays]:
             self.root.unordered = self.root.unordered or root.unordered
             if root.cell.shared or root.follows:
                 self.root.follows |= {root} if root.cell.shared else root.follows
 
     def is_ordered_as(self, other: Array) -> bool:
-        """Whether all that is known of the order of its elements is known of another one's, too."""
+        """Whether all that is known of this array's memory order is known of the other array's as well."""
         if self.shape != other.shape or len(self.shape) < 2 or other.root.unordered:
             return True
         own, others = (memory_order.between_elements(one.shape, one.strides_in_memory) for one in (self, other))
@@ -256,16 +256,16 @@ class Array(ArrayValue):
 
     @classmethod
     def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
-        """A new array with the elements of a value, which NumPy has in C order or with other strides."""
+        """A new array with the elements of a value, in C order or with the strides given."""
         if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
-        return cls(Root(tracing.strengthen(value), name, strides))
+        return cls(ArrayStorage(tracing.strengthen(value), name, strides))
 
     def __nx_operand__(self) -> Operand:
         return self._shown(self.root.read())
 
     def content(self) -> Operand:
-        """Its elements, though they may be out of date."""
+        """The elements as last written, without the check that they are up to date."""
         return self._shown(self.root.content())
 
     def _shown(self, value: Operand) -> Operand:
@@ -274,11 +274,11 @@ class Array(ArrayValue):
         return value
 
     def __nx_like__(self, value: Operand) -> Array:
-        """Another array, with these elements."""
+        """Another array that holds `value`."""
         return Array.of(value)
 
     def through(self, step: ViewStep) -> Array:
-        """What a step shows of this array."""
+        """The view of this array that a view step shows."""
         if self.steps:
             joined = self.steps[-1].then(step) if isinstance(self.steps[-1], Index) else None
             if joined is not None:
@@ -286,7 +286,7 @@ class Array(ArrayValue):
         return Array(self.root, (*self.steps, step), self.writeable)
 
     def assign(self, value: Any) -> None:
-        """Put other elements into this array, broadcast to its shape and converted to its type."""
+        """Assign to all elements: the value is broadcast to the shape and converted to the type of this array."""
         if not self.writeable:
             raise NxValueError(
                 message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
@@ -333,32 +333,32 @@ class Array(ArrayValue):
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
         if memory_order.reshaped(self.shape, self.strides_in_memory, shape) is not None:
-            found = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+            result = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
         else:
-            found = Array.of(reshaped(self.__nx_operand__(), shape))
+            result = Array.of(reshaped(self.__nx_operand__(), shape))
         if [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
-            self.told_by_layout(found)
-        return found
+            self.record_order_dependence(result)
+        return result
 
     def contiguous(self, order: str = "C") -> Array:
         """The array itself where NumPy has its elements in an order, ``"C"`` or ``"F"``, without gaps, else a copy."""
         if memory_order.is_contiguous(self.shape, self.strides_in_memory, order):
-            found = self
+            result = self
         else:
-            found = Array.of(self.__nx_operand__(), strides=memory_order.of_order(self.shape, order, None))
-        self.told_by_layout(found)
-        return found
+            result = Array.of(self.__nx_operand__(), strides=memory_order.of_order(self.shape, order, None))
+        self.record_order_dependence(result)
+        return result
 
-    def told_by_layout(self, found: Array | None = None) -> None:
-        """Remember that something is a view of this array or a copy, or another value, by the order of its elements."""
+    def record_order_dependence(self, result: Array | None = None) -> None:
+        """Note that a result depends on this array's memory order: it is a view of it, a copy, or another value."""
         trace = tracing.current()
         sources = [self.root] if self.root.cell.shared else self.root.follows
         if trace is None:
             return
         memory = trace.outermost.memory
-        memory[ORDERS_TOLD] = memory.get(ORDERS_TOLD, 0) + 1
-        places = [] if found is None else {self.root, found.root}
-        seen = [(root, root.writes) for root in places]
+        memory[ORDER_DEPENDENCES] = memory.get(ORDER_DEPENDENCES, 0) + 1
+        storages = [] if result is None else {self.root, result.root}
+        seen = [(root, root.writes) for root in storages]
         if sources:
             memory.setdefault(BY_LAYOUT, []).append((sources, seen))
         if self.root.unordered:
@@ -387,21 +387,21 @@ class Array(ArrayValue):
         """The imaginary parts, a view; zeros that are read-only where numbers are real."""
         if self.type.is_complex:
             return self.through(ComplexPart(self.shape, True))
-        return Array(Root(filled(0, self.type, self.shape)), writeable=False)
+        return Array(ArrayStorage(filled(0, self.type, self.shape)), writeable=False)
 
     @imag.setter
     def imag(self, value: Any) -> None:
         self.imag.assign(value)
 
 
-def orders_told() -> int:
-    """How often the order of elements was asked for in the trace that is active."""
+def order_dependences() -> int:
+    """How many times the active trace has depended on the memory order of an array."""
     trace = tracing.current()
-    return 0 if trace is None else trace.outermost.memory.get(ORDERS_TOLD, 0)
+    return 0 if trace is None else trace.outermost.memory.get(ORDER_DEPENDENCES, 0)
 
 
 def wrap(value: Operand, *inputs: Any) -> ArrayValue:
-    """A tensor or traced value as NumPy's functions give it: a scalar, or a new array.
+    """A tensor or traced value as NumPy's functions return it: a scalar if it has no axes, else a new array.
 
     Parameters
     ----------
@@ -411,48 +411,48 @@ def wrap(value: Operand, *inputs: Any) -> ArrayValue:
     """
     if not value.shape:
         return Scalar(tracing.strengthen(value))
-    found = Array.of(value)
+    array = Array.of(value)
     if len(value.shape) < 2:
-        return found
+        return array
     arrays = [one for one in inputs if isinstance(one, Array) and len(one.shape) > 1]
     if all(one.root.strides is None and not one.steps for one in arrays):
-        return found.laid_out_as(arrays, None)
+        return array.laid_out_as(arrays, None)
     strides = [(one.shape, one.strides_in_memory) for one in inputs if isinstance(one, Array)]
-    return found.laid_out_as(arrays, memory_order.of_result(value.shape, strides))
+    return array.laid_out_as(arrays, memory_order.of_result(value.shape, strides))
 
 
-def in_order_of(found: Any, value: Any = None) -> Any:
-    """A new array, in Fortran order where it was made of an array in that order, otherwise in C order."""
-    if not isinstance(found, Array):
-        return found
+def in_order_of(result: Any, value: Any = None) -> Any:
+    """A new array with the elements of a value, in Fortran order if the array it was computed from is in that order."""
+    if not isinstance(result, Array):
+        return result
     is_fortran = isinstance(value, Array) and memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
-    strides = memory_order.of_order(found.shape, "F" if is_fortran else "C", None)
-    return Array.of(operand(found)).laid_out_as([value], strides)
+    strides = memory_order.of_order(result.shape, "F" if is_fortran else "C", None)
+    return Array.of(operand(result)).laid_out_as([value], strides)
 
 
 def as_value(value: Any) -> ArrayValue:
-    """What a person passed as an array or scalar: lists and numbers by NumPy's rules."""
+    """An argument as an array or scalar: lists and numbers are converted by NumPy's rules."""
     if isinstance(value, ArrayValue):
         return value
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
     if type(value) is not np.ndarray or not value.shape or tracing.current() is None:
         return wrap(operand(value))
-    found = of_numpy(value)
+    array = of_numpy(value)
     # It may be what a view shows.
-    found.root.doubt = not_own
-    return found
+    array.root.doubt = not_own
+    return array
 
 
 def of_numpy(value: np.ndarray) -> Array:
-    """An array of NumPy's as one of the program's, whose elements lie in the same order."""
+    """A NumPy array as a traced one with the same memory order."""
     if value.flags.c_contiguous or any(not step or step % value.itemsize for step in value.strides):
         return Array.of(operand(value))
     return Array.of(operand(value), strides=tuple([step // value.itemsize for step in value.strides]))
 
 
 def not_own() -> NxError:
-    """The error for an assignment into an array of NumPy's: other names of it would not see that."""
+    """The error for an assignment into a NumPy array from outside: its other references would not see the change."""
     return NxTypeError(
         message(
             "an array that NumPy computed while the program was made is assigned into: others who have it would not "
@@ -464,7 +464,7 @@ def not_own() -> NxError:
 
 
 def stacked(value: Any) -> Operand:
-    """Nested lists as one tensor, with NumPy's type; traced values may be among the numbers."""
+    """Nested lists, which may contain traced values, as one tensor of the type that NumPy gives them."""
     if not isinstance(value, list | tuple):
         return operand(value)
     if not any(map(holds_traced, value)):
@@ -475,14 +475,14 @@ def stacked(value: Any) -> Operand:
 
 
 def holds_traced(value: Any) -> bool:
-    """Whether there are traced values in nested lists."""
+    """Whether nested lists contain a traced value."""
     if isinstance(value, list | tuple):
         return any(map(holds_traced, value))
     return isinstance(value, Operand | Proxy)
 
 
 def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
-    """A value as it is put into a place of a shape and type."""
+    """A value broadcast to a shape and converted to a type, ready to be assigned."""
     if is_number(value):
         if type(value) is int and type_.is_integer and type_ is not bool_:
             types.refuse_outside(type_, value, "NumPy refuses it, too: convert the array first, x = x.astype(int).")

@@ -19,7 +19,8 @@ from nxkernel.types import Type
 
 
 def cast(value: Operand, type_: Type) -> Operand:
-    """An operand in another type; floats become integers of 32 or 64 bits first, of which the lowest bits count.
+    """An operand converted to another type as NumPy does: floats go through 32- or 64-bit integers and keep the low
+    bits.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def cast(value: Operand, type_: Type) -> Operand:
 
 
 def _cut(value: Operand, type_: Type) -> Operand:
-    """A float as a signed integer: the smallest one where there is none."""
+    """A float truncated to a signed integer; NaN and what is out of range give the smallest integer."""
     least, most = types.limits(type_)
     # Conversions saturate, so that what is too small is the smallest one already.
     fits = apply(primitives.less, value, filled(float(most + 1), value.type, value.shape))
@@ -56,7 +57,7 @@ def _cut(value: Operand, type_: Type) -> Operand:
 
 
 def _unsigned(value: Operand) -> Operand:
-    """A float as u64: what is negative wraps around, and the upper half is that of what is 2⁶³ less."""
+    """A float as u64: negative numbers wrap around; numbers from 2⁶³ on are converted less 2⁶³."""
     half = filled(2.0**63, value.type, value.shape)
     upper = apply(primitives.greater_equal, value, half)
     low = convert(_cut(value, types.s64), types.u64)
@@ -66,14 +67,14 @@ def _unsigned(value: Operand) -> Operand:
 
 
 def filled_as(number: Any, type_: Type, shape: tuple[int, ...]) -> Operand:
-    """One number in every element, in a type that may not hold it."""
+    """An array of one number in a type that may not hold it exactly; converted as NumPy converts array elements."""
     if isinstance(number, float | complex) and type_.is_integer and type_ is not types.bool_:
         number = _whole(number.real, type_)
     return filled(number, type_, shape)
 
 
 def _whole(number: float, type_: Type) -> int:
-    """A float as an integer, as arrays of it become integers."""
+    """A Python float as an int, by the rules for converting array elements."""
     upper = type_ is types.u64 and number >= 2.0**63
     wide = types.s64 if type_.bits == 64 or type_ is types.u32 else types.s32
     least, most = types.limits(wide)
@@ -85,7 +86,7 @@ def _whole(number: float, type_: Type) -> int:
 
 
 def type_of(dtype: Any, otherwise: Type) -> Type:
-    """The type that a ``dtype=`` argument stands for; Python's ``float`` is f64 there."""
+    """The type for a ``dtype=`` argument, in which Python's ``float`` is f64; `otherwise` for None."""
     if dtype is None:
         return otherwise
     if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):

@@ -1,4 +1,6 @@
-"""Compacting masked elements: moved to the front of an axis, with a count that the program computes."""
+"""Compacting masked elements: those where a mask holds are moved to the front of an axis and counted when the program
+runs.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, memory_order
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.subscripts import Stretch
-from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
+from nxkernel.numpy.arrays.subscripts import AxisRange
+from nxkernel.numpy.arrays.views import AxisSlice, Index, Reshape, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
 from nxkernel.shapes import unnamed
@@ -20,8 +22,9 @@ from nxkernel.types import s64
 
 
 @dataclass(frozen=True, eq=False)
-class InARow(ViewStep):
-    """The elements along an axis where a mask holds, at the beginning of the axis; after them it is any elements.
+class CompactedView(ViewStep):
+    """The view that moves the elements where a mask holds to the front of an axis; the values behind them are
+    arbitrary.
 
     Parameters
     ----------
@@ -39,11 +42,11 @@ class InARow(ViewStep):
     places: Operand
 
     def read(self, whole: Operand) -> Operand:
-        """The elements where the mask holds, then others."""
+        """The elements where the mask holds, in order, then arbitrary ones."""
         return fancy_indexing.read(whole, {self.axis: self.places}, False) if self.shape[self.axis] else whole
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value with other elements where the mask holds."""
+        """The whole value with the elements where the mask holds replaced by the first ones of `part`."""
         if not self.shape[self.axis]:
             return whole
         before = apply(p.maximum, _picked_before(self.mask), filled(0, s64, self.mask.shape))
@@ -53,30 +56,30 @@ class InARow(ViewStep):
         return apply(p.select, mask, fancy_indexing.read(part, {self.axis: before}, False), whole)
 
     def strides(self, strides: Shape) -> Shape:
-        """Those of a new array."""
+        """The strides of the compacted elements, which are a new array in C order."""
         return memory_order.c_order(self.shape)
 
 
 def _picked_before(mask: Operand) -> Operand:
-    """For each element where a mask holds how many there are before it."""
+    """For each element of a mask, the number of true elements before it."""
     total = apply(p.cumulative_sum, convert(mask, s64), axis=0, reverse=False)
     return apply(p.subtract, total, filled(1, s64, mask.shape))
 
 
-def _places(mask: Operand) -> Operand:
-    """The places where a mask holds, in order and then anything."""
+def _indices(mask: Operand) -> Operand:
+    """The indices where a mask holds, in order, padded with arbitrary ones to the length of the mask."""
     (size,) = mask.shape
     if not size:
         return convert(mask, s64)
     # What is not picked goes to one place more, which is cut off again.
-    places = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
+    indices = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
     numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
-    longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
-    return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
+    longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: indices}, False, numbers)
+    return Index((size + 1,), (AxisSlice(0, size),), (0,)).read(longer)
 
 
 def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
-    """What a mask picks, seen at the beginning of an axis.
+    """The elements that a mask selects, as a part of traced length at the beginning of an axis.
 
     Parameters
     ----------
@@ -89,12 +92,12 @@ def compacted(base: Array, mask: Operand, axis: int) -> DynamicSlice:
     mask = reshaped(mask, (math.prod(own),))
     flat = (*shape[:axis], *mask.shape, *shape[axis + len(own) :])
     base = base if flat == shape else base.through(Reshape(shape, flat))
-    stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
-    return DynamicSlice(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
+    stretches = tuple([AxisRange(0, _count(mask)) if k == axis else None for k in range(len(flat))])
+    return DynamicSlice(base.through(CompactedView(flat, axis, mask, _indices(mask))), stretches)
 
 
 def _count(mask: Operand) -> Operand:
-    """How many elements of a mask hold."""
+    """The number of true elements of a mask, as a traced number."""
     count = apply(p.sum_, convert(mask, s64), axes=(0,), keep_axes=False)
     if type(count) is Expr:
         integer_bounds.assume(count, 0, mask.shape[0])
@@ -102,7 +105,7 @@ def _count(mask: Operand) -> Operand:
 
 
 def with_shape(part: DynamicSlice, shape: Any) -> DynamicSlice:
-    """A part in another shape, where that only adds or removes axes of size 1."""
+    """A part of traced length in another shape, which may only add or remove axes of size 1."""
     wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
     ones = [isinstance(size, int) and size == 1 for size in wanted]
     sizes = list(zip(part.stretches, part.base.shape, strict=True))

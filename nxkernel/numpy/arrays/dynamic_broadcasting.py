@@ -13,19 +13,19 @@ from nxkernel import primitives as p
 from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
-from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, operand, spread
 from nxkernel.types import s64
 
-Stretches = tuple[Stretch | None, ...]
+Stretches = tuple[AxisRange | None, ...]
 #: What the parts along an axis become: where they begin and how long they are, and the size of the whole axis.
-Target = tuple[Stretch, int]
+Target = tuple[AxisRange, int]
 
 
 def plus(a: Any, b: Any, minus: bool = False) -> Any:
-    """The sum of two whole numbers, or their difference, known or traced."""
+    """The sum, or the difference with `minus`, of two integers, each a Python int or traced."""
     if isinstance(b, int) and b == 0:
         return a
     if isinstance(a, int) and isinstance(b, int):
@@ -36,13 +36,13 @@ def plus(a: Any, b: Any, minus: bool = False) -> Any:
 
 
 def parts_of(value: ArrayValue) -> tuple[ArrayValue, Stretches]:
-    """The whole axes of a value, and for each of them which part of it, None for all."""
+    """The whole arrays behind a value, and for each axis the part of it that the value covers (None for all)."""
     stretches = getattr(value, "stretches", None)
     return (value, (None,) * value.ndim) if stretches is None else (value.base, stretches)
 
 
 def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
-    """For each axis that values broadcast to what their parts become; None where no value has a part of traced length.
+    """The part that each axis of the broadcast result covers; None if no value has an axis of traced length.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
     rank : int
         How many axes.
     """
-    along: list[list[tuple[Stretch | None, int]]] = [[] for _ in range(rank)]
+    along: list[list[tuple[AxisRange | None, int]]] = [[] for _ in range(rank)]
     for base, stretches in map(parts_of, values):
-        for axis, found in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
-            along[axis].append(found)
-    return [_target(found) if any(stretch for stretch, _ in found) else None for found in along]
+        for axis, pair in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
+            along[axis].append(pair)
+    return [_target(pair) if any(stretch for stretch, _ in pair) else None for pair in along]
 
 
-def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
-    first = next((stretch, size) for stretch, size in found if stretch)
-    several = [(stretch or Stretch(0, size), size) for stretch, size in found if stretch or size != 1]
+def _target(pairs: Sequence[tuple[AxisRange | None, int]]) -> Target:
+    first = next((stretch, size) for stretch, size in pairs if stretch)
+    several = [(stretch or AxisRange(0, size), size) for stretch, size in pairs if stretch or size != 1]
     others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
     if not others or _is_several(first[0].length):
         return first
@@ -72,25 +72,25 @@ def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
     most = max(size for _, size in several)
     if not isinstance(length, int):
         integer_bounds.assume(length, 0, most)
-    return Stretch(0, length), most
+    return AxisRange(0, length), most
 
 
 def stretches_of(targets: Sequence[Target | None]) -> Stretches:
-    """Which parts of their axes the targets are; None for all of an axis."""
+    """For each target the part of its axis; None for a whole axis."""
     return tuple([None if target is None or _is_whole(*target) else target[0] for target in targets])
 
 
-def _is_whole(stretch: Stretch, size: int) -> bool:
-    return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == Stretch(0, size)
+def _is_whole(stretch: AxisRange, size: int) -> bool:
+    return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == AxisRange(0, size)
 
 
 def _is_one(length: Any) -> bool:
-    """Whether a length is 1 whatever the program is given."""
+    """Whether a length is 1 for every input of the program."""
     return integer_bounds.interval(length) == (1, 1)
 
 
 def _is_several(length: Any) -> bool:
-    """Whether a length is never 1, so that it stays when it is broadcast."""
+    """Whether a length is 1 for no input of the program, so that broadcasting keeps it."""
     low, high = integer_bounds.interval(length)
     return (low is not None and low > 1) or (high is not None and high < 1)
 
@@ -100,14 +100,14 @@ def _equals_one(length: Any) -> Operand:
 
 
 def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
-    """The whole axes of a value, moved so that its parts begin where those of the targets do, and are as long."""
+    """The whole array of a value, shifted so that each of its parts begins where the target's does and is as long."""
     base, stretches = parts_of(value)
     data = operand(base)
     for axis, target in enumerate(targets[len(targets) - len(stretches) :]):
         size, own = data.shape[axis], stretches[axis]
         if target is None or (own is None and size == 1):
             continue
-        own = own or Stretch(0, size)
+        own = own or AxisRange(0, size)
         wanted, length = target
         if _is_one(own.length) and not _is_one(wanted.length):
             data = _taken(data, axis, own.offset, 1)
@@ -125,22 +125,22 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
 
 
 def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
-    """An axis of another size, whose element k is what was at k + by; outside of the axis its nearest end."""
+    """An axis shifted and resized to `size`: element ``k`` is what was at ``k + by``, clamped to the axis."""
     if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
         return _taken(data, axis, by, size)
-    places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
-    places = apply(p.add, places, spread(as_number(by), (size,)))
-    return fancy_indexing.read(data, {axis: places}, False)
+    indices = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
+    indices = apply(p.add, indices, spread(as_number(by), (size,)))
+    return fancy_indexing.read(data, {axis: indices}, False)
 
 
 def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:
-    """So many elements along an axis."""
-    along = [Along(first, count) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
+    """`count` elements along an axis, from `first` on."""
+    along = [AxisSlice(first, count) if k == axis else AxisSlice(0, n) for k, n in enumerate(data.shape)]
     return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
 
 
 def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
-    """The elements along an axis that have some numbers; of a part that has one element that one for all.
+    """The elements of a part at the given positions along an axis; a part of length 1 is broadcast.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
 
 
 def number_or_first(length: Any, numbers: Operand) -> Operand:
-    """Numbers of elements; 0 for all where there is one element."""
+    """Positions along an axis, replaced by 0 if the axis has one element, which is then broadcast."""
     if _is_several(length):
         return numbers
     zero = filled(0, s64, numbers.shape)

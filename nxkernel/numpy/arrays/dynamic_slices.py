@@ -27,7 +27,7 @@ from nxkernel.numpy.arrays.dynamic_broadcasting import (
     stretches_of,
     targets_of,
 )
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis, unnamed
@@ -37,13 +37,13 @@ Shape = tuple[int, ...]
 
 
 class DynamicSlice(ArrayValue):
-    """A part of an array, of which at least one axis has a length that only the running program knows.
+    """A part of an array of which at least one axis has a traced length, such as ``x[i:j]``.
 
     Parameters
     ----------
     base : Array
         With the whole of these axes.
-    stretches : tuple of (Stretch or None)
+    stretches : tuple of (AxisRange or None)
         For each axis which part of it, None for an axis of known size.
     """
 
@@ -60,7 +60,7 @@ class DynamicSlice(ArrayValue):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The size of each axis, a traced number where only the running program knows it."""
+        """The size of each axis: an int, or a traced number."""
         sizes = zip(self.base.shape, self.stretches, strict=True)
         return tuple([size if stretch is None else number(stretch.length) for size, stretch in sizes])
 
@@ -113,7 +113,7 @@ class DynamicSlice(ArrayValue):
 
     @property
     def traced_length(self) -> Any:
-        """What the length, or else the place, of the first part comes from."""
+        """The traced value that the length of the first part, or else its offset, was computed from."""
         stretch = next(stretch for stretch in self.stretches if stretch is not None)
         return stretch.offset if isinstance(stretch.length, int) else stretch.length
 
@@ -124,11 +124,11 @@ class DynamicSlice(ArrayValue):
         stretches = _of_result(taken, max(map(_rank, inner), default=0))
         if isinstance(key, tuple) and any(entry is Ellipsis for entry in key):
             inner = (Ellipsis, *inner)  # an element is an array without axes then
-        found = self.base[inner]
+        result = self.base[inner]
         if not any(stretches):
-            return found
-        own = found.stretches if isinstance(found, DynamicSlice) else (None,) * found.ndim
-        base = found.base if isinstance(found, DynamicSlice) else found
+            return result
+        own = result.stretches if isinstance(result, DynamicSlice) else (None,) * result.ndim
+        base = result.base if isinstance(result, DynamicSlice) else result
         return DynamicSlice(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -136,29 +136,31 @@ class DynamicSlice(ArrayValue):
             self._where(key).assign(settled(value))
             return
         inner, taken = self._translated(key)
-        if not any(isinstance(each, Stretch) for each in taken):
+        if not any(isinstance(each, AxisRange) for each in taken):
             self.base[inner] = value
         elif any(map(_rank, inner)):
             # What is read at indices is a copy: the array itself is assigned into, of which parts are slices.
             pairs = [pair for pair in zip(inner, taken, strict=True) if pair[0] is not None]
-            turned = [entry if isinstance(each, Stretch) else builtins.slice(None) for entry, each in pairs]
-            self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
+            slices = [entry if isinstance(each, AxisRange) else builtins.slice(None) for entry, each in pairs]
+            self.base[tuple(slices)][tuple(map(_entry, inner, taken))] = value
         else:
             assign_part(self[key], value)
 
     def _where(self, mask: ArrayValue) -> Any:
-        """What a mask picks of this part."""
+        """The elements of this part where a mask holds."""
         from nxkernel.numpy.arrays.masked_elements import masked
 
         return masked(self, mask)
 
     def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Any]]:
-        """The key for the whole axes, and for each of its entries the part that it leaves, None or _INDEX."""
+        """A key into the part as a key into the whole array, and for each entry the part that it leaves, None or
+        _INDEX.
+        """
         entries = list(key) if isinstance(key, tuple) else [key]
         used = sum(entry is not None and entry is not Ellipsis for entry in entries)
         gap = [builtins.slice(None)] * (self.ndim - used)
-        place = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
-        entries[place : place + 1] = gap
+        position = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
+        entries[position : position + 1] = gap
         inner: list[Any] = []
         taken: list[Any] = []
         axis = 0
@@ -177,7 +179,7 @@ class DynamicSlice(ArrayValue):
                 inner.append(builtins.slice(None, None, -1) if backwards else builtins.slice(None))
                 taken.append(left)
             else:
-                inner.append(_place_within(entry, stretch))
+                inner.append(_index_within(entry, stretch))
                 taken.append(_INDEX)
         return tuple(inner), taken
 
@@ -187,30 +189,30 @@ _INDEX = object()
 
 
 def _rank(entry: Any) -> int:
-    """The axes of an index."""
+    """The number of axes of an index."""
     return as_value(entry).ndim if is_array(entry) else 0
 
 
-def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
-    """For each axis of what is read at a key which part of it, where arrays in the key have so many axes.
+def _of_result(taken: list[Any], rank: int) -> list[AxisRange | None]:
+    """For each axis of the result of an index, the part of it that counts; arrays in the key have `rank` axes.
 
     Theirs stand where the first index was, or in front where something else is between two of them.
     """
-    places = [place for place, each in enumerate(taken) if each is _INDEX]
+    positions = [position for position, each in enumerate(taken) if each is _INDEX]
     kept = [each for each in taken if each is not _INDEX]
-    first = places[0] if places and places[-1] - places[0] < len(places) else 0
+    first = positions[0] if positions and positions[-1] - positions[0] < len(positions) else 0
     return [*kept[:first], *[None] * rank, *kept[first:]]
 
 
 def _entry(entry: Any, taken: Any) -> Any:
-    """An entry of a key for axes of which parts are slices."""
-    if isinstance(taken, Stretch):
+    """A key's entry, for a key into axes of which parts are taken."""
+    if isinstance(taken, AxisRange):
         return builtins.slice(number(taken.offset), number(plus(taken.offset, taken.length)))
     return entry
 
 
-def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:
-    """A slice of a part: whether it goes backwards, and which part of the axis, in its new direction, it leaves."""
+def _within(entry: builtins.slice, stretch: AxisRange, size: int) -> tuple[bool, AxisRange]:
+    """A slice of a part: whether it is reversed, and the part of the axis that remains, in its new direction."""
     step = 1 if entry.step is None else subscripts.known_number(entry.step)
     if step not in (1, -1) or (step == -1 and (entry.start, entry.stop) != (None, None)):
         raise NxTypeError(
@@ -218,17 +220,17 @@ def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, S
         )
     if step == -1:
         end = plus(stretch.offset, stretch.length)
-        return True, Stretch(plus(size, end, minus=True), stretch.length)
+        return True, AxisRange(plus(size, end, minus=True), stretch.length)
     low = _end(entry.start, stretch.length, 0)
     high = _end(entry.stop, stretch.length, stretch.length)
     length = plus(high, low, minus=True)
     if integer_bounds.interval(length)[0] is None or integer_bounds.interval(length)[0] < 0:
         length = apply(p.maximum, as_number(length), as_number(0))
-    return False, Stretch(plus(stretch.offset, low), length)
+    return False, AxisRange(plus(stretch.offset, low), length)
 
 
 def _end(end: Any, length: Any, otherwise: Any) -> Any:
-    """A bound of a slice of a part, inside of it."""
+    """A bound of a slice of a part, clamped to the part."""
     if end is None:
         return otherwise
     known = subscripts.known_number(end)
@@ -244,30 +246,30 @@ def _end(end: Any, length: Any, otherwise: Any) -> Any:
     return apply(p.minimum, end, length)
 
 
-def _place_within(entry: Any, stretch: Stretch) -> Any:
-    """An index into a part as one into the whole axis."""
+def _index_within(entry: Any, stretch: AxisRange) -> Any:
+    """An index into a part as an index into the whole axis."""
     known = subscripts.known_number(entry) if not is_array(entry) else None
     if known is not None:
         return plus(stretch.offset, known if known >= 0 else plus(stretch.length, known))
     value = as_value(entry)
     if isinstance(value, DynamicSlice):
         return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
-    place = convert(operand(value), s64)
-    low = integer_bounds.interval(place)[0]
+    index = convert(operand(value), s64)
+    low = integer_bounds.interval(index)[0]
     if low is None or low < 0:
-        length, zero = (spread(as_number(number), place.shape) for number in (stretch.length, 0))
-        place = apply(p.select, apply(p.less, place, zero), apply(p.add, place, length), place)
-    offset = spread(as_number(stretch.offset), place.shape)
-    return apply(p.add, place, offset)
+        length, zero = (spread(as_number(number), index.shape) for number in (stretch.length, 0))
+        index = apply(p.select, apply(p.less, index, zero), apply(p.add, index, length), index)
+    offset = spread(as_number(stretch.offset), index.shape)
+    return apply(p.add, index, offset)
 
 
 def is_array(value: Any) -> bool:
-    """Whether an index has axes."""
+    """Whether an index is an array with at least one axis."""
     return isinstance(value, list) or bool(getattr(value, "shape", ()))
 
 
 def number(length: Any) -> Any:
-    """A length as people see it: a number, or a traced one that counts as a Python number."""
+    """A length as users see it: an int, or a traced number that promotes as a Python number."""
     if isinstance(length, int):
         return length
     trace = tracing.current()
@@ -276,68 +278,68 @@ def number(length: Any) -> Any:
     return Scalar(length)
 
 
-def in_a_row(value: Any) -> Any:
-    """What a mask picks as a part; anything else as it is."""
+def compact_part(value: Any) -> Any:
+    """Elements selected by a mask as a part of traced length; anything else unchanged."""
     return value.compact() if hasattr(type(value), "compact") else value
 
 
 def settled(value: Any) -> Any:
-    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
-    value = in_a_row(value)
+    """Masked elements, and parts with an offset, as parts that begin at 0; anything else unchanged."""
+    value = compact_part(value)
     if not isinstance(value, DynamicSlice):
         return value
     begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
     if all(begins):
         return value
-    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
+    stretches = tuple([stretch and AxisRange(0, stretch.length) for stretch in value.stretches])
     targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
     return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
 
 
 def is_mask(key: Any) -> bool:
-    """Whether a key is an array of truth values."""
+    """Whether a key is an array of booleans."""
     return isinstance(key, ArrayValue) and key.type is types.bool_ and key.ndim > 0
 
 
 def any_part(values: Iterable[Any]) -> bool:
-    """Whether one of some values is a part of traced length."""
+    """Whether one of the values is a part of traced length."""
     return any(isinstance(value, DynamicSlice) for value in values)
 
 
 def mask(stretches: Stretches, shape: Shape) -> Operand:
-    """Which elements of the whole axes are inside, in a shape."""
+    """The mask of the elements inside of the given parts of the axes, for an array of the given shape."""
     inside = None
     for axis, stretch in enumerate(stretches):
         if stretch is None:
             continue
-        place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        index = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
         end = spread(as_number(plus(stretch.offset, stretch.length)), shape)
-        here = apply(p.less, place, end)
+        here = apply(p.less, index, end)
         if not isinstance(stretch.offset, int) or stretch.offset:
-            first = apply(p.greater_equal, place, spread(as_number(stretch.offset), shape))
+            first = apply(p.greater_equal, index, spread(as_number(stretch.offset), shape))
             here = apply(p.logical_and, first, here)
         inside = here if inside is None else apply(p.logical_and, inside, here)
     return inside
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of parts, arrays and numbers: it computes all of the axes."""
+    """Apply an element-wise function to parts, arrays and numbers; it is computed over the whole axes."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     rank = max(value.ndim for value in values if not is_number(value))
     targets = targets_of([value for value in values if not is_number(value)], rank)
-    found = function(*[value if is_number(value) else aligned(value, targets) for value in values])
+    result = function(*[value if is_number(value) else aligned(value, targets) for value in values])
     stretches = stretches_of(targets)
     if not any(stretches):
-        return found
-    if isinstance(found, tuple):
-        return tuple([DynamicSlice(value, stretches) for value in found])
-    return DynamicSlice(found, stretches)
+        return result
+    if isinstance(result, tuple):
+        return tuple([DynamicSlice(value, stretches) for value in result])
+    return DynamicSlice(result, stretches)
 
 
 def reduced(
     function: Callable[..., Operand], part: DynamicSlice, axes: Shape, keep_axes: bool, *more: Any
 ) -> ArrayValue:
-    """A reduction of a part: of the whole axes where a mask holds.
+    """Reduce a part of traced length: the whole axes are reduced under a mask.
 
     Parameters
     ----------
@@ -350,29 +352,29 @@ def reduced(
     data = operand(part.base)
     looked_at = tuple([stretch if axis in axes else None for axis, stretch in enumerate(part.stretches)])
     inside = mask(looked_at, data.shape) if any(looked_at) else None
-    found = wrap(function(data, axes, keep_axes, inside, *more))
-    rest: list[Stretch | None] = []
+    result = wrap(function(data, axes, keep_axes, inside, *more))
+    rest: list[AxisRange | None] = []
     for axis, stretch in enumerate(part.stretches):
         if axis not in axes:
             rest.append(stretch)
         elif keep_axes:
             rest.append(None)
-    return DynamicSlice(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(result, tuple(rest)) if any(rest) else result
 
 
-def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> ArrayValue:
-    """A place in the whole axis as one in the part: what argmin and argmax give."""
+def index_in_part(part: DynamicSlice, axis: int | None, index: ArrayValue) -> ArrayValue:
+    """An index into the whole axis, as argmin and argmax compute it, as an index into the part."""
     if axis is None and part.ndim > 1:
         part._refuse("the place of an element among all of several axes")
     stretch = part.stretches[0 if axis is None else axis]
     if stretch is None or (isinstance(stretch.offset, int) and stretch.offset == 0):
-        return found
+        return index
     offset = stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)
-    return found - offset
+    return index - offset
 
 
 def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
-    """Products of vectors and matrices with parts: outside of a part there are zeros.
+    """The matrix product with parts of traced length as operands; outside of a part elements count as zero.
 
     Parameters
     ----------
@@ -388,41 +390,41 @@ def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
     at = [sides[k][1][inner[k]] for k in (0, 1)]
     data = [operand(base) for base, _ in sides]
     if any(at):
-        size, target = data[0].shape[inner[0]], at[0] or Stretch(0, data[0].shape[inner[0]])
-        own = at[1] or Stretch(0, data[1].shape[inner[1]])
+        size, target = data[0].shape[inner[0]], at[0] or AxisRange(0, data[0].shape[inner[0]])
+        own = at[1] or AxisRange(0, data[1].shape[inner[1]])
         if data[1].shape[inner[1]] != size or not integer_bounds.same(own.offset, target.offset):
             data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
-        known = target if at[0] else Stretch(target.offset, own.length)
+        known = target if at[0] else AxisRange(target.offset, own.length)
         data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
-    found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
+    result = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
     rest = [
         stretch
         for (_, stretches), skip in zip(sides, inner, strict=True)
         for axis, stretch in enumerate(stretches)
         if axis != skip
     ]
-    return DynamicSlice(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(result, tuple(rest)) if any(rest) else result
 
 
-def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
+def _zeroed(data: Operand, axis: int, stretch: AxisRange) -> Operand:
     stretches = tuple([stretch if k == axis else None for k in range(len(data.shape))])
     return apply(p.select, mask(stretches, data.shape), data, filled(0, data.type, data.shape))
 
 
 def flipped(part: DynamicSlice, axis: int | Sequence[int] | None) -> DynamicSlice:
-    """A part backwards along axes."""
-    places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    wanted = {normalize_axis(place, part.base.shape) for place in places}
+    """A part with the order of its elements reversed along some axes."""
+    axes = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    wanted = {normalize_axis(one, part.base.shape) for one in axes}
     return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
 
 
 def assign_part(target: DynamicSlice, value: Any) -> None:
-    """Put other elements into a part."""
+    """Assign a value to the elements of a part."""
     if isinstance(value, DynamicSlice) and _shows_same(target, value):
         return
     whole = operand(target.base)
     if not is_number(value):
-        value = in_a_row(as_value(value))
+        value = compact_part(as_value(value))
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
         value = aligned(value, targets_of([target], target.ndim))

@@ -16,7 +16,7 @@ Picks = Mapping[int, Operand]
 
 
 def together(picks: Picks) -> list[Operand]:
-    """The indices of each axis, of one shape and type."""
+    """The index arrays of all axes, broadcast to one shape and converted to one type."""
     common: Shape = ()
     for indices in picks.values():
         common = broadcast_shapes(common, indices.shape)
@@ -24,22 +24,22 @@ def together(picks: Picks) -> list[Operand]:
 
 
 def position(picks: Picks, front: bool) -> int:
-    """Before which of the axes that stay those of the indices come."""
+    """The position that the axes of the indices take among the axes that stay."""
     return 0 if front else min(picks)
 
 
 def shape(whole: Shape, picks: Picks, front: bool) -> Shape:
-    """The shape of what is picked."""
+    """The shape of the result of indexing."""
     common: Shape = ()
     for indices in picks.values():
         common = broadcast_shapes(common, indices.shape)
     rest = [size for axis, size in enumerate(whole) if axis not in picks]
-    place = position(picks, front)
-    return (*rest[:place], *common, *rest[place:])
+    start = position(picks, front)
+    return (*rest[:start], *common, *rest[start:])
 
 
 def read(whole: Operand, picks: Picks, front: bool) -> Operand:
-    """What is at the indices.
+    """The elements at the indices.
 
     Parameters
     ----------
@@ -50,23 +50,25 @@ def read(whole: Operand, picks: Picks, front: bool) -> Operand:
         Whether the axes of the indices come first.
     """
     indices = together(picks)
-    found = apply(p.gather, whole, *indices, axes=tuple(picks))
-    return _moved(found, len(indices[0].shape), position(picks, front))
+    result = apply(p.gather, whole, *indices, axes=tuple(picks))
+    return _moved(result, len(indices[0].shape), position(picks, front))
 
 
 def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: str = "put") -> Operand:
-    """The value with other elements at the indices; of what is there twice the last stays, or all are added."""
+    """The whole value with the elements at the indices replaced; for repeated indices the last wins, or all are
+    combined.
+    """
     indices = together(picks)
     updates = in_front(updates, len(indices[0].shape), picks, front)
     return apply(p.scatter, whole, updates, *indices, axes=tuple(picks), combine=combine)
 
 
 def in_front(updates: Operand, rank: int, picks: Picks, front: bool) -> Operand:
-    """Updates in the shape of what is picked, with the axes of the indices first."""
-    place = position(picks, front)
-    if not place or not rank:
+    """Updates broadcast to the shape of the indexed elements, with the axes of the indices moved to the front."""
+    start = position(picks, front)
+    if not start or not rank:
         return updates
-    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, place))
+    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, start))
 
 
 def _moved(value: Operand, rank: int, position: int) -> Operand:

@@ -1,4 +1,4 @@
-"""``x[key]`` and ``x[key] = value``: which parts of an array a key shows, and what is assigned to them."""
+"""``x[key]`` and ``x[key] = value`` for traced arrays."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, in_a_row
-from nxkernel.numpy.arrays.masked_elements import Selected, whole_mask
-from nxkernel.numpy.arrays.subscripts import Parsed, Stretch
-from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part
+from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
+from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
+from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand
 from nxkernel.shapes import text
 
 
 def _settled(array: Array, key: Any) -> Any:
-    """A key in which masks of traced length are those of whole axes."""
+    """A key in which masks of traced length are padded to the length of the whole axes."""
     key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
     if hasattr(type(key), "stretched") and key.type is types.bool_:
         return whole_mask(key, array.shape[: key.ndim])
@@ -39,12 +39,12 @@ def _settled(array: Array, key: Any) -> Any:
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     key = _settled(array, key)
-    found = _shown(array, key)
+    result = _shown(array, key)
     entries = key if isinstance(key, tuple) else (key,)
     if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
         # Also for an array of indices without axes, where a number would give a view.
-        return found if isinstance(found, Scalar) else found.copy()
-    return found
+        return result if isinstance(result, Scalar) else result.copy()
+    return result
 
 
 def _shown(array: Array, key: Any) -> Any:
@@ -55,8 +55,8 @@ def _shown(array: Array, key: Any) -> Any:
         axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
         return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
-        found = _dynamic(view, parsed)
-        return found if parsed.mask is None else found.copied()
+        result = _dynamic(view, parsed)
+        return result if parsed.mask is None else result.copied()
     if parsed.picks:
         if any_part(parsed.picks.values()):
             return _picked_by_parts(view, parsed)
@@ -67,15 +67,15 @@ def _shown(array: Array, key: Any) -> Any:
     return array.view_all() if view is array else view
 
 
-def _picked(view: Array, parsed: Parsed) -> ArrayValue:
-    """Elements at indices in arrays, in a new one."""
-    found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
-    if not found.shape:
-        return Scalar(found)
-    rank = len(found.shape) - view.ndim + len(parsed.picks)
+def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
+    """The elements at index arrays, as a new array."""
+    result = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
+    if not result.shape:
+        return Scalar(result)
+    rank = len(result.shape) - view.ndim + len(parsed.picks)
     position = fancy_indexing.position(parsed.picks, parsed.front)
-    strides = memory_order.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
-    return Array.of(found).laid_out_as([view], strides)
+    strides = memory_order.of_picked(result.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
+    return Array.of(result).laid_out_as([view], strides)
 
 
 def put(array: Array, key: Any, value: Any) -> None:
@@ -99,10 +99,10 @@ def put(array: Array, key: Any, value: Any) -> None:
     view.assign(value)
 
 
-def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
-    """What a key with traced bounds or with a mask shows of an array."""
+def _dynamic(view: Array, parsed: ParsedKey) -> DynamicSlice | MaskedElements:
+    """The result of a key with traced bounds or a mask."""
     if parsed.mask is not None:
-        return Selected(view, parsed.mask, parsed.mask_axis)
+        return MaskedElements(view, parsed.mask, parsed.mask_axis)
     if parsed.picks:
         raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
     if parsed.spreads:
@@ -110,28 +110,28 @@ def _dynamic(view: Array, parsed: Parsed) -> DynamicSlice | Selected:
     return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
 
 
-def _assign(target: DynamicSlice | Selected, value: Any) -> None:
+def _assign(target: DynamicSlice | MaskedElements, value: Any) -> None:
     if isinstance(target, DynamicSlice):
         assign_part(target, value)
     else:
         target.assign(value)
 
 
-def _picked_by_parts(view: Array, parsed: Parsed) -> DynamicSlice:
-    """Elements at indices that are parts: as many as those."""
+def _picked_by_parts(view: Array, parsed: ParsedKey) -> DynamicSlice:
+    """The elements at index arrays of traced length: a part as long as the indices."""
     picks, stretches, rank = _aligned_picks(view, parsed)
-    found = fancy_indexing.read(operand(view), picks, parsed.front)
+    result = fancy_indexing.read(operand(view), picks, parsed.front)
     position = 0 if parsed.front else min(picks)
-    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
-    return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+    rest: list[AxisRange | None] = [None] * (len(result.shape) - rank)
+    return DynamicSlice(wrap(result), tuple(rest[:position] + stretches + rest[position:]))
 
 
-def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
+def _aligned_picks(view: Array, parsed: ParsedKey) -> tuple[dict[int, Operand], list[AxisRange | None], int]:
     values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
     rank = max(value.ndim for value in values.values())
     targets = targets_of(list(values.values()), rank)
     picks = {
-        axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
+        axis: subscripts.traced_index(operand(aligned(value, targets)), view.shape[axis])
         if isinstance(value, DynamicSlice)
         else operand(aligned(value, targets))
         for axis, value in values.items()
@@ -139,8 +139,10 @@ def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], lis
     return picks, list(stretches_of(targets)), rank
 
 
-def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
-    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
+def _put_by_parts(view: Array, parsed: ParsedKey, value: Any) -> None:
+    """Assign to elements at index arrays of traced length; unused indices point to an extra element that is cut off
+    again.
+    """
     picks, stretches, rank = _aligned_picks(view, parsed)
     if not any(stretches):
         raise NxTypeError(
@@ -160,12 +162,12 @@ def _put_by_parts(view: Array, parsed: Parsed, value: Any) -> None:
         position = 0 if parsed.front else min(picks)
         rest: list[Any] = [None] * (len(shape) - rank)
         like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
-        value = in_a_row(as_value(value))
+        value = compact_part(as_value(value))
         value = aligned(value, rest[:position] + like + rest[position:])
 
     config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
     longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
-    places = dict(zip(picks, indices, strict=True))
-    longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
-    along = tuple([Along(0, size) for size in whole.shape])
+    indices_by_axis = dict(zip(picks, indices, strict=True))
+    longer = fancy_indexing.put(longer, indices_by_axis, parsed.front, fitted(value, shape, whole.type))
+    along = tuple([AxisSlice(0, size) for size in whole.shape])
     view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))

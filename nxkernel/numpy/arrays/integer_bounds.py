@@ -1,4 +1,4 @@
-"""Bounds of traced integers known while tracing, and which of them are equal."""
+"""Bounds of traced integers that are known while tracing, and which traced integers are equal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _assumed = _Assumed()
 
 
 def assume(node: Expr, low: int | None, high: int | None) -> None:
-    """Remember between which values a traced whole number lies, such as the counter of a loop.
+    """Record the bounds of a traced integer, such as the counter of a loop.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def assume(node: Expr, low: int | None, high: int | None) -> None:
 
 
 def forget() -> None:
-    """Forget all that was assumed: when a trace is over."""
+    """Drop all recorded bounds, at the end of a trace."""
     _assumed.intervals.clear()
 
 
 def interval(value: Any) -> Open:
-    """Between which values a whole number lies.
+    """The bounds of an integer, as far as they are known.
 
     Parameters
     ----------
@@ -59,29 +59,29 @@ def interval(value: Any) -> Open:
     """
     if isinstance(value, int):
         return value, value
-    found = _interval(value, _DEPTH, {}) if type(value) is Expr else None
-    if found is None:
+    bounds = _interval(value, _DEPTH, {}) if type(value) is Expr else None
+    if bounds is None:
         return None, None
-    low, high = found
+    low, high = bounds
     return low if low > -_FAR else None, high if high < _FAR else None
 
 
 def _interval(node: Expr, depth: int, known: dict[int, Interval | None]) -> Interval | None:
-    """The interval of a node, that of its type where nothing else is known; None for what is no whole number."""
+    """The bounds of a node: those of its type if nothing else is known, None if it is not an integer."""
     node = outermost(node)
     if not node.type.is_integer:
         return None
     if id(node) not in known:
         assumed = _assumed.intervals.get(id(node))
-        found = assumed[1] if assumed is not None else None
-        if found is None and depth:
-            found = intervals.of_node(node, lambda operand: _interval(operand, depth - 1, known))
-        known[id(node)] = types.limits(node.type) if found is None else found
+        bounds = assumed[1] if assumed is not None else None
+        if bounds is None and depth:
+            bounds = intervals.of_node(node, lambda operand: _interval(operand, depth - 1, known))
+        known[id(node)] = types.limits(node.type) if bounds is None else bounds
     return known[id(node)]
 
 
 def counts(value: Any) -> bool:
-    """Whether a whole number is computed of one that something was assumed of, such as the counter of a loop."""
+    """Whether an integer is computed from one with recorded bounds, such as the counter of a loop."""
     waiting, seen = [value] if type(value) is Expr else [], set()
     while waiting and len(seen) < 1 << _DEPTH:
         node = outermost(waiting.pop())
@@ -94,7 +94,7 @@ def counts(value: Any) -> bool:
 
 
 def outermost(node: Expr) -> Expr:
-    """The node outside of all bodies that a parameter of a body stands for."""
+    """The node outside of all loop and branch bodies that a body's parameter stands for."""
     trace = tracing.current()
     while node.primitive is p.parameter and isinstance(trace, tracing.BodyTrace):
         for value, placeholder in zip(trace.captured, trace.lifted, strict=True):
@@ -106,12 +106,12 @@ def outermost(node: Expr) -> Expr:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two whole numbers, or two masks, are equal whatever the program is given."""
+    """Whether two integers, or two masks, are equal for every input of the program."""
     return a is b or difference(a, b) == 0
 
 
 def difference(a: Any, b: Any) -> int | None:
-    """``a - b`` where that is a number that is known now, else None."""
+    """``a - b`` as an int if it is known while tracing, else None."""
     terms, number = _linear(a)
     for key, factor in _linear(b)[0].items():
         terms[key] = terms.get(key, 0) - factor
@@ -120,7 +120,7 @@ def difference(a: Any, b: Any) -> int | None:
 
 
 def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
-    """A whole number as a sum of multiples of others, and a number."""
+    """An integer as a linear combination of nodes plus a constant."""
     if isinstance(value, int):
         return {}, int(value)
     known = interval(value)
@@ -140,14 +140,14 @@ def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
 
 
 def _wraps(node: Expr) -> bool:
-    """Whether a number may leave its type, in one that numbers are to be expected to leave."""
+    """Whether an integer may overflow, in a type narrow enough for that to be expected."""
     if node.primitive is p.elem or (node.type.bits == 64 and all(operand.type.bits <= 64 for operand in node.operands)):
         return False
     return intervals.of_node(node, lambda operand: _interval(operand, _DEPTH, {})) is None
 
 
 def _key(node: Any, depth: int) -> Hashable:
-    """Equal for nodes that compute the same from the same values."""
+    """A key that is equal for nodes that compute the same from the same operands."""
     if type(node) is not Expr:
         return id(node)
     node = outermost(node)

@@ -1,7 +1,7 @@
-"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept.
+"""Elements selected by a mask, ``x[mask]``: their number is traced, so all elements are kept beside the mask.
 
-As in NumPy they are a copy: what is read is :meth:`Selected.copied`, all elements of that moment. Only an assignment,
-``x[mask] = ...``, goes by a :class:`Selected` of the array itself.
+As in NumPy they are a copy: what is read is :meth:`MaskedElements.copied`, all elements of that moment. Only an
+assignment, ``x[mask] = ...``, goes by a :class:`MaskedElements` of the array itself.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from nxkernel.types import Type, bool_, s64
 Shape = tuple[int, ...]
 
 
-class Selected(ArrayValue):
-    """What a mask picks of an array.
+class MaskedElements(ArrayValue):
+    """The elements of an array that a mask selects.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ class Selected(ArrayValue):
 
     @property
     def count(self) -> Any:
-        """How many elements of the mask hold, a traced number."""
+        """The number of selected elements, a traced number."""
         whole = convert(self.mask, s64)
         return number(apply(p.sum_, whole, axes=tuple(range(len(whole.shape))), keep_axes=False))
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The size of each axis; that of the picked one is traced."""
+        """The size of each axis; that of the selected axis is traced."""
         rest = self.base.shape
         return (*rest[: self.axis], self.count, *rest[self.axis + len(self.mask.shape) :])
 
     def shows_same(self, other: Any) -> bool:
-        """Whether another one is this one."""
+        """Whether another value is this very one."""
         return self is other
 
     @property
@@ -80,27 +80,27 @@ class Selected(ArrayValue):
 
     @property
     def T(self) -> Any:  # noqa: N802 - NumPy's name
-        """What is picked, one element after the other, with its axes in reverse order."""
+        """The selected elements, compacted, with the axes in reverse order."""
         return self.compact().T
 
     @property
     def flat(self) -> Any:
-        """What is picked along one axis."""
+        """The selected elements along one axis."""
         return self if self.ndim == 1 else self.compact().reshape(-1)
 
     @property
-    def real(self) -> Selected:
+    def real(self) -> MaskedElements:
         """The real parts."""
-        return Selected(self.base.real, self.mask, self.axis)
+        return MaskedElements(self.base.real, self.mask, self.axis)
 
     @property
-    def imag(self) -> Selected:
+    def imag(self) -> MaskedElements:
         """The imaginary parts."""
-        return Selected(self.base.imag, self.mask, self.axis)
+        return MaskedElements(self.base.imag, self.mask, self.axis)
 
     @property
     def whole_mask(self) -> Operand:
-        """The mask in the shape of all elements."""
+        """The mask broadcast to the shape of the whole array."""
         ones = (1,) * self.axis
         after = self.base.ndim - self.axis - len(self.mask.shape)
         return spread(reshaped(self.mask, (*ones, *self.mask.shape, *(1,) * after)), self.base.shape)
@@ -117,19 +117,19 @@ class Selected(ArrayValue):
     def __getitem__(self, key: Any) -> Any:
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             return self
-        if isinstance(key, Selected) and key.type is bool_ and self._alike(key) and not self.axis:
+        if isinstance(key, MaskedElements) and key.type is bool_ and self._alike(key) and not self.axis:
             # It may pick elements of the rows that are there.
             picked = operand(key.base)
             rows = reshaped(self.mask, (*self.mask.shape, *(1,) * (len(picked.shape) - len(self.mask.shape))))
-            return Selected(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
+            return MaskedElements(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
         return self.compact()[key]
 
-    def copied(self) -> Selected:
-        """The elements as they are now."""
-        return Selected(Array.of(operand(self.base)), self.mask, self.axis)
+    def copied(self) -> MaskedElements:
+        """The selection from a copy of the elements as they are now."""
+        return MaskedElements(Array.of(operand(self.base)), self.mask, self.axis)
 
     def compact(self) -> Any:
-        """The elements one after the other: a part of which the running program knows the length."""
+        """The selected elements one after the other: a part of traced length."""
         return compacted(self.base, self.mask, self.axis)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -149,14 +149,14 @@ class Selected(ArrayValue):
         )
 
     def assign(self, value: Any) -> None:
-        """Put other elements where the mask holds."""
+        """Assign to the elements where the mask holds."""
         self.base.assign(operand(self._with(value)))
 
     def _with(self, value: Any) -> Array:
         whole = operand(self.base)
-        if isinstance(value, Selected) and self._alike(value):
+        if isinstance(value, MaskedElements) and self._alike(value):
             value = value.base
-        elif isinstance(value, Selected | dynamic_slices.DynamicSlice):
+        elif isinstance(value, MaskedElements | dynamic_slices.DynamicSlice):
             value = self._in_place(dynamic_slices.settled(value))
         elif not is_number(value):
             value = self._in_place(as_value(value))
@@ -164,7 +164,7 @@ class Selected(ArrayValue):
         return wrap(apply(p.select, self.whole_mask, new, whole))
 
     def _in_place(self, value: ArrayValue) -> ArrayValue:
-        """Values for the elements that are picked, where those elements are."""
+        """Values for the selected elements, moved to where those are in the whole array."""
         after = self.base.ndim - self.axis - len(self.mask.shape)
         sizes = parts_of(value)[0].shape
         before = value.ndim - after - 1
@@ -182,27 +182,27 @@ class Selected(ArrayValue):
         return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
 
     def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """A function of this and other values, where it is computed one element after the other; None else."""
+        """An element-wise function of this and other values, if it is computed in a loop over elements; else None."""
         return None
 
     def _goes_with(self, value: ArrayValue) -> bool:
-        """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
-        if isinstance(value, Selected):
+        """Whether a value can be broadcast to the whole array: it has one element for each, or one for all selected."""
+        if isinstance(value, MaskedElements):
             return self._alike(value)
         after = self.base.ndim - self.axis - len(self.mask.shape)
         if isinstance(value, dynamic_slices.DynamicSlice) or value.ndim > self.ndim:
             return False
         return value.ndim <= after or value.shape[-after - 1] == 1
 
-    def _alike(self, other: Selected) -> bool:
-        """Whether the same mask picks another value."""
+    def _alike(self, other: MaskedElements) -> bool:
+        """Whether the other value is selected by the same mask."""
         return (
             self.mask.shape == other.mask.shape
             and self.axis == other.axis
             and integer_bounds.same(self.mask, other.mask)
         )
 
-    def _check(self, other: Selected) -> None:
+    def _check(self, other: MaskedElements) -> None:
         if not self._alike(other):
             raise NxTypeError(
                 message(
@@ -214,31 +214,31 @@ class Selected(ArrayValue):
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
+    """Apply an element-wise function to values selected by one mask and numbers; all elements are computed."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
-    first = next(value for value in values if isinstance(value, Selected))
-    found = first.by_element(function, values)
-    if found is not None:
-        return found
+    first = next(value for value in values if isinstance(value, MaskedElements))
+    result = first.by_element(function, values)
+    if result is not None:
+        return result
     if not all(is_number(value) or first._goes_with(value) for value in values):
-        return dynamic_slices.elementwise(function, list(map(dynamic_slices.in_a_row, values)))
+        return dynamic_slices.elementwise(function, list(map(dynamic_slices.compact_part, values)))
     whole = []
     for value in values:
-        if isinstance(value, Selected):
+        if isinstance(value, MaskedElements):
             first._check(value)
             whole.append(value.base)
         elif is_number(value) or value.ndim == 0:
             whole.append(value)
         else:
             whole.append(first._in_place(value))
-    found = function(*whole)
-    if isinstance(found, tuple):
-        return tuple([Selected(value, first.mask, first.axis) for value in found])
-    return Selected(found, first.mask, first.axis)
+    result = function(*whole)
+    if isinstance(result, tuple):
+        return tuple([MaskedElements(value, first.mask, first.axis) for value in result])
+    return MaskedElements(result, first.mask, first.axis)
 
 
-def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> ArrayValue:
-    """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
+def reduced(function: Callable[..., Operand], value: MaskedElements, axis: int | None, keep_axes: bool) -> ArrayValue:
+    """Reduce selected elements, over all axes or the axis that the mask covers."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
     if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
         return dynamic_slices.reduced(function, value.compact(), axes_of(axis, value.ndim), keep_axes)
@@ -247,16 +247,16 @@ def reduced(function: Callable[..., Operand], value: Selected, axis: int | None,
 
 
 def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """An element-wise function of anything: arrays, scalars, parts of traced length, what masks pick."""
-    if any(isinstance(value, Selected) for value in inputs):
+    """Apply an element-wise function to any values: arrays, scalars, parts of traced length, masked elements."""
+    if any(isinstance(value, MaskedElements) for value in inputs):
         return elementwise(function, inputs)
     if dynamic_slices.any_part(inputs):
         return dynamic_slices.elementwise(function, inputs)
     return function(*inputs)
 
 
-def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
-    """What a mask, of traced length too, picks of a part.
+def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> MaskedElements:
+    """The elements that a mask, itself perhaps of traced length, selects from a part.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
     mask : ArrayValue
         Of type bool.
     """
-    mask = dynamic_slices.in_a_row(mask)
+    mask = dynamic_slices.compact_part(mask)
     rank = mask.ndim
     if any(part.stretches[rank:]):
         part._refuse("a mask of other axes than that of traced length")
@@ -272,11 +272,11 @@ def masked(part: dynamic_slices.DynamicSlice, mask: Any) -> Selected:
     shape = part.base.shape[:rank]
     targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
     here = operand(aligned(mask, targets))
-    return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
+    return MaskedElements(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
 
 
 def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
-    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
+    """A mask of traced length padded to the whole array whose leading axes it covers, if NumPy accepts it as its mask.
 
     Parameters
     ----------
@@ -286,17 +286,17 @@ def whole_mask(mask: dynamic_slices.DynamicSlice, shape: Shape) -> Array:
     """
     mask = dynamic_slices.settled(mask)
     held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(mask.stretches, mask.base.shape))
-    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
-    if found.shape != shape:
+    result = Array.of(held)[tuple([slice(0, size) for size in shape])]
+    if result.shape != shape:
         wide = Array.of(filled(False, bool_, shape))
-        wide[tuple([slice(0, size) for size in found.shape])] = found
+        wide[tuple([slice(0, size) for size in result.shape])] = result
         return wide
-    return found
+    return result
 
 
 def places(mask: Any) -> tuple[Any, ...]:
-    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
-    mask = dynamic_slices.in_a_row(as_value(mask))
+    """The indices of nonzero elements, one array for each axis, as :func:`numpy.nonzero` gives them."""
+    mask = dynamic_slices.compact_part(as_value(mask))
     if mask.type is not bool_:
         mask = mask != 0
     if isinstance(mask, dynamic_slices.DynamicSlice):
@@ -308,17 +308,17 @@ def places(mask: Any) -> tuple[Any, ...]:
         offsets = [0] * len(shape)
         if 0 in shape:
             return tuple([Array.of(filled(0, s64, (0,))) for _ in shape])
-    found = []
+    indices = []
     for axis, offset in enumerate(offsets):
         numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
         if not isinstance(offset, int) or offset:
             numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
-        found.append(compacted(wrap(numbers), held, 0))
-    return tuple(found)
+        indices.append(compacted(wrap(numbers), held, 0))
+    return tuple(indices)
 
 
 def _refusing(name: str) -> property:
-    """What arrays have and parts do not, as it depends on the size."""
+    """A property that arrays have and parts refuse, since it depends on the traced size."""
 
     def refuse(self: Any) -> NoReturn:
         self._refuse("this use of it")
@@ -327,7 +327,7 @@ def _refusing(name: str) -> property:
     return property(refuse)
 
 
-for _class in (dynamic_slices.DynamicSlice, Selected):
+for _class in (dynamic_slices.DynamicSlice, MaskedElements):
     for _name in (
         "contiguous",
         "diagonal_of",

@@ -22,12 +22,12 @@ def c_order(shape: Shape) -> Shape:
 
 
 def between_elements(shape: Shape, strides: Shape) -> tuple[int | None, ...]:
-    """Strides as far as they matter: those along axes of several elements."""
+    """The strides that matter: those of axes longer than 1; the others become None."""
     return tuple([stride if size > 1 else None for size, stride in zip(shape, strides, strict=True)])
 
 
 def is_contiguous(shape: Shape, strides: Shape | None, order: str = "C") -> bool:
-    """Whether elements lie next to each other, in C order or in Fortran's.
+    """Whether the elements are contiguous, in C order (``"C"``) or Fortran order (``"F"``).
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def is_contiguous(shape: Shape, strides: Shape | None, order: str = "C") -> bool
 
 
 def of_copy(shape: Shape, strides: Shape | None) -> Shape | None:
-    """The strides of a copy that keeps the order of the axes in memory; None for C order."""
+    """The strides of a copy that keeps the memory order of its axes (``order="K"``); None for C order."""
     if is_contiguous(shape, strides):
         return None
     return _in_order(shape, np.empty_like(_stand_in(shape, strides)).strides)
 
 
 def of_result(shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]) -> Shape | None:
-    """The strides of what an element-wise function gives of arrays; None for C order.
+    """The strides of an element-wise function's result, from those of its inputs; None for C order.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def of_result(shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]) -> Sha
     """
     if len(shape) < 2 or all(is_contiguous(*each) for each in inputs):
         return None
-    given = [_stand_in(one, strides) for one, strides in inputs]
-    flags = [["readonly"]] * len(given) + [["writeonly", "allocate"]]
-    made = np.nditer([*given, None], ["zerosize_ok"], flags, order="K").operands[-1]
-    return _in_order(shape, made.strides)
+    stand_ins = [_stand_in(one, strides) for one, strides in inputs]
+    flags = [["readonly"]] * len(stand_ins) + [["writeonly", "allocate"]]
+    result = np.nditer([*stand_ins, None], ["zerosize_ok"], flags, order="K").operands[-1]
+    return _in_order(shape, result.strides)
 
 
 def of_function(
     function: Callable[..., np.ndarray], shape: Shape, inputs: Sequence[tuple[Shape, Shape | None]]
 ) -> Shape | None:
-    """The strides of what a function of NumPy's gives of arrays, which is asked with small ones; None for C order.
+    """The strides of a NumPy function's result, found by calling it with small arrays; None for C order.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def of_function(
 
 
 def of_reduction(shape: Shape, strides: Shape, axes: Shape, keep_axes: bool) -> Shape | None:
-    """The strides of what a reduction along axes leaves of an array; None for C order."""
+    """The strides of the result of a reduction along axes; None for C order."""
     sizes = [1 if axis in axes else size for axis, size in enumerate(shape)]
     kept = [axis for axis in range(len(shape)) if keep_axes or axis not in axes]
     return of_copy(tuple([sizes[axis] for axis in kept]), tuple([strides[axis] for axis in kept]))
 
 
 def of_picked(shape: Shape, strides: Shape, picked: Sequence[int], rank: int, position: int) -> Shape | None:
-    """The strides of what indices pick along some axes; None for C order.
+    """The strides of the result of indexing some axes with arrays; None for C order.
 
     Parameters
     ----------
@@ -113,21 +113,21 @@ def of_picked(shape: Shape, strides: Shape, picked: Sequence[int], rank: int, po
 
 
 def of_order(shape: Shape, order: str, strides: Shape | None) -> Shape | None:
-    """The strides of a new array with an ``order=`` of ``"C"``, ``"F"``, ``"A"`` or ``"K"``; None for C order."""
+    """The strides of a new array for an ``order=`` of ``"C"``, ``"F"``, ``"A"`` or ``"K"``; None for C order."""
     if order == "K":
         return of_copy(shape, strides)
     return c_order(shape[::-1])[::-1] if is_fortran(shape, order, strides) and len(shape) > 1 else None
 
 
 def is_fortran(shape: Shape, order: str, strides: Shape | None) -> bool:
-    """Whether an ``order=`` means Fortran's for an array."""
+    """Whether an ``order=`` means Fortran order for an array with these strides."""
     if order == "A":
         return not is_contiguous(shape, strides) and is_contiguous(shape, strides, "F")
     return order == "F"
 
 
 def _stand_in(shape: Shape, strides: Shape | None) -> np.ndarray:
-    """An array of few elements whose axes are in the same order: NumPy looks at nothing else."""
+    """A small NumPy array whose axes have the same memory order, which is all that NumPy looks at."""
     if strides is None:
         strides = c_order(shape)
     small = tuple([min(size, 2) for size in shape])
@@ -135,24 +135,24 @@ def _stand_in(shape: Shape, strides: Shape | None) -> np.ndarray:
 
 
 def _in_order(shape: Shape, strides: Shape) -> Shape | None:
-    """The strides of elements without gaps, of axes in the order that strides have."""
-    found, step = [0] * len(shape), 1
+    """The strides of contiguous elements whose axes are ordered as the given strides order them."""
+    ordered, step = [0] * len(shape), 1
     for axis in sorted(range(len(shape)), key=lambda axis: -strides[axis])[::-1]:
-        found[axis], step = step, step * shape[axis]
-    return None if is_contiguous(shape, tuple(found)) else tuple(found)
+        ordered[axis], step = step, step * shape[axis]
+    return None if is_contiguous(shape, tuple(ordered)) else tuple(ordered)
 
 
 def reshaped(before: Shape, strides: Shape, after: Shape) -> Shape | None:
-    """The strides of a new shape for the same memory, None where that takes a copy.
+    """The strides of a reshaped view of the same memory; None if the reshape needs a copy.
 
     They are found group by group of axes with the same number of elements.
     """
     if 0 in before:
         return (0,) * len(after)
     old = [(size, stride) for size, stride in zip(before, strides, strict=True) if size != 1]
-    found, place = [0] * len(after), 0
+    result, position = [0] * len(after), 0
     while old:
-        axis, stop, count = place, place + 1, after[place]
+        axis, stop, count = position, position + 1, after[position]
         size, taken = old[0][0], 1
         while count != size:
             if count < size:
@@ -164,7 +164,7 @@ def reshaped(before: Shape, strides: Shape, after: Shape) -> Shape | None:
         group, old = old[:taken], old[taken:]
         if any(one[1] != other[0] * other[1] for one, other in itertools.pairwise(group)):
             return None
-        stride, place = group[-1][1], stop
+        stride, position = group[-1][1], stop
         for k in reversed(range(axis, stop)):
-            found[k], stride = stride, stride * after[k]
-    return tuple(found)
+            result[k], stride = stride, stride * after[k]
+    return tuple(result)

@@ -14,8 +14,8 @@ from nxkernel.shapes import text
 _NONE: frozenset[Any] = frozenset()
 
 
-class Root:
-    """A place in memory: a cell of the trace that is active, or a tensor where none is.
+class ArrayStorage:
+    """The storage of an array: a mutable cell of the active trace, or a tensor outside of a trace.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Root:
     def __init__(self, value: Operand, name: str = "", strides: tuple[int, ...] | None = None) -> None:
         self.strides = strides
         #: The caller's places from whose order of elements that of this one follows.
-        self.follows: frozenset[Root] = _NONE
+        self.follows: frozenset[ArrayStorage] = _NONE
         #: Whether only the running program knows in which order its elements are.
         self.unordered = False
         self.shape, self.type = value.shape, value.type
@@ -50,13 +50,13 @@ class Root:
             trace.write(self.cell, trace.seen(value))
 
     def read(self) -> Operand:
-        """What is there now."""
+        """The current value."""
         if self.aliases is not None:
             self.aliases.before_read()
         return self.content()
 
     def content(self) -> Operand:
-        """What is there now, though it may be out of date."""
+        """The current value, without the check that it is up to date."""
         trace = tracing.current()
         if trace is not None and trace.knows(self.cell):
             return trace.read(self.cell)
@@ -70,7 +70,7 @@ class Root:
         return self.value
 
     def write(self, value: Operand) -> None:
-        """Put something else there."""
+        """Replace the value."""
         if self.doubt is not None:
             raise self.doubt()
         if self.aliases is not None:
@@ -90,8 +90,8 @@ class Root:
             )
 
 
-def before_compared(one: Root, other: Root) -> None:
-    """Refuse to tell whether two places are one, where only the running program knows which one is meant."""
+def before_compared(one: ArrayStorage, other: ArrayStorage) -> None:
+    """Raise an error if only the running program knows whether two storages are the same."""
     for root, beside in ((one, other), (other, one)):
         if root is not beside and root.aliases is not None:
             root.aliases.before_compared(beside)

@@ -16,7 +16,7 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValue
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
-from nxkernel.numpy.arrays.views import Along, Index, ViewStep
+from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
@@ -27,8 +27,8 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """The elements of an axis from `offset` on, as many as `length`; both may be traced."""
+class AxisRange:
+    """A contiguous part of an axis: `length` elements from `offset` on; both may be traced."""
 
     offset: Any
     length: Any
@@ -36,31 +36,31 @@ class Stretch:
 
 @dataclass(frozen=True)
 class StridedAxis:
-    """Every `step`-th element of an axis from `first` on, as many as `count`; all may be traced."""
+    """A strided slice of an axis: `count` elements from `first` on, `step` apart; all may be traced."""
 
     first: Any
     step: Any
     count: Any
 
     def most(self, size: int) -> int:
-        """More elements of an axis of a size these never are."""
+        """An upper bound of the slice's length along an axis of the given size."""
         return ceil_div(size, abs(self.step)) if isinstance(self.step, int) else size
 
-    def place(self, number: Operand, size: int) -> Operand:
-        """Where in an axis of a size the element with a number is."""
-        place = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
-        if type(place) is Expr:
-            integer_bounds.assume(place, 0, size - 1)
-        return place
+    def index_of(self, number: Operand, size: int) -> Operand:
+        """The index along an axis of the given size of the slice's element `number`."""
+        index = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
+        if type(index) is Expr:
+            integer_bounds.assume(index, 0, size - 1)
+        return index
 
     def same(self, other: StridedAxis) -> bool:
-        """Whether these are the same elements, whatever the program is given."""
+        """Whether two slices are equal for every input of the program."""
         return all(
             map(integer_bounds.same, (self.first, self.step, self.count), (other.first, other.step, other.count))
         )
 
     def misses(self, other: StridedAxis) -> bool:
-        """Whether others are between these, or there are none of them, whatever the program is given."""
+        """Whether two slices are disjoint for every input of the program."""
         apart = integer_bounds.difference(self.first, other.first)
         known = isinstance(self.step, int) and isinstance(other.step, int) and apart is not None
         return known and apart % math.gcd(self.step, other.step) != 0
@@ -88,8 +88,8 @@ class StridedAxis:
         """The distance of each position from the first picked one, in the direction of the step, and the step's
         absolute value.
         """
-        place = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
-        after = apply(p.subtract, place, spread(as_number(self.first), (size,)))
+        index = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+        after = apply(p.subtract, index, spread(as_number(self.first), (size,)))
         if isinstance(self.step, int):
             return (after if self.step > 0 else apply(p.negate, after)), as_number(abs(self.step))
         step = as_number(self.step)
@@ -98,7 +98,7 @@ class StridedAxis:
 
 
 @dataclass
-class Parsed:
+class ParsedKey:
     """A key, taken apart.
 
     Attributes
@@ -122,7 +122,7 @@ class Parsed:
     """
 
     basic: Index | None
-    stretches: dict[int, Stretch] = field(default_factory=dict)
+    stretches: dict[int, AxisRange] = field(default_factory=dict)
     spreads: dict[int, StridedAxis] = field(default_factory=dict)
     picks: dict[int, Any] = field(default_factory=dict)
     front: bool = False
@@ -131,7 +131,7 @@ class Parsed:
     is_element: bool = False
 
 
-def parse(key: Any, shape: Shape) -> Parsed:
+def parse(key: Any, shape: Shape) -> ParsedKey:
     """Take a key apart.
 
     Parameters
@@ -147,60 +147,62 @@ def parse(key: Any, shape: Shape) -> Parsed:
     """
     entries = list(key) if isinstance(key, tuple) else [key]
     entries = [_read(entry) for entry in entries]
-    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    dots = [position for position, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
         raise NxIndexError("an index has at most one `...`")
     used = sum(_axes_of(entry) for entry in entries)
     if used > len(shape):
         raise NxIndexError(f"{used} indices for {len(shape)} axes: the array has the shape {text(shape) or '()'}")
     gap = [slice(None)] * (len(shape) - used)
-    place = dots[0] if dots else len(entries)
-    entries[place : place + 1] = gap
-    found = Parsed(None, is_element=not dots)
-    along: list[Along] = []
+    position = dots[0] if dots else len(entries)
+    entries[position : position + 1] = gap
+    parsed = ParsedKey(None, is_element=not dots)
+    along: list[AxisSlice] = []
     layout: list[int | None] = []
     for entry in entries:
         if entry is None:
             layout.append(None)
-            found.is_element = False
+            parsed.is_element = False
             continue
         axis = len(along)
         if isinstance(entry, slice):
             taken, part = _sliced(entry, shape[axis])
             if part is not None:
-                (found.stretches if isinstance(part, Stretch) else found.spreads)[len(layout)] = part
+                (parsed.stretches if isinstance(part, AxisRange) else parsed.spreads)[len(layout)] = part
         elif isinstance(entry, int):
-            taken = Along(_inside(entry, axis, shape), 1, keep=False)
+            taken = AxisSlice(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
-            _add_mask(found, entry, len(layout), shape[axis : axis + len(entry.shape)])
+            _add_mask(parsed, entry, len(layout), shape[axis : axis + len(entry.shape)])
             for size in entry.shape:
                 layout.append(len(along))
-                along.append(Along(0, size))
-            found.is_element = False
+                along.append(AxisSlice(0, size))
+            parsed.is_element = False
             continue
         elif not entry.shape and isinstance(entry, Operand):
-            taken = Along(traced_place(entry, shape[axis]), 1, keep=False)
+            taken = AxisSlice(traced_index(entry, shape[axis]), 1, keep=False)
         else:
-            found.picks[len(layout)] = _indices(entry, axis, shape)
-            taken = Along(0, shape[axis])
+            parsed.picks[len(layout)] = _indices(entry, axis, shape)
+            taken = AxisSlice(0, shape[axis])
         if taken.keep:
             layout.append(axis)
-            found.is_element = False
+            parsed.is_element = False
         along.append(taken)
     if not (layout == list(range(len(shape))) and all(map(_is_all, along, shape))):
-        found.basic = Index(shape, tuple(along), tuple(layout))
-    if found.picks:
-        places = [place for place, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)]
-        found.front = places != list(range(places[0], places[-1] + 1))
-    if found.mask is not None and (found.picks or found.stretches or found.spreads):
+        parsed.basic = Index(shape, tuple(along), tuple(layout))
+    if parsed.picks:
+        positions = [
+            position for position, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)
+        ]
+        parsed.front = positions != list(range(positions[0], positions[-1] + 1))
+    if parsed.mask is not None and (parsed.picks or parsed.stretches or parsed.spreads):
         raise NxTypeError(
             message("a mask stands between brackets alone, or with slices and numbers.", "Index in two steps.")
         )
-    return found
+    return parsed
 
 
 def _read(entry: Any) -> Any:
-    """An entry as None, `...`, a slice, a number, or an operand."""
+    """A key's entry as None, ``...``, a slice, an int or an operand."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
     if isinstance(entry, bool | np.bool_):
@@ -215,9 +217,11 @@ def _read(entry: Any) -> Any:
     if isinstance(entry, range):
         entry = list(entry)
     if isinstance(entry, list):
-        from nxkernel.numpy.arrays.array import holds_traced, stacked
+        from nxkernel.numpy.arrays import array
 
-        entry = stacked(entry) if holds_traced(entry) else np.array(entry) if entry else np.zeros(0, np.int64)
+        entry = (
+            array.stacked(entry) if array.holds_traced(entry) else np.array(entry) if entry else np.zeros(0, np.int64)
+        )
     if isinstance(entry, Operand | Proxy | np.ndarray):
         # What is known while tracing stays a tensor: whether it is within its axis is known, too.
         with tracing.suspended() if isinstance(entry, np.ndarray) else contextlib.nullcontext():
@@ -236,7 +240,7 @@ def _read(entry: Any) -> Any:
 
 
 def known_number(value: Any) -> int | None:
-    """A whole number that is known now, None for one that only the running program knows."""
+    """An integer that is known while tracing as an int; None if it is traced."""
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, Proxy):
@@ -248,16 +252,16 @@ def known_number(value: Any) -> int | None:
 
 
 def static(value: Any) -> int:
-    """A whole number that is known while tracing: a size, an axis, how often; a traced one is asked for its value."""
+    """An integer that must be known while tracing, such as a size or an axis; a traced one raises an error."""
     known = known_number(value) if isinstance(value, Operand | Proxy) else None
     return value.__index__() if known is None else known
 
 
-def known_places(value: Operand | Proxy, function: str) -> Any:
-    """The elements of an index that a size depends on: those of a tensor are known."""
-    places = operand(value)
-    if isinstance(places, Tensor):
-        return places.data
+def known_indices(value: Operand | Proxy, function: str) -> Any:
+    """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
+    indices = operand(value)
+    if isinstance(indices, Tensor):
+        return indices.data
     raise needed(
         value,
         f"the shape of what {function} gives depends on values that only the running program knows.",
@@ -266,7 +270,7 @@ def known_places(value: Operand | Proxy, function: str) -> Any:
 
 
 def needed(value: Any, *texts: str) -> TracedValueError:
-    """The error for a number that has to be known while tracing, and tells which one that is."""
+    """The error for a traced number that must be known while tracing; it names where the number came from."""
     error = TracedValueError(message(*texts))
     error.value = None if is_number(value) else operand(value) if isinstance(value, Proxy) else value
     return error
@@ -282,24 +286,24 @@ def _is_mask(entry: Any) -> bool:
     return isinstance(entry, Operand) and entry.type is types.bool_
 
 
-def _is_all(along: Along, size: int) -> bool:
+def _is_all(along: AxisSlice, size: int) -> bool:
     return along.keep and along.count == size and isinstance(along.start, int) and along.start == 0 and along.step == 1
 
 
-def _inside(place: int, axis: int, shape: Shape) -> int:
-    return place_in(shape[axis], place, axis, f"an array of the shape {text(shape)}")
+def _inside(index: int, axis: int, shape: Shape) -> int:
+    return place_in(shape[axis], index, axis, f"an array of the shape {text(shape)}")
 
 
-def traced_place(place: Operand, size: int) -> Operand:
-    """A traced index: a negative one counts from the end. Reads and writes clamp what is still outside."""
-    unsigned = place.type.kind == "u"
-    low = integer_bounds.interval(place)[0]
-    place = convert(place, s64)
+def traced_index(index: Operand, size: int) -> Operand:
+    """A traced index, where negative ones count from the end; reads and writes clamp what is out of bounds."""
+    unsigned = index.type.kind == "u"
+    low = integer_bounds.interval(index)[0]
+    index = convert(index, s64)
     if unsigned or (low is not None and low >= 0):
-        return place
-    shape = place.shape
-    negative = apply(p.less, place, filled(0, s64, shape))
-    return apply(p.select, negative, apply(p.add, place, filled(size, s64, shape)), place)
+        return index
+    shape = index.shape
+    negative = apply(p.less, index, filled(0, s64, shape))
+    return apply(p.select, negative, apply(p.add, index, filled(size, s64, shape)), index)
 
 
 def _indices(entry: Any, axis: int, shape: Shape) -> Any:
@@ -311,47 +315,47 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
         if outside.size:
             _inside(int(outside.flat[0]), axis, shape)
         return operand(np.where(numbers < 0, numbers + size, numbers).astype(np.int64))
-    return traced_place(entry, shape[axis])
+    return traced_index(entry, shape[axis])
 
 
-def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
-    if found.mask is not None:
+def _add_mask(parsed: ParsedKey, mask: Operand, axis: int, sizes: Shape) -> None:
+    if parsed.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
     if mask.shape != tuple(sizes):
         raise NxIndexError(f"a mask of the shape {text(mask.shape)} does not fit axes of the shape {text(sizes)}")
-    found.mask, found.mask_axis = mask, axis
+    parsed.mask, parsed.mask_axis = mask, axis
 
 
-def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | StridedAxis | None]:
-    """A slice of an axis; with the part of it that is taken where that is traced."""
+def _sliced(entry: slice, size: int) -> tuple[AxisSlice, AxisRange | StridedAxis | None]:
+    """A slice of an axis, and the part of it that counts if its bounds are traced."""
     step = 1 if entry.step is None else _bound(entry.step)
     if isinstance(step, int) and step == 0:
         raise NxValueError("the step of a slice cannot be 0")
     ends = [None if end is None else _bound(end) for end in (entry.start, entry.stop)]
     if not isinstance(step, int):
-        return Along(0, size), _spread(ends, step, size)
+        return AxisSlice(0, size), _spread(ends, step, size)
     if all(end is None or isinstance(end, int) for end in ends):
         start, stop, step = slice(*ends, step).indices(size)
         count = len(range(start, stop, step))
-        return Along(start if count else 0, count, step if count else 1), None
+        return AxisSlice(start if count else 0, count, step if count else 1), None
     low, high = _between(ends, size, step > 0)
     apart = integer_bounds.difference(high, low)
     if apart is not None and apart <= 0:
-        return Along(0, 0), None
+        return AxisSlice(0, 0), None
     if apart is not None and apart <= size:
-        return Along(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
+        return AxisSlice(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
     if step not in (1, -1):
         count = apply(p.quotient, as_number(_plus(_positive(_minus(high, low)), abs(step) - 1)), as_number(abs(step)))
         integer_bounds.assume(count, 0, ceil_div(size, abs(step)))
-        return Along(0, size), StridedAxis(low if step > 0 else _minus(high, 1), step, count)
+        return AxisSlice(0, size), StridedAxis(low if step > 0 else _minus(high, 1), step, count)
     length = apart if apart is not None else _positive(_minus(high, low))
     if step == 1:
-        return Along(0, size), Stretch(low, length)
-    return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
+        return AxisSlice(0, size), AxisRange(low, length)
+    return AxisSlice(size - 1, size, -1), AxisRange(_minus(size, high), length)
 
 
 def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
-    """The least place that a slice may take, and one more than the greatest."""
+    """The smallest index that a slice may reach, and one more than the largest."""
     start, stop = ends
     if forth:
         return _clipped(start, size, 0), _clipped(stop, size, size)
@@ -359,7 +363,7 @@ def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
 
 
 def _spread(ends: Sequence[Any], step: Operand, size: int) -> StridedAxis:
-    """A slice with a traced step, which may go forwards or backwards."""
+    """A slice with a traced step, which may be positive or negative."""
     step = as_number(step)
     forth = apply(p.greater, step, as_number(0))
     sides = zip(_between(ends, size, True), _between(ends, size, False), strict=True)
@@ -386,12 +390,12 @@ def _bound(end: Any) -> Any:
 
 
 def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
-    """A bound between 0 and the size of an axis, counted from its beginning; `after` moves it by so many."""
+    """A bound of a slice clamped to ``[0, size]``, counted from the beginning of the axis; `after` is added first."""
     if end is None:
         return otherwise
     if isinstance(end, int):
         return min(max((end + size if end < 0 else end) + after, 0), size)
-    end = traced_place(end, size)
+    end = traced_index(end, size)
     if after:
         end = apply(p.add, end, filled(after, s64, ()))
     low, high = integer_bounds.interval(end)
@@ -403,7 +407,7 @@ def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
 
 
 def as_number(value: Any) -> Operand:
-    """A number or node as a node of type s64."""
+    """An int or integer node as a node of type s64."""
     return filled(value, s64, ()) if isinstance(value, int) else convert(value, s64)
 
 
@@ -427,7 +431,7 @@ def _positive(length: Any) -> Any:
 
 
 def same_step(one: ViewStep, other: ViewStep) -> bool:
-    """Whether two steps show the same."""
+    """Whether two view steps show the same elements."""
     if type(one) is not type(other):
         return False
     if not isinstance(one, Index):

@@ -1,4 +1,4 @@
-"""``ufunc.at``: a function applied in place at indices, once for each time that an index is there."""
+"""``ufunc.at``: a function applied in place at indices, repeatedly for repeated indices."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def at(function: Callable[..., Any], name: str, array: Array, indices: Any, valu
     _one_by_one(function, view, parsed.picks, _rows(values, shape, parsed, view.type))
 
 
-def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.Parsed, type_: Type) -> list[Any]:
-    """The values for each place, one after the other."""
+def _rows(values: tuple[Any, ...], shape: tuple[int, ...], parsed: subscripts.ParsedKey, type_: Type) -> list[Any]:
+    """The values for each index, broadcast and one after the other."""
     if not values:
         return []
-    found = fitted(values[0], shape, operand(values[0]).type if hasattr(values[0], "type") else type_)
+    rows = fitted(values[0], shape, operand(values[0]).type if hasattr(values[0], "type") else type_)
     rank = len(fancy_indexing.together(parsed.picks)[0].shape)
-    front = fancy_indexing.in_front(found, rank, parsed.picks, parsed.front)
+    front = fancy_indexing.in_front(rows, rank, parsed.picks, parsed.front)
     count = math.prod(front.shape[:rank])
     return [apply(p.reshape, front, shape=(count, *front.shape[rank:]), names=(None,) * (1 + front.rank - rank))]
 

@@ -1,4 +1,4 @@
-"""Views: which part of an array's memory another array shows, how it is read, and how what is written goes through."""
+"""Views: which part of its base's memory an array shows, how it is read, and how assignments write to the base."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Shape = tuple[int, ...]
 
 
 def reshaped(value: Operand, shape: Shape) -> Operand:
-    """A value in another shape, without names."""
+    """A value in another shape, without axis names."""
     if value.shape == shape:
         return value
     return apply(p.reshape, value, shape=shape, names=shapes.unnamed(shape))
 
 
 class ViewStep:
-    """One step from what an array has in memory to what a view of it shows.
+    """One step of a view: a function from the elements of its base to the elements that it shows, which can be
+    inverted.
 
     Attributes
     ----------
@@ -37,19 +38,19 @@ class ViewStep:
     writeable = True
 
     def type(self, type_: Type) -> Type:
-        """The type of what it gives."""
+        """The element type of the view, from that of the base."""
         return type_
 
     def read(self, whole: Operand) -> Operand:
-        """What it shows of a value."""
+        """Apply the view to its base."""
         raise NotImplementedError
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value with another part in the place of what this shows of it."""
+        """The base with the viewed part replaced."""
         raise NotImplementedError
 
     def strides(self, strides: Shape) -> Shape | None:
-        """How far apart in memory elements are that it shows, None where NumPy has no view of them.
+        """Strides of the view, from those of the base; None if NumPy has no such view.
 
         Parameters
         ----------
@@ -60,8 +61,8 @@ class ViewStep:
 
 
 @dataclass(frozen=True)
-class Along:
-    """What is taken along one axis: `count` elements from `start`, every `step`-th, and whether the axis stays."""
+class AxisSlice:
+    """A slice of one axis: `count` elements from `start`, `step` apart; `keep` tells whether the axis stays."""
 
     start: Any
     count: int
@@ -71,38 +72,38 @@ class Along:
 
 @dataclass(frozen=True)
 class Index(ViewStep):
-    """Slices, whole numbers and new axes.
+    """Basic indexing: slices, integers and new axes.
 
     Parameters
     ----------
     before : tuple of int
         The shape that it is for.
-    along : tuple of Along
+    along : tuple of AxisSlice
         For each of its axes.
     layout : tuple of (int or None)
         For each axis of the result which it was, None for a new one.
     """
 
     before: Shape
-    along: tuple[Along, ...]
+    along: tuple[AxisSlice, ...]
     layout: tuple[int | None, ...]
 
     @property
     def shape(self) -> Shape:
-        """The shape of the part."""
+        """The shape of the view."""
         return tuple([1 if axis is None else self.along[axis].count for axis in self.layout])
 
     @property
     def counts(self) -> Shape:
-        """How many elements it takes along each axis."""
+        """The number of elements along each axis."""
         return tuple([axis.count for axis in self.along])
 
     def read(self, whole: Operand) -> Operand:
-        """The part."""
+        """Apply the view to its base."""
         lengths = shapes.spans(self.counts, [abs(axis.step) for axis in self.along])
         if any(isinstance(axis.start, Operand) and axis.count for axis in self.along):
             steps, backwards = self._forwards()
-            part = apply(p.dynamic_slice, whole, *map(_place, self._lowest()), lengths=lengths, strides=steps)
+            part = apply(p.dynamic_slice, whole, *map(_start, self._lowest()), lengths=lengths, strides=steps)
             part = apply(p.reverse, part, axes=backwards) if backwards else part
         elif lengths == self.before and all(axis.step == 1 for axis in self.along):
             part = whole
@@ -113,7 +114,7 @@ class Index(ViewStep):
         return reshaped(part, self.shape)
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value with another part."""
+        """The base with the viewed part replaced."""
         part = reshaped(part, self.counts)
         if 0 in self.counts:
             return whole
@@ -122,32 +123,32 @@ class Index(ViewStep):
             part = apply(p.reverse, part, axes=backwards)
         if self.counts == self.before:
             return part
-        starts = map(_place, self._lowest())
+        starts = map(_start, self._lowest())
         if set(steps) == {1}:
             return apply(p.put_slice, whole, part, *starts)
         return apply(p.put_strided, whole, part, *starts, strides=steps)
 
     def strides(self, strides: Shape) -> Shape:
-        """Those of the axes that stay, as often as its steps are long."""
+        """Strides of the view."""
         along = [stride * axis.step for stride, axis in zip(strides, self.along, strict=True)]
         return tuple([0 if axis is None else along[axis] for axis in self.layout])
 
     def _lowest(self) -> list[Any]:
-        """Where it begins along each axis, seen from the beginning of the axis."""
+        """The smallest index along each axis."""
         return [_sum(axis.start, min((axis.count - 1) * axis.step, 0)) if axis.count else 0 for axis in self.along]
 
     def _forwards(self) -> tuple[Shape, Shape]:
-        """The size of the steps, and along which axes it goes backwards."""
+        """The absolute steps, and the axes whose step is negative."""
         steps = tuple([abs(axis.step) if axis.count > 1 else 1 for axis in self.along])
-        return steps, tuple([place for place, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
+        return steps, tuple([position for position, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
 
     def then(self, other: ViewStep) -> ViewStep | None:
-        """Both steps as one, where that is one step."""
+        """Both steps as one, this one first; None if that takes two."""
         if not isinstance(other, Index):
             return None
         along = list(self.along)
-        for place, axis in enumerate(other.along):
-            was = self.layout[place]
+        for position, axis in enumerate(other.along):
+            was = self.layout[position]
             if was is None:
                 if axis.count != 1:
                     return None
@@ -156,8 +157,8 @@ class Index(ViewStep):
             if isinstance(axis.start, Operand) and one.step != 1:
                 return None
             start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
-            along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
-        layout = tuple([None if place is None else self.layout[place] for place in other.layout])
+            along[was] = AxisSlice(start, axis.count, one.step * axis.step, axis.keep)
+        layout = tuple([None if position is None else self.layout[position] for position in other.layout])
         return Index(self.before, tuple(along), layout)
 
 
@@ -168,16 +169,16 @@ def _sum(a: Any, b: Any) -> Any:
         return b
     if isinstance(b, int) and b == 0:
         return a
-    return apply(p.add, _place(a), _place(b))
+    return apply(p.add, _start(a), _start(b))
 
 
-def _place(start: Any) -> Operand:
+def _start(start: Any) -> Operand:
     return filled(start, s64, ()) if isinstance(start, int) else convert(start, s64)
 
 
 @dataclass(frozen=True)
 class Transpose(ViewStep):
-    """Axes in another order."""
+    """A permutation of the axes."""
 
     before: Shape
     axes: Shape
@@ -188,20 +189,20 @@ class Transpose(ViewStep):
         return tuple([self.before[axis] for axis in self.axes])
 
     def read(self, whole: Operand) -> Operand:
-        """The transposed value."""
+        """Apply the view to its base."""
         return apply(p.transpose, whole, axes=self.axes) if self.axes != tuple(range(len(self.axes))) else whole
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value transposed back."""
+        """The base with the viewed part replaced."""
         return apply(p.transpose, part, axes=inverse(self.axes))
 
     def strides(self, strides: Shape) -> Shape:
-        """The same in the new order."""
+        """Strides of the view."""
         return tuple([strides[axis] for axis in self.axes])
 
 
 def inverse(axes: Sequence[int]) -> Shape:
-    """The order that undoes an order of axes."""
+    """The inverse of a permutation of axes."""
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
@@ -213,47 +214,47 @@ class Reshape(ViewStep):
     shape: Shape
 
     def read(self, whole: Operand) -> Operand:
-        """The value in the new shape."""
+        """Apply the view to its base."""
         return reshaped(whole, self.shape)
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value in the old shape."""
+        """The base with the viewed part replaced."""
         return reshaped(part, self.before)
 
     def strides(self, strides: Shape) -> Shape | None:
-        """Those of the groups of axes that have the same elements."""
+        """Strides of the view, from those of the groups of axes that have the same elements."""
         return memory_order.reshaped(self.before, strides, self.shape)
 
 
 @dataclass(frozen=True)
 class ComplexPart(ViewStep):
-    """The real or the imaginary part of complex numbers."""
+    """The real or imaginary parts of complex numbers."""
 
     shape: Shape
     imaginary: bool
 
     def type(self, type_: Type) -> Type:
-        """That of the parts."""
+        """The real type of the parts."""
         return to_real(type_)
 
     def read(self, whole: Operand) -> Operand:
-        """One of the parts."""
+        """Apply the view to its base."""
         return apply(p.imag if self.imaginary else p.real, whole)
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """Complex numbers with another part."""
+        """The base with the viewed part replaced."""
         if self.imaginary:
             return apply(p.make_complex, apply(p.real, whole), part)
         return apply(p.make_complex, part, apply(p.imag, whole))
 
     def strides(self, strides: Shape) -> Shape:
-        """Twice as many elements, which are half as large."""
+        """Strides of the view: twice as large, counted in elements that are half as wide."""
         return tuple([2 * stride for stride in strides])
 
 
 @dataclass(frozen=True)
 class Diagonal(ViewStep):
-    """The elements of two axes whose indices are `offset` apart, along a new last axis."""
+    """A diagonal of two axes, whose indices are `offset` apart, as a new last axis."""
 
     before: Shape
     offset: int
@@ -262,7 +263,7 @@ class Diagonal(ViewStep):
 
     @property
     def shape(self) -> Shape:
-        """The axes that stay, then the diagonal."""
+        """The sizes of the other axes, then that of the diagonal."""
         rest = [size for axis, size in enumerate(self.before) if axis not in self.axes]
         return (*rest, self._count)
 
@@ -272,29 +273,29 @@ class Diagonal(ViewStep):
         return max(min(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
 
     def read(self, whole: Operand) -> Operand:
-        """The diagonal."""
+        """Apply the view to its base."""
         if not self._count:
             return filled(0, whole.type, self.shape)
-        found = apply(p.gather, whole, *self._places(), axes=tuple(sorted(self.axes)))
-        rank = len(found.shape)
-        return apply(p.transpose, found, axes=(*range(1, rank), 0)) if rank > 1 else found
+        result = apply(p.gather, whole, *self._indices(), axes=tuple(sorted(self.axes)))
+        rank = len(result.shape)
+        return apply(p.transpose, result, axes=(*range(1, rank), 0)) if rank > 1 else result
 
     def put(self, whole: Operand, part: Operand) -> Operand:
-        """The value with another diagonal."""
+        """The base with the viewed part replaced."""
         if not self._count:
             return whole
         rank = len(part.shape)
         part = apply(p.transpose, part, axes=(rank - 1, *range(rank - 1))) if rank > 1 else part
-        return apply(p.scatter, whole, part, *self._places(), axes=tuple(sorted(self.axes)), combine="put")
+        return apply(p.scatter, whole, part, *self._indices(), axes=tuple(sorted(self.axes)), combine="put")
 
-    def _places(self) -> list[Operand]:
-        """The indices of its elements along each of the axes, in ascending order of these."""
+    def _indices(self) -> list[Operand]:
+        """The indices of the diagonal's elements along each of the two axes, the lower axis first."""
         along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
         shifts = dict(zip(self.axes, (max(-self.offset, 0), max(self.offset, 0)), strict=True))
         return [_shifted(along, shifts[axis]) for axis in sorted(self.axes)]
 
     def strides(self, strides: Shape) -> Shape:
-        """Along the diagonal both axes go on."""
+        """Strides of the view: along the diagonal the sum of both axes' strides."""
         rest = [stride for axis, stride in enumerate(strides) if axis not in self.axes]
         return (*rest, strides[self.axes[0]] + strides[self.axes[1]])
 
@@ -305,7 +306,7 @@ def _shifted(value: Operand, by: int) -> Operand:
 
 @dataclass(frozen=True)
 class Windows(ViewStep):
-    """All parts of a length along an axis, whose elements are along a new last axis; nobody writes to them."""
+    """All windows of a length along an axis; a new last axis goes through the window. Read-only."""
 
     before: Shape
     axis: int
@@ -314,34 +315,34 @@ class Windows(ViewStep):
 
     @property
     def shape(self) -> Shape:
-        """The axis has a part for each place where one begins."""
+        """The shape of the view: the axis has one element for each window."""
         count = self.before[self.axis] - self.length + 1
         return (*self.before[: self.axis], count, *self.before[self.axis + 1 :], self.length)
 
     def read(self, whole: Operand) -> Operand:
-        """The windows."""
+        """Apply the view to its base."""
         ones = (1,) * len(self.before)
         window = (*ones[: self.axis], self.length, *ones[self.axis + 1 :])
         return reshaped(apply(p.windows, whole, window=window, strides=ones, dilations=ones), self.shape)
 
     def strides(self, strides: Shape) -> Shape:
-        """Along both axes those of the one."""
+        """Strides of the windows: the window axis repeats its axis' stride."""
         return (*strides, strides[self.axis])
 
 
 @dataclass(frozen=True)
 class Broadcast(ViewStep):
-    """The same elements repeated along axes; nobody writes to it."""
+    """The same elements repeated along axes. Read-only."""
 
     before: Shape
     shape: Shape
     writeable = False
 
     def read(self, whole: Operand) -> Operand:
-        """The repeated value."""
+        """Apply the view to its base."""
         return spread(whole, self.shape)
 
     def strides(self, strides: Shape) -> Shape:
-        """None along the axes that are repeated."""
+        """Strides of the view: 0 along the repeated axes."""
         own = [0 if size == 1 else stride for size, stride in zip(self.before, strides, strict=True)]
         return (*(0,) * (len(self.shape) - len(own)), *own)

@@ -17,7 +17,7 @@ from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.joining import broadcast_arrays, stack
 from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_gaps
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def _made(value: Operand, order: str = "C") -> Array:
-    """A new array, also without axes."""
+    """A new array with the elements of a value, also one without axes."""
     return Array.of(value, strides=memory_order.of_order(value.shape, order, None))
 
 
@@ -44,40 +44,40 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
     like: Any = None,
 ) -> Any:  # fmt: skip
-    """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
     if not copy and isinstance(object, ArrayValue) and not isinstance(object, Scalar):
-        made = asarray(object, dtype, order)
-        return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+        result = asarray(object, dtype, order)
+        return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
     if isinstance(object, Scalar):
-        made: Any = _made(operand(object))
+        result: Any = _made(operand(object))
     elif isinstance(object, ArrayValue):
-        made = copied(object, order)
+        result = copied(object, order)
     elif type(object) is np.ndarray:
-        made = copied(of_numpy(object), order)
+        result = copied(of_numpy(object), order)
     elif isinstance(object, list | tuple):
-        made = _made(stacked(object))
+        result = _made(stacked(object))
     elif is_number(object):
-        made = _made(filled(object, types.infer(object), ()))
+        result = _made(filled(object, types.infer(object), ()))
     elif isinstance(object, Operand | Proxy | np.ndarray | np.generic) or hasattr(object, "__array__"):
-        made = _made(operand(object))
+        result = _made(operand(object))
     else:
-        made = _made(stacked(list(object)))
+        result = _made(stacked(list(object)))
     if dtype is not None:
-        made = astype(made, dtype)
+        result = astype(result, dtype)
     if order in ("C", "F") and not isinstance(object, ArrayValue):
-        made = made.contiguous(order)
-    return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+        result = result.contiguous(order)
+    return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
 
 
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
-    """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
+    """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
     if isinstance(a, ArrayValue) and not copy and not isinstance(a, Scalar):
-        found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
-        return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
+        result = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
+        return result.contiguous(order) if order in ("C", "F") and isinstance(result, Array) else result
     return array(a, dtype, order=order or "K")
 
 
@@ -86,8 +86,8 @@ asanyarray = asarray
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
-    found = asarray(a, dtype, "C")
-    return without_gaps(found) if isinstance(found, DynamicSlice) else _at_least_1d(found)
+    result = asarray(a, dtype, "C")
+    return without_gaps(result) if isinstance(result, DynamicSlice) else _at_least_1d(result)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -100,11 +100,11 @@ def _at_least_1d(value: Any) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """An array with what is required of its memory, as :func:`numpy.require`."""
+    """An array that meets requirements on its type and memory, as :func:`numpy.require`."""
     wanted = {one.upper()[0] for one in requirements or ()}
-    found = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
-    is_view = isinstance(found, Array) and (found.steps or found.root.cell.shared)
-    return copied(found) if ("O" in wanted and is_view) or ("W" in wanted and not found.writeable) else found
+    result = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
+    is_view = isinstance(result, Array) and (result.steps or result.root.cell.shared)
+    return copied(result) if ("O" in wanted and is_view) or ("W" in wanted and not result.writeable) else result
 
 
 def full(
@@ -118,20 +118,20 @@ def full(
     if is_number(fill_value):
         return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
     value = as_value(fill_value)
-    made = _made(filled(0, type_of(dtype, value.type), wanted), order)
-    made[...] = value
-    return made
+    result = _made(filled(0, type_of(dtype, value.type), wanted), order)
+    result[...] = value
+    return result
 
 
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A shape with the greatest sizes that traced ones can have, and those as parts of these; None for the others."""
+    """The shape with each traced size replaced by its upper bound, and the parts that count; None for known sizes."""
     most, stretches = [], []
     for size in shape if isinstance(shape, tuple | list) else (shape,):
         is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
         low, high = integer_bounds.interval(operand(size)) if is_traced else (None, None)
         is_bounded = low is not None and low >= 0 and high is not None
         most.append(high if is_bounded else size)
-        stretches.append(Stretch(0, operand(size)) if is_bounded else None)
+        stretches.append(AxisRange(0, operand(size)) if is_bounded else None)
     return tuple(most), tuple(stretches)
 
 
@@ -159,11 +159,11 @@ def full_like(
     type_ = type_of(dtype, value.type)
     if hasattr(type(value), "stretched") and shape is None:
         return lifted(lambda one: full(one.shape, fill_value, type_), [value])
-    made = full(value.shape if shape is None else shape, fill_value, type_)
-    if isinstance(value, Array) and isinstance(made, Array) and made.shape == value.shape:
+    result = full(value.shape if shape is None else shape, fill_value, type_)
+    if isinstance(value, Array) and isinstance(result, Array) and result.shape == value.shape:
         strides = memory_order.of_order(value.shape, order, value.strides_in_memory)
-        made.laid_out_as([value] if order in ("A", "K") else [], strides)
-    return made
+        result.laid_out_as([value] if order in ("A", "K") else [], strides)
+    return result
 
 
 def zeros_like(
@@ -194,14 +194,14 @@ def _counting(count: int, type_: Type) -> Operand:
 def arange(
     start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Any:
-    """Numbers at equal distances, as :func:`numpy.arange`; how many they are is known while tracing."""
+    """Evenly spaced values, as :func:`numpy.arange`; their number must be known while tracing."""
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    given = [_known(value) for value in (start, stop, step)]
-    if any(value is None for value in given):
+    bounds = [_known(value) for value in (start, stop, step)]
+    if any(value is None for value in bounds):
         return _moving_range(start, stop, step, dtype)
-    first, last, by = given
+    first, last, by = bounds
     natural = types.infer(first + last + by)
     type_ = type_of(dtype, natural)
     count = max(math.ceil((last - first) / by), 0)
@@ -212,8 +212,8 @@ def arange(
         return _made(convert(whole, type_))
     # NumPy adds multiples of the distance between the first two numbers, as they are rounded.
     apart = (first + by) - first
-    found = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
-    return _made(convert(apply(p.add, found, filled(first, natural, (count,))), type_))
+    result = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
+    return _made(convert(apply(p.add, result, filled(first, natural, (count,))), type_))
 
 
 def _known(value: Any) -> Any:
@@ -225,7 +225,7 @@ def _known(value: Any) -> Any:
 
 
 def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
-    """Numbers of which the first is traced, or whose count is between 0 and a known number."""
+    """Evenly spaced values of which the first is traced, or whose number is traced and bounded."""
     if step == 1:
         low, high = (value if isinstance(value, int) else operand(as_value(value)) for value in (start, stop))
         apart = integer_bounds.difference(high, low)
@@ -239,7 +239,7 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
                 length = apply(p.maximum, length, as_number(0))
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
-            return DynamicSlice(numbers, (Stretch(offset, length),))
+            return DynamicSlice(numbers, (AxisRange(offset, length),))
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",
@@ -251,50 +251,50 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    """Numbers at equal distances between two, as :func:`numpy.linspace`."""
+    """Evenly spaced values between two bounds, as :func:`numpy.linspace`."""
     num = subscripts.static(num)
     parts_of = (num - 1) if endpoint else num
     ends = [end if is_number(end) else operand(as_value(end)) for end in (start, stop)]
     type_ = types.to_floating(together(*ends)[2])
     start, stop = (as_value(end).astype(type_) for end in ends)
     apart = e.subtract(stop, start)
-    place = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
+    index = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
         apart.dtype
     )
     step = e.divide(apart, parts_of) if parts_of > 0 else e.multiply(apart, math.nan)
     if parts_of > 0:
-        found = e.add(e.multiply(place, step), start)
+        result = e.add(e.multiply(index, step), start)
     else:
-        found = e.add(e.multiply(place, apart), start)
+        result = e.add(e.multiply(index, apart), start)
     if endpoint and num > 1:
-        found[-1] = stop
-    if dtype is not None and type_of(dtype, found.type).is_integer and type_of(dtype, found.type) is not bool_:
-        found = e.floor(found)
-    found = found if dtype is None else found.astype(dtype)
-    found = moveaxis(found, 0, axis) if axis else found
-    return (found, step) if retstep else found
+        result[-1] = stop
+    if dtype is not None and type_of(dtype, result.type).is_integer and type_of(dtype, result.type) is not bool_:
+        result = e.floor(result)
+    result = result if dtype is None else result.astype(dtype)
+    result = moveaxis(result, 0, axis) if axis else result
+    return (result, step) if retstep else result
 
 
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
-    """Powers of a base at equal distances of the exponent, as :func:`numpy.logspace`."""
-    found = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return found if dtype is None else found.astype(dtype)
+    """Values evenly spaced on a logarithmic scale, as :func:`numpy.logspace`."""
+    result = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return result if dtype is None else result.astype(dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """Numbers at equal ratios between two positive ones, as :func:`numpy.geomspace`."""
+    """A geometric sequence between two positive bounds, as :func:`numpy.geomspace`."""
     first, last = as_value(start), as_value(stop)
     # As wide as its bounds and what it is to become together, and f64 where nothing is said.
     type_ = functools.reduce(types.merge, [first.type, last.type, type_of(dtype, types.f64)])
     first, last = (bound.astype((types.f64 if type_.is_integer else type_).dtype) for bound in (first, last))
-    found = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
+    result = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
     if num:
-        found[0] = first
+        result[0] = first
     if endpoint and num > 1:
-        found[-1] = last
-    return moveaxis(found.astype(type_of(dtype, type_).dtype), 0, axis)
+        result[-1] = last
+    return moveaxis(result.astype(type_of(dtype, type_).dtype), 0, axis)
 
 
 def _places(rows: int, columns: int) -> tuple[Operand, Operand]:
@@ -340,22 +340,22 @@ def _triangle(m: Any, k: int, lower: bool) -> Any:
 
 
 def tril(m: Any, k: int = 0) -> Any:
-    """What is on and below a diagonal, as :func:`numpy.tril`."""
+    """The lower triangle, with zeros above, as :func:`numpy.tril`."""
     return _triangle(m, k, True)
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    """What is on and above a diagonal, as :func:`numpy.triu`."""
+    """The upper triangle, with zeros below, as :func:`numpy.triu`."""
     return _triangle(m, k - 1, False)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the lower triangle is, as :func:`numpy.tril_indices`."""
+    """The indices of the lower triangle, as :func:`numpy.tril_indices`."""
     return tuple(array(side) for side in np.tril_indices(n, k, m))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the upper triangle is, as :func:`numpy.triu_indices`."""
+    """The indices of the upper triangle, as :func:`numpy.triu_indices`."""
     return tuple(array(side) for side in np.triu_indices(n, k, m))
 
 
@@ -370,8 +370,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         value[tuple(slice(None) if k == axis else None for k in range(rank))]
         for value, axis in zip(values, order, strict=True)
     ]
-    found = grids if sparse else broadcast_arrays(*grids)
-    return tuple([grid.copy() for grid in found] if copy else found)
+    result = grids if sparse else broadcast_arrays(*grids)
+    return tuple([grid.copy() for grid in result] if copy else result)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
@@ -391,7 +391,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **options: Any) -> Any:
-    """A function of the indices of elements, as :func:`numpy.fromfunction`."""
+    """A function applied to the indices of all elements, as :func:`numpy.fromfunction`."""
     return function(*indices(shape, dtype=dtype), **options)
 
 
@@ -404,7 +404,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
-    """Powers of a vector in columns, as :func:`numpy.vander`."""
+    """The Vandermonde matrix of a vector, as :func:`numpy.vander`."""
     value = as_value(x)
     count = value.shape[0] if N is None else N
     exponents = np.arange(count) if increasing else np.arange(count)[::-1]
@@ -418,7 +418,7 @@ def _known_slice(entry: slice) -> slice:
 
 
 class _Grid:
-    """What ``np.mgrid[0:3, 0:4]`` makes: the coordinates of a grid of known size."""
+    """The objects ``np.mgrid`` and ``np.ogrid``: ``np.mgrid[0:3, 0:4]`` gives the coordinates of a grid."""
 
     def __init__(self, sparse: bool) -> None:
         self.sparse = sparse
@@ -430,11 +430,11 @@ class _Grid:
             if any(hasattr(type(line), "stretched") for line in lines):
                 return self._moving(lines) if isinstance(key, tuple) else lines[0]
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
-        made = (np.ogrid if self.sparse else np.mgrid)[entries]
-        return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
+        grid = (np.ogrid if self.sparse else np.mgrid)[entries]
+        return tuple(array(part) for part in grid) if isinstance(grid, tuple | list) else array(grid)
 
     def _moving(self, lines: list[Any]) -> tuple[Any, ...]:
-        """A grid of which only the running program knows the size."""
+        """A grid with traced bounds."""
         apart = [
             line[tuple(slice(None) if k == axis else None for k in range(len(lines)))]
             for axis, line in enumerate(lines)

@@ -34,12 +34,12 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
         value = as_value(a)
         if axis is None:
             value, axis = in_one_axis(value), 0
-        place = normalize_axis(axis, value.shape)
+        position = normalize_axis(axis, value.shape)
         type_ = type_of(dtype, rule(value.type))
         # Compilers have running extremes of numbers.
         counted = types.u8 if type_ is types.bool_ else type_
-        found = apply(primitive, convert(cast(operand(value), type_), counted), axis=place, reverse=False)
-        return finished(wrap(convert(found, type_), value), out, True, name)
+        result = apply(primitive, convert(cast(operand(value), type_), counted), axis=position, reverse=False)
+        return finished(wrap(convert(result, type_), value), out, True, name)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}, as :func:`numpy.{name}`."
@@ -69,12 +69,12 @@ def _with_first(function: Any, first: int, name: str) -> Any:
             if value.ndim != 1:
                 raise NxValueError(f"{name} of several axes needs axis=")
             axis = 0
-        found = function(value, axis, dtype)
+        result = function(value, axis, dtype)
         if include_initial:
-            place = normalize_axis(axis, value.shape)
-            shape = (*value.shape[:place], 1, *value.shape[place + 1 :])
-            found = concatenate([wrap(filled(first, found.type, shape)), found], axis=place)
-        return finished(found, out, True, name)
+            position = normalize_axis(axis, value.shape)
+            shape = (*value.shape[:position], 1, *value.shape[position + 1 :])
+            result = concatenate([wrap(filled(first, result.type, shape)), result], axis=position)
+        return finished(result, out, True, name)
 
     wrapped.__name__ = wrapped.__qualname__ = name
     wrapped.__doc__ = f"As :func:`numpy.{name}`."
@@ -90,25 +90,25 @@ def _zeroed(a: Any, number: int) -> ArrayValue:
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running sums without NaN, as :func:`numpy.nancumsum`."""
+    """Running sums that count NaN as 0, as :func:`numpy.nancumsum`."""
     return cumsum(_zeroed(a, 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running products without NaN, as :func:`numpy.nancumprod`."""
+    """Running products that count NaN as 1, as :func:`numpy.nancumprod`."""
     return cumprod(_zeroed(a, 1), axis, dtype, out)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Each element less the one before it, as :func:`numpy.diff`."""
+    """Differences of consecutive elements, as :func:`numpy.diff`."""
     value = as_value(a)
     if n == 0:
         return value
-    place = normalize_axis(axis, value.shape)
-    before = (slice(None),) * place
-    ends = [_end(prepend, value, place), value, _end(append, value, place)]
+    position = normalize_axis(axis, value.shape)
+    before = (slice(None),) * position
+    ends = [_end(prepend, value, position), value, _end(append, value, position)]
     if prepend is not None or append is not None:
-        value = concatenate([end for end in ends if end is not None], axis=place)
+        value = concatenate([end for end in ends if end is not None], axis=position)
     for _ in range(n):
         later, earlier = value[(*before, slice(1, None))], value[(*before, slice(None, -1))]
         value = e.not_equal(later, earlier) if value.type is types.bool_ else e.subtract(later, earlier)
@@ -129,14 +129,14 @@ def _filled_with(value: Operand, shape: tuple[int, ...]) -> Operand:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Differences of all elements, with others around them, as :func:`numpy.ediff1d`."""
-    found = diff(in_one_axis(as_value(ary)))
-    ends = [to_begin, found, to_end]
-    return concatenate([in_one_axis(as_value(end)).astype(found.dtype) for end in ends if end is not None])
+    """Differences of consecutive elements of the flattened array, as :func:`numpy.ediff1d`."""
+    result = diff(in_one_axis(as_value(ary)))
+    ends = [to_begin, result, to_end]
+    return concatenate([in_one_axis(as_value(end)).astype(result.dtype) for end in ends if end is not None])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Slopes by central differences, as :func:`numpy.gradient`."""
+    """The gradient by central differences, as :func:`numpy.gradient`."""
     value = as_value(f)
     axes = axes_of(axis, value.ndim) if not isinstance(axis, tuple) else axis
     spacing = list(varargs) or [1.0]
@@ -144,13 +144,13 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         spacing = spacing * len(axes)
     if len(spacing) != len(axes):
         raise NxValueError(f"gradient takes one distance, or one for each of {len(axes)} axes, got {len(spacing)}")
-    found = [_slopes(value, axis, apart, edge_order) for axis, apart in zip(axes, spacing, strict=True)]
-    return found[0] if len(found) == 1 else tuple(found)
+    slopes = [_slopes(value, axis, apart, edge_order) for axis, apart in zip(axes, spacing, strict=True)]
+    return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
 def _slopes(value: ArrayValue, axis: int, spacing: Any, edge_order: int) -> Any:
-    place = normalize_axis(axis, value.shape)
-    before, after = (slice(None),) * place, (None,) * (value.ndim - place - 1)
+    position = normalize_axis(axis, value.shape)
+    before, after = (slice(None),) * position, (None,) * (value.ndim - position - 1)
     if value.type.is_integer:
         value = value.astype("float64")
 
@@ -180,7 +180,7 @@ def _slopes(value: ArrayValue, axis: int, spacing: Any, edge_order: int) -> Any:
     else:
         left = _edge(at(0, 1), at(1, 2), at(2, 3), first)
         right = e.negative(_edge(at(-1, None), at(-2, -1), at(-3, -2), last))
-    return wrap(operand(concatenate([left, inner, right], axis=place)), value)
+    return wrap(operand(concatenate([left, inner, right], axis=position)), value)
 
 
 def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:
@@ -189,23 +189,23 @@ def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The area below samples, as :func:`numpy.trapezoid`."""
+    """The integral of samples by the trapezoid rule, as :func:`numpy.trapezoid`."""
     value = as_value(y)
-    place = normalize_axis(axis, value.shape)
-    before = (slice(None),) * place
+    position = normalize_axis(axis, value.shape)
+    before = (slice(None),) * position
     if x is not None:
-        dx = diff(x) if as_value(x).ndim == 1 else diff(x, axis=place)
+        dx = diff(x) if as_value(x).ndim == 1 else diff(x, axis=position)
         if dx.ndim == 1:
-            dx = dx[(slice(None), *(None,) * (value.ndim - place - 1))]
+            dx = dx[(slice(None), *(None,) * (value.ndim - position - 1))]
     both = e.add(value[(*before, slice(1, None))], value[(*before, slice(None, -1))])
-    return reductions.sum(e.divide(e.multiply(dx, both), 2.0), axis=place)
+    return reductions.sum(e.divide(e.multiply(dx, both), 2.0), axis=position)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
-    """Angles without jumps, as :func:`numpy.unwrap`."""
+    """Angles with jumps larger than half a period removed, as :func:`numpy.unwrap`."""
     value = as_value(p)
-    place = normalize_axis(axis, value.shape)
-    steps = diff(value, axis=place)
+    position = normalize_axis(axis, value.shape)
+    steps = diff(value, axis=position)
     largest = e.divide(period, 2) if discont is None else discont
     whole = steps.type.is_integer and as_value(period).type.is_integer
     half = period // 2 if whole else period / 2
@@ -215,7 +215,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     at_border = e.logical_and(at_border, e.equal(period % 2, 0)) if whole else at_border
     moved = where(at_border, half, moved)
     away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
-    before = (slice(None),) * place
-    rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
-    found = concatenate([value[(*before, slice(0, 1))], rest], axis=place).astype(moved.dtype)
-    return wrap(operand(found), value)
+    before = (slice(None),) * position
+    rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=position))
+    result = concatenate([value[(*before, slice(0, 1))], rest], axis=position).astype(moved.dtype)
+    return wrap(operand(result), value)

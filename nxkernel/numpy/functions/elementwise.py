@@ -1,4 +1,4 @@
-"""NumPy's element-wise functions: for each its name, the types that it computes in, and what it computes."""
+"""NumPy's element-wise functions: a table of their names, the types that they compute in, and what they compute."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _UFUNCS: dict[str, Ufunc] = {}
 
 def _ufunc(names: str, inputs: int, compute: Callable[..., Any], rule: Any, identity: Any = None) -> Ufunc:
     first, *others = names.split()
-    made = _UFUNCS[first] = Ufunc(first, inputs, compute, rule, identity)
+    ufunc = _UFUNCS[first] = Ufunc(first, inputs, compute, rule, identity)
     for other in others:
-        _UFUNCS[other] = made
-    return made
+        _UFUNCS[other] = ufunc
+    return ufunc
 
 
 # Types -----------------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def _counted(type_: Type) -> Type:
 
 
 def _fractions(type_: Type) -> Type:
-    """NumPy computes sines and their like of narrow integers in narrow floats."""
+    """The result type of a sine and the like: NumPy gives narrow integers narrow floats."""
     if not type_.is_integer or not types.follows_numpy():
         return types.to_floating(type_)
     return {8: types.f16, 16: types.f32}.get(type_.bits, types.f64)
@@ -82,7 +82,7 @@ def _apply(primitive: Primitive) -> Callable[..., Operand]:
 
 
 def _with_bool(primitive: Primitive, of_bool: Primitive) -> Callable[..., Operand]:
-    """A primitive, with another one for truth values."""
+    """A function that applies one primitive, or another one to booleans."""
 
     def compute(*values: Operand) -> Operand:
         return apply(of_bool if values[0].type is bool_ else primitive, *values)
@@ -106,16 +106,16 @@ def _rest(left: Operand, right: Operand) -> Operand:
     negative = apply(p.less, right, zero)
     opposite = apply(p.not_equal, apply(p.less, rest, zero), negative)
     moved = apply(p.logical_and, apply(p.not_equal, rest, zero), opposite)
-    found = apply(p.select, moved, apply(p.add, rest, right), rest)
+    result = apply(p.select, moved, apply(p.add, rest, right), rest)
     if left.type.is_integer:
-        return found
+        return result
     # What is zero has the sign of the divisor.
     nothing = apply(p.select, negative, _number(-0.0, rest), zero)
-    return apply(p.select, apply(p.equal, rest, zero), nothing, found)
+    return apply(p.select, apply(p.equal, rest, zero), nothing, result)
 
 
 def _rounded_once(compute: Callable[..., Operand]) -> Callable[..., Operand]:
-    """A function of several operations for which f16 and bf16 are f32, as in NumPy: each would round on the way."""
+    """A composite function that computes f16 and bf16 in f32, as NumPy does, to round once at the end."""
 
     def computed(*values: Operand) -> Operand:
         type_ = values[0].type
@@ -210,9 +210,9 @@ def _hypot(left: Operand, right: Operand) -> Operand:
     left, right = apply(p.absolute, left), apply(p.absolute, right)
     high, low = apply(p.maximum, left, right), apply(p.minimum, left, right)
     ratio = apply(p.divide, low, apply(p.select, apply(p.equal, high, zero_like(high)), _number(1, high), high))
-    found = apply(p.multiply, high, apply(p.sqrt, apply(p.add, _number(1, high), apply(p.multiply, ratio, ratio))))
+    result = apply(p.multiply, high, apply(p.sqrt, apply(p.add, _number(1, high), apply(p.multiply, ratio, ratio))))
     endless = _either(apply(p.is_infinity, left), apply(p.is_infinity, right))
-    return apply(p.select, endless, _number(math.inf, high), found)
+    return apply(p.select, endless, _number(math.inf, high), result)
 
 
 def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Operand]) -> Callable[..., Operand]:
@@ -228,7 +228,7 @@ def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Opera
 
 
 def _order(primitive: Primitive, strict: Primitive) -> Callable[..., Operand]:
-    """A comparison, of complex numbers by their real parts first, where no imaginary part is NaN."""
+    """A comparison; complex numbers compare as NumPy orders them, by real parts, then imaginary parts."""
 
     def compute(left: Operand, right: Operand) -> Operand:
         if not left.type.is_complex:
@@ -253,8 +253,8 @@ def _ignoring_nan(primitive: Primitive, of_bool: Primitive) -> Callable[..., Ope
     def compute(left: Operand, right: Operand) -> Operand:
         if left.type.is_integer:
             return _with_bool(primitive, of_bool)(left, right)
-        found = apply(p.select, apply(p.is_nan, right), left, apply(primitive, left, right))
-        return apply(p.select, apply(p.is_nan, left), right, found)
+        result = apply(p.select, apply(p.is_nan, right), left, apply(primitive, left, right))
+        return apply(p.select, apply(p.is_nan, left), right, result)
 
     return compute
 

@@ -38,7 +38,7 @@ s_, index_exp, ndindex = np.s_, np.index_exp, np.ndindex
 
 
 class _Joined:
-    """What ``np.r_[...]`` and ``np.c_[...]`` make: arrays, numbers and ranges, one after the other."""
+    """The objects ``np.r_`` and ``np.c_``: ``np.r_[...]`` joins arrays, numbers and ranges."""
 
     def __init__(self, columns: bool) -> None:
         self.columns = columns
@@ -52,7 +52,7 @@ class _Joined:
 
 
 def _in_one_type(entries: tuple, parts: list[ArrayValue]) -> list[ArrayValue]:
-    """The parts in the type of all of them, in which Python's numbers are weak."""
+    """The parts converted to their common type, in which Python numbers are weak."""
     kinds: tuple[list[Type], list[Type]] = [], []
     for entry, part in zip(entries, parts, strict=True):
         number = is_number(entry) or (isinstance(entry, Scalar) and tracing.weak(entry.node))
@@ -78,15 +78,15 @@ r_, c_ = _Joined(False), _Joined(True)
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Indices for a grid of rows and columns, as :func:`numpy.ix_`."""
+    """Index arrays for an open mesh, as :func:`numpy.ix_`."""
     return tuple(
-        _places(one)[tuple(slice(None) if k == axis else None for k in range(len(args)))]
+        _indices(one)[tuple(slice(None) if k == axis else None for k in range(len(args)))]
         for axis, one in enumerate(args)
     )
 
 
-def _places(one: Any) -> ArrayValue:
-    """Indices as they are, and of a mask that is known the places that it picks."""
+def _indices(one: Any) -> ArrayValue:
+    """Index arrays unchanged; a mask that is known while tracing as the indices where it holds."""
     value = as_value(one)
     if value.dtype != np.bool_:
         return value
@@ -101,44 +101,44 @@ def _places(one: Any) -> ArrayValue:
 
 
 def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Places and elements, as :class:`numpy.ndenumerate`."""
+    """Pairs of index and element, as :class:`numpy.ndenumerate`."""
     value = as_value(arr)
-    return ((place, value[place]) for place in np.ndindex(*value.shape))
+    return ((index, value[index]) for index in np.ndindex(*value.shape))
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """Where the diagonal is, as :func:`numpy.diag_indices`."""
+    """The indices of the main diagonal, as :func:`numpy.diag_indices`."""
     return (arange(n),) * ndim
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
-    """Places as indices of each axis, as :func:`numpy.unravel_index`."""
-    rest, found = as_value(indices), []
+    """Flat indices as one index array for each axis, as :func:`numpy.unravel_index`."""
+    rest, result = as_value(indices), []
     # The last axis changes fastest, or in Fortran order the first one.
-    turn = slice(None, None, -1 if order == "C" else 1)
-    for size in sizes(shape)[turn]:
-        found.append(e.mod(rest, size))
+    direction = slice(None, None, -1 if order == "C" else 1)
+    for size in sizes(shape)[direction]:
+        result.append(e.mod(rest, size))
         rest = e.floor_divide(rest, size)
-    return tuple(found[turn])
+    return tuple(result[direction])
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
-    """Indices of each axis as places, as :func:`numpy.ravel_multi_index`."""
-    shape, found = sizes(dims), 0
+    """One index array for each axis as flat indices, as :func:`numpy.ravel_multi_index`."""
+    shape, result = sizes(dims), 0
     modes = mode if isinstance(mode, tuple) else (mode,) * len(shape)
     for axis, (indices, how) in enumerate(zip(multi_index, modes, strict=True)):
         apart = math.prod(shape[axis + 1 :] if order == "C" else shape[:axis])
-        found = e.add(found, e.multiply(within(indices, shape[axis], how), apart))
-    return found
+        result = e.add(result, e.multiply(within(indices, shape[axis], how), apart))
+    return result
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function of each line along an axis, as :func:`numpy.apply_along_axis`; written out line by line."""
+    """Apply a function to each 1-d slice along an axis, as :func:`numpy.apply_along_axis`; unrolled while tracing."""
     lines = moveaxis(as_array(arr), axis, -1)
     outer = lines.shape[:-1]
-    found = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
-    inner = found[0].shape
-    whole = stack(found).reshape((*outer, *inner))
+    results = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
+    inner = results[0].shape
+    whole = stack(results).reshape((*outer, *inner))
     place = axis % lines.ndim
     for k in range(len(inner)):
         whole = moveaxis(whole, len(outer) + k, place + k)
@@ -146,42 +146,42 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
-    """A reduction along several axes in turn, which stay, as :func:`numpy.apply_over_axes`."""
+    """Apply a reduction over several axes in turn, keeping them, as :func:`numpy.apply_over_axes`."""
     value = as_value(a)
     for axis in sizes(axes):
-        found = func(value, axis)
-        value = found if found.ndim == value.ndim else found[(*(slice(None),) * (axis % value.ndim), None)]
+        result = func(value, axis)
+        value = result if result.ndim == value.ndim else result[(*(slice(None),) * (axis % value.ndim), None)]
     return value
 
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
-    """All parts of a size, as :func:`numpy.lib.stride_tricks.sliding_window_view`, read-only."""
+    """All windows of a size, read-only, as :func:`numpy.lib.stride_tricks.sliding_window_view`."""
     value = as_array(x)
     lengths = sizes(window_shape)
     axes = [k % value.ndim for k in (range(value.ndim) if axis is None else sizes(axis))]
-    for place, length in zip(axes, lengths, strict=True):
-        if length > value.shape[place]:
-            raise NxValueError(f"a window of {length} elements in an axis of {value.shape[place]}")
-        value = value.through(Windows(value.shape, place, length))
+    for position, length in zip(axes, lengths, strict=True):
+        if length > value.shape[position]:
+            raise NxValueError(f"a window of {length} elements in an axis of {value.shape[position]}")
+        value = value.through(Windows(value.shape, position, length))
     if options.get("writeable"):
         raise NxTypeError(message("windows overlap: they cannot be assigned into.", "Assign into the array itself."))
     return value
 
 
 def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
-    """The polynomial that is nearest to points, as :func:`numpy.polyfit`."""
+    """The least-squares polynomial through points, as :func:`numpy.polyfit`."""
     if options:
         raise NxTypeError(f"polyfit takes points and a degree, not {', '.join(options)}")
     from nxkernel.numpy.linalg import lstsq
 
     columns = vander(e.add(x, 0.0), deg + 1)
     scale = e.sqrt(reductions.sum(e.square(columns), axis=0))
-    found = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]
-    return e.divide(found.T, scale).T
+    result = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]
+    return e.divide(result.T, scale).T
 
 
 def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
-    """The greatest common divisor, as :func:`numpy.gcd`: by Euclid's loop, all elements at once."""
+    """The greatest common divisor, as :func:`numpy.gcd`, by Euclid's algorithm on all elements at once."""
     return finished(_gcd(x1, x2), out, where, "gcd")
 
 
@@ -231,7 +231,7 @@ def ndarray(
 
 
 def nditer(*args: Any, **options: Any) -> NoReturn:
-    """:class:`numpy.nditer`, which takes elements of arrays of NumPy's own.
+    """Refused: :class:`numpy.nditer` iterates over the memory of NumPy arrays.
 
     Raises
     ------

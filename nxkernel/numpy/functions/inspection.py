@@ -1,4 +1,4 @@
-"""Questions about types and memory that NumPy's functions answer of traced arrays."""
+"""Functions that inspect types and memory: dtype promotion, shared memory, iterability."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_t
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     """The type that arrays, types and numbers merge to, as :func:`numpy.result_type`."""
-    found: types.Type | None = None
+    result: types.Type | None = None
     numbers = []
     for one in arrays_and_dtypes:
         if is_number(one):
@@ -31,23 +31,23 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
             continue
         is_array = isinstance(one, Operand | Proxy | np.ndarray | list)
         type_ = operand(as_value(one)).type if is_array else type_of(one, types.f64)
-        found = type_ if found is None else types.merge(found, type_)
-    if found is None:
+        result = type_ if result is None else types.merge(result, type_)
+    if result is None:
         return functools.reduce(types.merge, map(types.infer, numbers)).dtype
-    return functools.reduce(types.merge_number, numbers, found).dtype
+    return functools.reduce(types.merge_number, numbers, result).dtype
 
 
 def common_type(*arrays: Any) -> type:
     """The floating type that holds all arrays, as :func:`numpy.common_type`."""
     values = [operand(as_value(array)) for array in arrays]
-    found = types.to_floating(values[0].type)
+    result = types.to_floating(values[0].type)
     for value in values[1:]:
-        found = types.merge(found, types.to_floating(value.type))
-    return found.dtype.type
+        result = types.merge(result, types.to_floating(value.type))
+    return result.dtype.type
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether two arrays have elements in common, as :func:`numpy.shares_memory`.
+    """Whether two arrays overlap in memory, as :func:`numpy.shares_memory`.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 
 
 def _is_whole(array: Array) -> bool:
-    """Whether a view has all elements of its array."""
+    """Whether a view shows all elements of its base."""
     return not array.steps or (array.writeable and math.prod(array.shape) == math.prod(array.root.shape))
 
 
 def _is_given(value: Any) -> bool:
-    """Whether a value is an argument or a captured array itself."""
+    """Whether a value is an argument or captured array, not computed in the definition."""
     if isinstance(value, Expr):
         return value.primitive is parameter
     return not isinstance(value, Operand | Proxy)
@@ -88,14 +88,14 @@ may_share_memory = shares_memory
 
 
 def iterable(y: Any) -> bool:
-    """Whether one can go through a value, as :func:`numpy.iterable`."""
+    """Whether a value can be iterated over, as :func:`numpy.iterable`."""
     return y.ndim > 0 if isinstance(y, ArrayValue | Operand) else np.iterable(y)
 
 
 def isfortran(a: Any) -> bool:
-    """Whether elements lie in Fortran's order and not in C order, as :func:`numpy.isfortran`."""
+    """Whether the array is in Fortran order and not in C order, as :func:`numpy.isfortran`."""
     value = as_value(a)
     if not isinstance(value, Array):
         return False
-    value.told_by_layout()
+    value.record_order_dependence()
     return memory_order.is_fortran(value.shape, "A", value.strides_in_memory)

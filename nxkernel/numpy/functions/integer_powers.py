@@ -1,4 +1,4 @@
-"""Negative powers of whole numbers: those of Python are floats, those of arrays are refused as NumPy does."""
+"""Negative powers of integers: a float for Python's ints, refused for integer arrays, as in NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand
 
 
 def of_numbers(base: Any, exponent: Any) -> Operand | None:
-    """A power of two whole numbers of Python's, of which one is traced, as Python computes it.
+    """A power of two Python integers, at least one of them traced, by Python's rules; None for other operands.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def of_numbers(base: Any, exponent: Any) -> Operand | None:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of Python's, or stands for one."""
+    """Whether a value is a Python int or a traced number that stands for one."""
     if is_number(value):
         return isinstance(value, int)
     value = value.node if isinstance(value, Scalar) else value
@@ -57,7 +57,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def check(base: Any, exponent: Any) -> None:
-    """Refuse a negative power of integers, as NumPy does, where it is known.
+    """Refuse a negative power of integers if the exponent is known, as NumPy does.
 
     Raises
     ------

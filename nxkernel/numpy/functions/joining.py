@@ -1,4 +1,4 @@
-"""Joining arrays of NumPy's, taking them apart, and putting borders around them."""
+"""Joining, splitting and padding arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nxkernel.numpy.functions.elementwise import add, mod, multiply, rint, subtr
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery import restacked_rows
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand, spread
 from nxkernel.shapes import normalize_axis, text, unnamed
 
@@ -37,35 +37,35 @@ COPIED_BY_SLICES = 2 * 512 * 512
 
 
 def _one_type(values: Sequence[Any]) -> list[Operand]:
-    """Values as operands of the type that all merge to; Python numbers are weak."""
-    given = [operand(as_value(value)) for value in values if not is_number(value)]
-    if not given:
+    """Values as operands of their common type; Python numbers are weak."""
+    operands = [operand(as_value(value)) for value in values if not is_number(value)]
+    if not operands:
         type_ = functools.reduce(types.merge, [types.infer(value) for value in values])
     else:
-        type_ = given[0].type
-        for before, value in itertools.pairwise(given):
+        type_ = operands[0].type
+        for before, value in itertools.pairwise(operands):
             type_ = merged(before, value) if type_ is before.type else types.merge(type_, value.type)
         for value in values:
             if is_number(value):
                 type_ = types.merge_number(type_, value)
-    found = iter(given)
-    return [filled(v, type_, ()) if is_number(v) else convert(next(found), type_) for v in values]
+    converted = iter(operands)
+    return [filled(v, type_, ()) if is_number(v) else convert(next(converted), type_) for v in values]
 
 
 def join_new(values: Sequence[Any], axis: int) -> Operand:
-    """Values of one shape along a new axis."""
-    made = _one_type(values)
-    shape = made[0].shape
-    for value in made:
+    """Values of one shape joined along a new axis."""
+    operands = _one_type(values)
+    shape = operands[0].shape
+    for value in operands:
         if value.shape != shape:
             raise NxValueError(
                 f"stacked arrays have one shape, got {text(shape) or '()'} and {text(value.shape) or '()'}"
             )
-    place = normalize_axis(axis, (*shape, 1))
-    if place == 0 and (parts_ := row_assembly.joined(made)) is not None:
+    position = normalize_axis(axis, (*shape, 1))
+    if position == 0 and (parts_ := restacked_rows.joined(operands)) is not None:
         return apply(p.concatenate, *parts_, axis=0) if len(parts_) > 1 else parts_[0]
-    longer = (*shape[:place], 1, *shape[place:])
-    return apply(p.concatenate, *[reshaped(value, longer) for value in made], axis=place)
+    longer = (*shape[:position], 1, *shape[position:])
+    return apply(p.concatenate, *[reshaped(value, longer) for value in operands], axis=position)
 
 
 def _listed(arrays: Any) -> list[Any]:
@@ -75,18 +75,18 @@ def _listed(arrays: Any) -> list[Any]:
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays along a new axis, as :func:`numpy.stack`."""
+    """Join arrays along a new axis, as :func:`numpy.stack`."""
     values = _listed(arrays)
-    found = join_new(values, axis)
-    place = (*(slice(None),) * normalize_axis(axis, found.shape), None)
-    longer = [value[place] for value in values if isinstance(value, Array) and value.ndim]
-    return finished(wrap(convert(found, type_of(dtype, found.type)), *longer), out, True, "stack")
+    result = join_new(values, axis)
+    key = (*(slice(None),) * normalize_axis(axis, result.shape), None)
+    longer = [value[key] for value in values if isinstance(value, Array) and value.ndim]
+    return finished(wrap(convert(result, type_of(dtype, result.type)), *longer), out, True, "stack")
 
 
 def concatenate(
     arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
 ) -> Any:
-    """Arrays one after the other along an axis, as :func:`numpy.concatenate`."""
+    """Join arrays along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
     for value in values:
         if isinstance(value, dynamic_slices.DynamicSlice):
@@ -99,22 +99,23 @@ def concatenate(
         values, axis = [in_one_axis(value) for value in values], 0
     if not values or not values[0].ndim:
         raise NxValueError("concatenate takes arrays with at least one axis; np.stack joins scalars")
-    place = normalize_axis(axis, values[0].shape)
+    position = normalize_axis(axis, values[0].shape)
     for value in values:
         if value.ndim != values[0].ndim or any(
-            m != n for k, (m, n) in enumerate(zip(value.shape, values[0].shape, strict=True)) if k != place
+            m != n for k, (m, n) in enumerate(zip(value.shape, values[0].shape, strict=True)) if k != position
         ):
             raise NxValueError(
-                f"concatenate along axis {place}: {text(values[0].shape)} and {text(value.shape)} do not fit together"
+                f"concatenate along axis {position}: "
+                f"{text(values[0].shape)} and {text(value.shape)} do not fit together"
             )
-    made = _one_type(values)
-    found = apply(p.concatenate, *made, axis=place) if len(made) > 1 else made[0]
-    found = Array.of(convert(found, type_of(dtype, found.type)))
+    operands = _one_type(values)
+    result = apply(p.concatenate, *operands, axis=position) if len(operands) > 1 else operands[0]
+    result = Array.of(convert(result, type_of(dtype, result.type)))
     inputs = [
-        (found.shape, [0 if n == 1 else by for n, by in zip(value.shape, value.strides_in_memory, strict=True)])
+        (result.shape, [0 if n == 1 else by for n, by in zip(value.shape, value.strides_in_memory, strict=True)])
         for value in values
     ]
-    return finished(found.laid_out_as(values, memory_order.of_result(found.shape, inputs)), out, True, "concatenate")
+    return finished(result.laid_out_as(values, memory_order.of_result(result.shape, inputs)), out, True, "concatenate")
 
 
 concat = concatenate
@@ -142,34 +143,34 @@ def atleast_3d(*arrays: Any) -> Any:
 
 
 def _each(arrays: Sequence[Any], function: Any) -> Any:
-    found = [function(as_value(value)) for value in arrays]
-    return found[0] if len(found) == 1 else tuple(found)
+    results = [function(as_value(value)) for value in arrays]
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays below each other, as :func:`numpy.vstack`."""
+    """Stack arrays vertically, as :func:`numpy.vstack`."""
     return concatenate([atleast_2d(value) for value in _listed(tup)], 0, dtype=dtype)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
-    """Arrays beside each other, as :func:`numpy.hstack`."""
+    """Stack arrays horizontally, as :func:`numpy.hstack`."""
     values = [atleast_1d(value) for value in _listed(tup)]
     return concatenate(values, 0 if values[0].ndim == 1 else 1, dtype=dtype)
 
 
 def dstack(tup: Any) -> Any:
-    """Arrays along a third axis, as :func:`numpy.dstack`."""
+    """Stack arrays along the third axis, as :func:`numpy.dstack`."""
     return concatenate([atleast_3d(value) for value in _listed(tup)], 2)
 
 
 def column_stack(tup: Any) -> Any:
-    """Vectors as columns, as :func:`numpy.column_stack`."""
+    """Stack vectors as columns, as :func:`numpy.column_stack`."""
     values = [atleast_1d(value) for value in _listed(tup)]
     return concatenate([value[:, None] if value.ndim == 1 else value for value in values], 1)
 
 
 def block(arrays: Any) -> Any:
-    """A matrix of blocks, as :func:`numpy.block`."""
+    """An array assembled from nested lists of blocks, as :func:`numpy.block`."""
 
     def depth(value: Any) -> int:
         return 1 + depth(value[0]) if isinstance(value, list) else 0
@@ -183,15 +184,15 @@ def block(arrays: Any) -> Any:
         leaf = as_array(value)
         return leaf.reshape((1,) * (rank - leaf.ndim) + leaf.shape) if leaf.ndim < rank else leaf
 
-    found = joined(arrays, levels)
-    if levels * math.prod(found.shape) <= COPIED_BY_SLICES:
-        return found if levels else copy(found)
+    result = joined(arrays, levels)
+    if levels * math.prod(result.shape) <= COPIED_BY_SLICES:
+        return result if levels else copy(result)
     leaves = [as_array(leaf) for leaf in _leaves(arrays)]
     orders = [
         all(memory_order.is_contiguous(leaf.shape, leaf.strides_in_memory, order) for leaf in leaves) for order in "CF"
     ]
-    strides = memory_order.of_order(found.shape, "F" if orders == [False, True] else "C", None)
-    return Array.of(operand(found)).laid_out_as(leaves, strides)
+    strides = memory_order.of_order(result.shape, "F" if orders == [False, True] else "C", None)
+    return Array.of(operand(result)).laid_out_as(leaves, strides)
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -199,34 +200,34 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Values after an array, as :func:`numpy.append`."""
+    """Values appended to an array, as :func:`numpy.append`."""
     if axis is None:
         return concatenate([in_one_axis(as_value(arr)), in_one_axis(as_value(values))])
     return concatenate([arr, values], axis=axis)
 
 
-def _cut(value: Any, places: Sequence[int], axis: int) -> list[Any]:
-    place = normalize_axis(axis, value.shape)
-    before = (slice(None),) * place
-    ends = [0, *places, value.shape[place]]
+def _cut(value: Any, positions: Sequence[int], axis: int) -> list[Any]:
+    position = normalize_axis(axis, value.shape)
+    before = (slice(None),) * position
+    ends = [0, *positions, value.shape[position]]
     return [value[(*before, slice(low, high))] for low, high in itertools.pairwise(ends)]
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts of an array that may differ in size by one, as :func:`numpy.array_split`."""
+    """Split an array into parts that may differ in size by one, as :func:`numpy.array_split`."""
     value = as_value(ary)
     if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
         indices_or_sections = subscripts.static(indices_or_sections)
     if not isinstance(indices_or_sections, int):
-        places = iter(indices_or_sections)  # pyright: ignore[reportGeneralTypeIssues, reportArgumentType]
-        return _cut(value, [int(place) for place in places], axis)
+        positions = iter(indices_or_sections)  # pyright: ignore[reportGeneralTypeIssues, reportArgumentType]
+        return _cut(value, [int(position) for position in positions], axis)
     size, count = value.shape[axis], indices_or_sections
     short, longer = divmod(size, count)
     return _cut(value, [k * short + min(k, longer) for k in range(1, count)], axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts of an array, views of it, as :func:`numpy.split`."""
+    """Split an array into views, as :func:`numpy.split`."""
     value = as_value(ary)
     if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
         indices_or_sections = subscripts.static(indices_or_sections)
@@ -238,30 +239,30 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts beside each other, as :func:`numpy.hsplit`."""
+    """Split an array horizontally, as :func:`numpy.hsplit`."""
     value = as_value(ary)
     return split(value, indices_or_sections, 0 if value.ndim == 1 else 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts below each other, as :func:`numpy.vsplit`."""
+    """Split an array vertically, as :func:`numpy.vsplit`."""
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Parts along the third axis, as :func:`numpy.dsplit`."""
+    """Split an array along the third axis, as :func:`numpy.dsplit`."""
     return split(ary, indices_or_sections, 2)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """What lies at each place of an axis, as :func:`numpy.unstack`."""
+    """A tuple of the slices along an axis, as :func:`numpy.unstack`."""
     value = as_value(x)
     before = (slice(None),) * normalize_axis(axis, value.shape)
-    return tuple(value[(*before, place)] for place in range(value.shape[axis]))
+    return tuple(value[(*before, index)] for index in range(value.shape[axis]))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """Arrays repeated to one shape, as :func:`numpy.broadcast_arrays`."""
+    """Arrays broadcast to one shape, as :func:`numpy.broadcast_arrays`."""
     values = [as_value(value) for value in args]
     shape = common_shape(*values)
     if all(isinstance(value, Array) and value.shape == shape for value in values):
@@ -271,21 +272,21 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """An array without some places of an axis, which are numbers, as :func:`numpy.delete`."""
+    """An array without some indices of an axis, which must be known, as :func:`numpy.delete`."""
     import numpy as np
 
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0
     if isinstance(obj, Operand | Proxy):
-        obj = subscripts.known_places(obj, "delete")
+        obj = subscripts.known_indices(obj, "delete")
     left = np.delete(np.arange(value.shape[axis]), obj)
-    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
-    return in_order_of(found, value)
+    result = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
+    return in_order_of(result, value)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """An array with values before a place of an axis, which is a number, as :func:`numpy.insert`."""
+    """An array with values inserted before an index of an axis, which must be known, as :func:`numpy.insert`."""
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0
@@ -304,7 +305,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
+    """Elements rolled along an axis, as :func:`numpy.roll`."""
     value = as_array(a)
     if axis is None:
         return roll(in_one_axis(value), shift, 0).reshape(value.shape)
@@ -315,14 +316,14 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if len(shifts) != len(axes):
         raise NxValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
     for by, along in zip(shifts, axes, strict=True):
-        place = normalize_axis(along, value.shape)
-        length, before = value.shape[place], (slice(None),) * place
+        position = normalize_axis(along, value.shape)
+        length, before = value.shape[position], (slice(None),) * position
         if isinstance(by, Operand | ArrayValue):
             value = value[(*before, mod(subtract(_numbers(length), by), length))]
         elif length and by % length:
             cut = length - by % length
             pieces = [value[(*before, slice(cut, None))], value[(*before, slice(0, cut))]]
-            value = concatenate(pieces, axis=place)
+            value = concatenate(pieces, axis=position)
     return value if value is not a else copy(value)
 
 
@@ -331,7 +332,7 @@ def _numbers(count: int) -> ArrayValue:
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
-    """The array with borders, as :func:`numpy.pad`."""
+    """A padded array, as :func:`numpy.pad`."""
     value = as_array(array)
     taken = "constant_values" if mode == "constant" else "stat_length" if mode in _STATISTICS else "reflect_type"
     unknown = options.keys() - ({taken} if mode in ("constant", *_STATISTICS, "reflect", "symmetric") else set())
@@ -358,40 +359,40 @@ def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, option: 
             continue
         if not size:
             raise NxValueError(f"pad: axis {axis} is empty, which only the modes 'constant' and 'empty' can extend")
-        places = range(-low, size + high)
-        taken = value[(*(slice(None),) * axis, [_BORDERS[mode](k, size) for k in places])]
-        value = _turned(value, taken, axis, places, mode == "reflect") if option == "odd" else taken
+        indices = range(-low, size + high)
+        taken = value[(*(slice(None),) * axis, [_BORDERS[mode](k, size) for k in indices])]
+        value = _turned(value, taken, axis, indices, mode == "reflect") if option == "odd" else taken
     return value
 
 
-def _turned(value: Array, even: Array, axis: int, places: range, is_once: bool) -> Any:
+def _turned(value: Array, even: Array, axis: int, positions: range, is_once: bool) -> Any:
     """A border that is reflected in its edge elements, too: what lies beyond them is as far on the other side."""
     size, after = value.shape[axis], (None,) * (value.ndim - axis - 1)
     period = 2 * (size - 1) if is_once else 2 * size
     if not period:
         return even
     first, last = (value[(*(slice(None),) * axis, slice(k, k + 1))] for k in (0, size - 1))
-    rounds = np.array([2 * (k // period) for k in places]).astype(value.dtype)[(slice(None), *after)]
-    beyond = np.array([k % period >= size for k in places])[(slice(None), *after)]
+    rounds = np.array([2 * (k // period) for k in positions]).astype(value.dtype)[(slice(None), *after)]
+    beyond = np.array([k % period >= size for k in positions])[(slice(None), *after)]
     mask, other = (spread(operand(as_value(each)), even.shape) for each in (beyond, subtract(multiply(last, 2), even)))
-    found = wrap(apply(p.select, mask, other, operand(even)))
-    return add(found, multiply(rounds, subtract(last, first))).astype(value.dtype)
+    result = wrap(apply(p.select, mask, other, operand(even)))
+    return add(result, multiply(rounds, subtract(last, first))).astype(value.dtype)
 
 
-def _pairs(given: Any, rank: int) -> list[tuple[int, int]]:
+def _pairs(arguments: Any, rank: int) -> list[tuple[int, int]]:
     """Two whole numbers for each axis, of as many as a person gave."""
-    pairs = np.broadcast_to(np.asarray(given), (rank, 2))
+    pairs = np.broadcast_to(np.asarray(arguments), (rank, 2))
     if (pairs < 0).any():
         raise NxValueError("pad: widths and lengths are at least 0")
     return [(int(low), int(high)) for low, high in pairs]
 
 
-def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
-    if isinstance(given, int | float | complex | ArrayValue | Operand):
-        number = operand(as_value(given))
+def _constant(value: Array, widths: Sequence[tuple[int, int]], constant: Any) -> Any:
+    if isinstance(constant, int | float | complex | ArrayValue | Operand):
+        number = operand(as_value(constant))
         config = tuple((low, high, 0) for low, high in widths)
         return wrap(apply(p.pad, operand(value), convert(number, value.type), config=config))
-    each = np.broadcast_to(np.asarray(given, dtype=object), (value.ndim, 2))
+    each = np.broadcast_to(np.asarray(constant, dtype=object), (value.ndim, 2))
     data = operand(value)
     for axis, ((low, high), numbers) in enumerate(zip(widths, each, strict=True)):
         for side, (width, number) in enumerate(zip((low, high), numbers, strict=True)):

@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
 from nxkernel.numpy.arrays.casting import type_of
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -36,15 +36,15 @@ Axes = Sequence[int]
 def product(
     left: Operand, right: Operand, over: Axes, other: Axes, batch: Axes = (), other_batch: Axes = ()
 ) -> Operand:
-    """Sums of products over pairs of axes: batch axes come first, then what is left of both."""
+    """A tensor contraction: the batch axes come first, then the remaining axes of both operands."""
     type_ = merged(left, right)
     computed = types.s64 if type_ is types.bool_ else type_
     left, right = convert(left, computed), convert(right, computed)
     pairs = (tuple(over), tuple(other)), (tuple(batch), tuple(other_batch))
-    found = apply(p.dot, left, right, contract=pairs[0], batch=pairs[1])
+    result = apply(p.dot, left, right, contract=pairs[0], batch=pairs[1])
     if type_ is types.bool_:
-        return apply(p.not_equal, found, filled(0, computed, found.shape))
-    return found
+        return apply(p.not_equal, result, filled(0, computed, result.shape))
+    return result
 
 
 def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
@@ -52,16 +52,16 @@ def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
 
 
 def _special(left: ArrayValue, right: ArrayValue) -> Any:
-    """A product of parts of traced length, or of what a mask picks; None for arrays."""
-    if isinstance(left, Selected) or isinstance(right, Selected):
+    """The product of operands with traced length or masked elements; None for ordinary arrays."""
+    if isinstance(left, MaskedElements) or isinstance(right, MaskedElements):
         if left.ndim == right.ndim == 1:
             return _total(e.multiply(left, right))
-        left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
+        left, right = (side.compact() if isinstance(side, MaskedElements) else side for side in (left, right))
     return dynamic_slices.matmul(left, right, product) if dynamic_slices.any_part([left, right]) else None
 
 
 def _total(products: ArrayValue, axis: int | None = None) -> Any:
-    """The sum of products in their own type, where a sum of narrow integers would be a wide one."""
+    """The sum of products in their own type; NumPy does not widen narrow integers here as it does in sums."""
     return reductions.sum(products, axis=axis, dtype=products.dtype)
 
 
@@ -70,11 +70,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right, out=out)
-    found = _special(left, right)
-    if found is None:
+    result = _special(left, right)
+    if result is None:
         over = right.ndim - 2 if right.ndim > 1 else 0
-        found = wrap(product(operand(left), operand(right), [left.ndim - 1], [over]))
-    return finished(found, out, True, "dot")
+        result = wrap(product(operand(left), operand(right), [left.ndim - 1], [over]))
+    return finished(result, out, True, "dot")
 
 
 def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
@@ -84,10 +84,10 @@ def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
         raise NxTypeError(message("@ multiplies matrices and vectors, not scalars.", "Scalars multiply with *."))
     if dtype is not None:
         left, right = (side.astype(dtype) for side in (left, right))
-    found = _special(left, right)
-    if found is None:
-        found = wrap(_matmul(operand(left), operand(right)))
-    return finished(found, out, True, "matmul")
+    result = _special(left, right)
+    if result is None:
+        result = wrap(_matmul(operand(left), operand(right)))
+    return finished(result, out, True, "matmul")
 
 
 def _matmul(a: Operand, b: Operand) -> Operand:
@@ -105,56 +105,56 @@ def _matmul(a: Operand, b: Operand) -> Operand:
 
 
 def _row(a: Operand, b: Operand) -> Operand:
-    found = _matmul(reshaped(a, (1, *a.shape)), b)
-    return reshaped(found, (*found.shape[:-2], found.shape[-1]))
+    result = _matmul(reshaped(a, (1, *a.shape)), b)
+    return reshaped(result, (*result.shape[:-2], result.shape[-1]))
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
-    """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
+    """Dot products of vectors along an axis, as :func:`numpy.vecdot`."""
     return finished(_total(e.multiply(as_value(x1).conj(), x2), axis), out, True, "vecdot")
 
 
 def matvec(x1: Any, x2: Any, /, out: Any = None) -> Any:
-    """Products of matrices with vectors, as :func:`numpy.matvec`."""
+    """Matrix-vector products, as :func:`numpy.matvec`."""
     return finished(matmul(x1, as_value(x2)[..., None])[..., 0], out, True, "matvec")
 
 
 def vecmat(x1: Any, x2: Any, /, out: Any = None) -> Any:
-    """Products of vectors with matrices, as :func:`numpy.vecmat`."""
+    """Vector-matrix products, as :func:`numpy.vecmat`."""
     return finished(matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :], out, True, "vecmat")
 
 
 def inner(a: Any, b: Any, /) -> Any:
-    """Products over the last axes, as :func:`numpy.inner`."""
+    """Sums of products over the last axes, as :func:`numpy.inner`."""
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right)
-    found = _special(left, right.T if right.ndim == 2 else right)
-    if found is not None:
-        return found
+    result = _special(left, right.T if right.ndim == 2 else right)
+    if result is not None:
+        return result
     return wrap(product(operand(left), operand(right), [left.ndim - 1], [right.ndim - 1]))
 
 
 def vdot(a: Any, b: Any, /) -> Any:
-    """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
+    """The dot product of flattened arrays, the first conjugated, as :func:`numpy.vdot`."""
     left, right = _values(a, b)
     left = e.conjugate(left) if left.type.is_complex else left
     return dot(*(side if side.ndim == 1 else in_one_axis(side) for side in (left, right)))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """Products of each element with each, as :func:`numpy.outer`."""
+    """The outer product, as :func:`numpy.outer`."""
     left, right = (value if value.ndim == 1 else in_one_axis(value) for value in _values(a, b))
     return e.multiply(left[:, None], right[None, :], out=out)
 
 
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
-    """Products of each element with each, as ``numpy.linalg.outer``."""
+    """The outer product of two vectors, as ``numpy.linalg.outer``."""
     return outer(x1, x2)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Sums of products over axes, as :func:`numpy.tensordot`."""
+    """A tensor contraction over the given axes, as :func:`numpy.tensordot`."""
     left, right = map(operand, _values(a, b))
     if isinstance(axes, int):
         ours, theirs = list(range(len(left.shape) - axes, len(left.shape))), list(range(axes))
@@ -172,14 +172,14 @@ def kron(a: Any, b: Any) -> Any:
     sizes = [(1,) * (rank - side.ndim) + side.shape for side in (left, right)]
     apart = [tuple(n for pair in zip(*sizes_, strict=True) for n in pair) for sizes_ in (
         (sizes[0], (1,) * rank), ((1,) * rank, sizes[1]))]  # fmt: skip
-    found = e.multiply(
+    result = e.multiply(
         *[wrap(reshaped(operand(side), shape)) for side, shape in zip((left, right), apart, strict=True)]
     )
-    return wrap(reshaped(operand(found), tuple(m * n for m, n in zip(*sizes, strict=True))))
+    return wrap(reshaped(operand(result), tuple(m * n for m, n in zip(*sizes, strict=True))))
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The vector product, as :func:`numpy.cross`."""
+    """The cross product of vectors, as :func:`numpy.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
     left, right = moveaxis(as_value(a), axisa, -1), moveaxis(as_value(b), axisb, -1)
@@ -187,15 +187,15 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if sizes != (3, 3):
         raise NxValueError(f"cross takes vectors of 3 elements, got {sizes[0]} and {sizes[1]}")
     x, y = ([side[..., k] for k in range(3)] for side in (left, right))
-    found = [
+    result = [
         e.subtract(e.multiply(x[(k + 1) % 3], y[(k + 2) % 3]), e.multiply(x[(k + 2) % 3], y[(k + 1) % 3]))
         for k in range(3)
     ]
-    return moveaxis(wrap(join_new(found, -1)), -1, axisc)
+    return moveaxis(wrap(join_new(result, -1)), -1, axisc)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """A diagonal, read-only as that of :func:`numpy.diagonal`."""
+    """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     value = as_value(a)
     axes = normalize_axis(axis1, value.shape), normalize_axis(axis2, value.shape)
     return value.diagonal_of(offset, axes)
@@ -207,7 +207,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """A diagonal of a matrix, or the matrix with a diagonal, as :func:`numpy.diag`."""
+    """A diagonal of a matrix, or a matrix with the given diagonal, as :func:`numpy.diag`."""
     value = as_value(v)
     if value.ndim == 2:
         return diagonal(value, k)
@@ -225,14 +225,14 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """The matrix with a diagonal of all elements, as :func:`numpy.diagflat`."""
+    """A matrix with the flattened input as a diagonal, as :func:`numpy.diagflat`."""
     return diag(in_one_axis(as_value(v)), k)
 
 
 def einsum(
     *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: Any = None, optimize: Any = False
 ) -> Any:
-    """Sums of products as Einstein wrote them, as :func:`numpy.einsum`."""
+    """The Einstein summation, as :func:`numpy.einsum`."""
     if not isinstance(operands[0], str):
         raise NxTypeError(message("einsum takes its subscripts as text first.", 'Write np.einsum("ij,jk->ik", a, b).'))
     values = [operand(as_value(value)) for value in operands[1:]]
@@ -257,32 +257,32 @@ def einsum(
     return finished(_ordered(wrap(found), operands, order, optimize), out, True, "einsum")
 
 
-def _ordered(found: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
-    """The result of einsum, with its elements in the order that NumPy gives them."""
+def _ordered(result: Any, operands: Sequence[Any], order: str, optimize: Any) -> Any:
+    """The result of einsum in the memory order that NumPy gives it."""
     arrays = [as_value(value) for value in operands[1:]]
-    if not all(isinstance(one, Array) for one in (found, *arrays)):
-        return found
+    if not all(isinstance(one, Array) for one in (result, *arrays)):
+        return result
     inputs = [(one.shape, one.strides_in_memory) for one in arrays]
     function = functools.partial(np.einsum, operands[0], order=order, optimize=optimize)
     if order in ("A", "K"):
-        return found.laid_out_as(arrays, memory_order.of_function(function, found.shape, inputs))
-    return found.laid_out_as([], memory_order.of_order(found.shape, order, None))
+        return result.laid_out_as(arrays, memory_order.of_function(function, result.shape, inputs))
+    return result.laid_out_as([], memory_order.of_order(result.shape, order, None))
 
 
 def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result; upper-case Greek letters stand for the axes of an ellipsis."""
+    """The labels of each operand and of the result; upper-case Greek letters label the axes of an ellipsis."""
     left, arrow, right = text.replace(" ", "").partition("->")
     inputs = left.split(",")
     if len(inputs) != len(values):
         raise NxValueError(f"einsum: {len(inputs)} subscripts in {text!r} for {len(values)} arrays")
     greek = "".join(chr(0x391 + k) for k in range(17))
     longest = 0
-    for place, (labels, value) in enumerate(zip(inputs, values, strict=True)):
+    for position, (labels, value) in enumerate(zip(inputs, values, strict=True)):
         if "..." in labels:
             count = len(value.shape) - len(labels) + 3
             longest = max(longest, count)
-            inputs[place] = labels.replace("...", greek[17 - count :])
-        if len(inputs[place]) != len(value.shape):
+            inputs[position] = labels.replace("...", greek[17 - count :])
+        if len(inputs[position]) != len(value.shape):
             raise NxValueError(f"einsum: {labels!r} names {len(labels)} axes of an array with {len(value.shape)}")
     everything = "".join(inputs)
     if not arrow:
@@ -293,16 +293,16 @@ def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
 
 
 def _rearranged(value: ArrayValue, labels: str, result: str) -> Any:
-    """What only takes diagonals and puts axes in another order is a view."""
+    """The view for subscripts that only take diagonals and permute axes."""
     if not value.ndim:
         return value
-    labels, found = _diagonals(labels, value)
-    return found.transposed(tuple(labels.index(label) for label in result))
+    labels, view = _diagonals(labels, value)
+    return view.transposed(tuple(labels.index(label) for label in result))
 
 
 def _without_repeats(labels: str, value: Operand) -> tuple[str, Operand]:
-    labels, found = _diagonals(labels, Array.of(value))
-    return labels, operand(found)
+    labels, view = _diagonals(labels, Array.of(value))
+    return labels, operand(view)
 
 
 def _diagonals(labels: str, value: Array) -> tuple[str, Array]:
@@ -339,12 +339,12 @@ def _pair(one: tuple[str, Operand], two: tuple[str, Operand], needed: set[str]) 
         b = _widened(b, right.index(label), size)
     over = [label for label in both if label not in needed]
     batch = [label for label in both if label in needed]
-    found = product(
+    result = product(
         a, b, [left.index(x) for x in over], [right.index(x) for x in over],
         [left.index(x) for x in batch], [right.index(x) for x in batch],
     )  # fmt: skip
     free = [label for label in left if label not in both] + [label for label in right if label not in both]
-    return "".join(batch + free), found
+    return "".join(batch + free), result
 
 
 def _widened(value: Operand, axis: int, size: int) -> Operand:

@@ -14,7 +14,7 @@ from nxkernel.numpy.arrays import casting, dynamic_slices, masked_elements, memo
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.shaping import broadcast_to
 from nxkernel.numpy.functions.ufunc import REDUCE, finished
@@ -36,7 +36,7 @@ Function = Callable[[Operand, Shape, bool, Operand | None], Operand]
 
 
 def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, out: Any, name: str) -> Any:
-    """A reduction of anything: arrays, parts of traced length, what a mask picks."""
+    """Reduce any value: an array, a part of traced length, or masked elements."""
     if isinstance(array, tuple | list) and tracing.current() is not None and not holds_traced(array):
         # Of numbers that are known the result is known too, such as the product of a shape.
         with tracing.suspended():
@@ -44,44 +44,44 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
         return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
     value = as_value(array)
     keep = builtins.bool(keepdims)
-    if where is not True and isinstance(value, DynamicSlice | Selected):
+    if where is not True and isinstance(value, DynamicSlice | MaskedElements):
         raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
-    if isinstance(value, Selected):
-        found = masked_elements.reduced(function, value, axis, keep)
+    if isinstance(value, MaskedElements):
+        result = masked_elements.reduced(function, value, axis, keep)
     elif isinstance(value, DynamicSlice):
-        found = dynamic_slices.reduced(function, value, axes_of(axis, value.ndim), keep)
+        result = dynamic_slices.reduced(function, value, axes_of(axis, value.ndim), keep)
     else:
         data = operand(value)
         mask = None if where is True else spread(operand(as_value(where)), data.shape)
         axes = axes_of(axis, value.ndim)
-        found = wrap(function(data, axes, keep, mask))
-        if isinstance(found, Array) and isinstance(value, Array):
+        result = wrap(function(data, axes, keep, mask))
+        if isinstance(result, Array) and isinstance(value, Array):
             strides = memory_order.of_reduction(value.shape, value.strides_in_memory, axes, keep)
-            found.laid_out_as([value], strides)
-    return finished(found, out, True, name)
+            result.laid_out_as([value], strides)
+    return finished(result, out, True, name)
 
 
 def _only(value: Operand, mask: Operand | None, identity: Any) -> Operand:
-    """The elements that count, and the identity of the reduction for the others."""
+    """A value in which the elements outside of the mask are replaced by the identity of the reduction."""
     if mask is None:
         return value
     return apply(p.select, mask, value, filled(identity, value.type, value.shape))
 
 
-def _joined(found: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
+def _joined(total: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
     if initial is None or (unless is not None and is_number(initial) and initial == unless):
-        return found
+        return total
     if is_number(initial):
-        initial = wrap(casting.filled_as(initial, found.type, ()))
-    return convert(operand(ufunc(wrap(found), initial)), found.type)
+        initial = wrap(casting.filled_as(initial, total.type, ()))
+    return convert(operand(ufunc(wrap(total), initial)), total.type)
 
 
 def _total(primitive: Primitive, identity: int, ufunc: Any) -> Callable[..., Any]:
     def total(dtype: Any, initial: Any) -> Function:
         def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
             value = cast(value, type_of(dtype, types.to_aggregate(value.type)))
-            found = apply(primitive, _only(value, mask, identity), axes=axes, keep_axes=keep)
-            return _joined(found, initial, ufunc, identity)
+            result = apply(primitive, _only(value, mask, identity), axes=axes, keep_axes=keep)
+            return _joined(result, initial, ufunc, identity)
 
         return function
 
@@ -95,7 +95,7 @@ def sum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 0,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Add up, as :func:`numpy.sum`."""
+    """The sum of elements, as :func:`numpy.sum`."""
     return run(_sum_total(dtype, initial), a, axis, keepdims, where, out, "sum")
 
 
@@ -103,7 +103,7 @@ def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 1,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Multiply all, as :func:`numpy.prod`."""
+    """The product of elements, as :func:`numpy.prod`."""
     return run(_prod_total(dtype, initial), a, axis, keepdims, where, out, "prod")
 
 
@@ -114,10 +114,10 @@ def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any
             if initial is None and 0 in [value.shape[axis] for axis in axes]:
                 raise NxValueError("an array without elements has no greatest and no least one; give initial=")
             if value.type is bool_:
-                found = apply(of_bool, _only(value, mask, of_bool is p.all_), axes=axes, keep_axes=keep)
+                result = apply(of_bool, _only(value, mask, of_bool is p.all_), axes=axes, keep_axes=keep)
             else:
-                found = apply(primitive, _only(value, mask, identity(value.type)), axes=axes, keep_axes=keep)
-            return _joined(found, initial, ufunc, None)
+                result = apply(primitive, _only(value, mask, identity(value.type)), axes=axes, keep_axes=keep)
+            return _joined(result, initial, ufunc, None)
 
         return function
 
@@ -125,7 +125,7 @@ def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any
 
 
 def refuse_complex(type_: Type) -> None:
-    """Refuse complex numbers where elements are put in order.
+    """Raise an error for complex numbers, which have no order.
 
     Raises
     ------
@@ -157,7 +157,7 @@ amax, amin = max, min
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """The greatest element less the least, as :func:`numpy.ptp`."""
+    """The range from the least to the greatest element, as :func:`numpy.ptp`."""
     return e.subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims), out=out)
 
 
@@ -169,27 +169,27 @@ def _truth(primitive: Primitive, identity: bool) -> Function:
 
 
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-    """Whether all elements count as true, as :func:`numpy.all`."""
+    """Whether all elements are true, as :func:`numpy.all`."""
     return run(_truth(p.all_, True), a, axis, keepdims, where, out, "all")
 
 
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
-    """Whether an element counts as true, as :func:`numpy.any`."""
+    """Whether any element is true, as :func:`numpy.any`."""
     return run(_truth(p.any_, False), a, axis, keepdims, where, out, "any")
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """How many elements are not 0, as :func:`numpy.count_nonzero`."""
+    """The number of nonzero elements, as :func:`numpy.count_nonzero`."""
 
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
-        found = apply(p.not_equal, value, filled(0, value.type, value.shape))
-        return apply(p.sum_, convert(_only(found, mask, 0), s64), axes=axes, keep_axes=keep)
+        result = apply(p.not_equal, value, filled(0, value.type, value.shape))
+        return apply(p.sum_, convert(_only(result, mask, 0), s64), axes=axes, keep_axes=keep)
 
     return run(function, a, axis, keepdims, True, None, "count_nonzero")
 
 
 def _count(value: Operand, axes: Shape, mask: Operand | None, type_: Type) -> Operand:
-    """How many elements count, in the shape that axes which stay leave."""
+    """The number of elements that count, in a shape that broadcasts against the kept axes."""
     if mask is None:
         count = 1
         for axis in axes:
@@ -200,7 +200,7 @@ def _count(value: Operand, axes: Shape, mask: Operand | None, type_: Type) -> Op
 
 
 def _averaged(value: Operand, axes: Shape, mask: Operand | None, fewer: Any = 0) -> Operand:
-    """Sums divided by counts; the axes stay."""
+    """Sums divided by the number of elements (minus `fewer`), with the axes kept."""
     total = apply(p.sum_, _only(value, mask, 0), axes=axes, keep_axes=True)
     count = _count(value, axes, mask, types.to_real(value.type))
     if not (isinstance(fewer, int) and fewer == 0):
@@ -222,8 +222,8 @@ def _squeezed(value: Operand, axes: Shape, keep: bool) -> Operand:
 def _mean_of(dtype: Any) -> Function:
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
         type_ = type_of(dtype, types.to_floating(value.type))
-        found = _averaged(cast(value, types.compute_type(type_)), axes, mask)
-        return convert(_squeezed(found, axes, keep), type_)
+        result = _averaged(cast(value, types.compute_type(type_)), axes, mask)
+        return convert(_squeezed(result, axes, keep), type_)
 
     return function
 
@@ -248,10 +248,10 @@ def _variance_of(dtype: Any, ddof: Any, mean: Any, root: bool) -> Function:
             away = apply(p.absolute, away)
         # The squares are real numbers.
         square = types.to_real(type_) if of_complex else type_
-        found = _averaged(cast(apply(p.multiply, away, away), types.compute_type(square)), axes, mask, ddof)
+        result = _averaged(cast(apply(p.multiply, away, away), types.compute_type(square)), axes, mask, ddof)
         if root:
-            found = cast(apply(p.sqrt, convert(found, types.to_floating(found.type))), found.type)
-        return convert(_squeezed(found, axes, keep), square)
+            result = cast(apply(p.sqrt, convert(result, types.to_floating(result.type))), result.type)
+        return convert(_squeezed(result, axes, keep), square)
 
     return function
 
@@ -260,7 +260,7 @@ def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
-    """The average square of the distance from the average, as :func:`numpy.var`."""
+    """The variance, as :func:`numpy.var`."""
     return run(_variance_of(dtype, correction or ddof, mean, False), a, axis, keepdims, where, out, "var")
 
 
@@ -276,29 +276,29 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     """The weighted average, as :func:`numpy.average`."""
     value = as_value(a)
     if weights is None:
-        found = mean(value, axis, keepdims=keepdims)
-        return (found, _as_often(e.divide(value.size, found.size), found)) if returned else found
-    given = as_value(weights)
+        result = mean(value, axis, keepdims=keepdims)
+        return (result, _as_often(e.divide(value.size, result.size), result)) if returned else result
+    factors = as_value(weights)
     # Sizes that only the running program knows are equal where the numbers of axes are.
-    if given.ndim != value.ndim:
-        (place,) = axes_of(axis, value.ndim)
-        given = given[tuple(slice(None) if k == place else None for k in range(value.ndim))]
-    type_ = types.merge(value.type, given.type)
+    if factors.ndim != value.ndim:
+        (position,) = axes_of(axis, value.ndim)
+        factors = factors[tuple(slice(None) if k == position else None for k in range(value.ndim))]
+    type_ = types.merge(value.type, factors.type)
     type_ = types.merge(type_, types.f64) if value.type.is_integer else type_
-    scale = sum(given, axis, dtype=type_, keepdims=keepdims)
-    found = e.divide(sum(e.multiply(value, given, dtype=type_), axis, keepdims=keepdims), scale)
-    return (found, _as_often(scale, found)) if returned else found
+    scale = sum(factors, axis, dtype=type_, keepdims=keepdims)
+    result = e.divide(sum(e.multiply(value, factors, dtype=type_), axis, keepdims=keepdims), scale)
+    return (result, _as_often(scale, result)) if returned else result
 
 
 def _as_often(scale: Any, found: ArrayValue) -> Any:
-    """What averages were divided by, for each of them."""
+    """The divisor of averages, broadcast to their shape."""
     return broadcast_to(scale, found.shape).astype(found.dtype)[()]
 
 
-def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
-    def place_of(array: Any, axis: Any, out: Any, keepdims: Any, name: str) -> Any:
+def _index_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
+    def index_of(array: Any, axis: Any, out: Any, keepdims: Any, name: str) -> Any:
         value = as_value(array)
-        if isinstance(value, Selected):
+        if isinstance(value, MaskedElements):
             value._refuse("the place of one of its elements")
 
         def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
@@ -308,26 +308,28 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
             if data.type is bool_:
                 data = convert(data, types.u8)
             data = _only(data, mask, identity(data.type))
-            place = axes[0]
+            position = axes[0]
             if axis is None:
                 shape = data.shape
-                data, place = apply(p.reshape, data, shape=(shapes.size(shape),), names=(None,)), 0
-            found = apply(primitive, data, axis=place, keep_axis=keep and axis is not None, tie_break="low", type=s64)
+                data, position = apply(p.reshape, data, shape=(shapes.size(shape),), names=(None,)), 0
+            index = apply(
+                primitive, data, axis=position, keep_axis=keep and axis is not None, tie_break="low", type=s64
+            )
             if keep and axis is None:
-                found = apply(p.reshape, found, shape=(1,) * len(shape), names=(None,) * len(shape))
-            return found
+                index = apply(p.reshape, index, shape=(1,) * len(shape), names=(None,) * len(shape))
+            return index
 
         if not value.ndim:
             return wrap(filled(0, s64, ()))
-        found = run(function, value, axis, keepdims, True, None, name)
+        index = run(function, value, axis, keepdims, True, None, name)
         if isinstance(value, DynamicSlice):
-            found = dynamic_slices.first_place(value, axis, found)
-        return finished(in_order_of(found), out, True, name)
+            index = dynamic_slices.index_in_part(value, axis, index)
+        return finished(in_order_of(index), out, True, name)
 
-    return place_of
+    return index_of
 
 
-_argmax_of, _argmin_of = _place_of(p.argmax, types.least), _place_of(p.argmin, types.greatest)
+_argmax_of, _argmin_of = _index_of(p.argmax, types.least), _index_of(p.argmin, types.greatest)
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
@@ -341,7 +343,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
 
 
 def _numbers(a: Any) -> tuple[ArrayValue, Any]:
-    """An array, and where it is not NaN."""
+    """An array, and the mask of its elements that are not NaN."""
     value = as_value(a)
     return value, (e.logical_not(e.isnan(value)) if not value.type.is_integer else True)
 
@@ -372,11 +374,13 @@ def _extreme_without_nan(function: Any, name: str) -> Any:
     ) -> Any:
         value, mask = _numbers(a)
         mask = _both(mask, where)
-        found = function(value, axis, keepdims=keepdims, where=mask, initial=initial)
+        result = function(value, axis, keepdims=keepdims, where=mask, initial=initial)
         if mask is not True and initial is None:
             none = e.logical_not(any(mask, axis, keepdims=keepdims))
-            found = wrap(apply(p.select, operand(none), filled(float("nan"), found.type, found.shape), operand(found)))
-        return finished(found, out, True, name)
+            result = wrap(
+                apply(p.select, operand(none), filled(float("nan"), result.type, result.shape), operand(result))
+            )
+        return finished(result, out, True, name)
 
     wrapped.__name__ = wrapped.__qualname__ = name
     wrapped.__doc__ = f"As :func:`{function.__name__}`, without elements that are NaN."

@@ -1,4 +1,4 @@
-"""NumPy's selection of elements: where, nonzero, select, clip, take, put; rounding, parts and predicates of numbers."""
+"""Selecting and assigning elements (where, select, clip, take, put), rounding, and predicates of numbers."""
 
 from __future__ import annotations
 
@@ -81,93 +81,93 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
     mask = operand(condition)
     shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
     one, other = (spread(convert(side, type_), shape) for side in (one, other))
-    found = apply(p.select, spread(mask, shape), one, other)
+    result = apply(p.select, spread(mask, shape), one, other)
     # Also of numbers NumPy makes an array.
-    return wrap(found, condition, x, y) if shape else Array.of(found)
+    return wrap(result, condition, x, y) if shape else Array.of(result)
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
-    """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+    """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
     return masked_elements.places(a)
 
 
 def flatnonzero(a: Any) -> Any:
-    """Where elements of an array along one axis are not 0, as :func:`numpy.flatnonzero`."""
+    """The indices of nonzero elements of a flattened array, as :func:`numpy.flatnonzero`."""
     return nonzero(in_one_axis(as_value(a)))[0]
 
 
 def argwhere(a: Any) -> Any:
-    """Where elements are not 0, a row of indices for each, as :func:`numpy.argwhere`."""
+    """The indices of nonzero elements, one row for each, as :func:`numpy.argwhere`."""
     value = as_value(a)
-    found = nonzero(value if value.ndim else value.reshape(1))
+    result = nonzero(value if value.ndim else value.reshape(1))
     if not value.ndim:
         # A place without axes has no indices.
-        return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
-    if isinstance(found[0], Array):
-        return stack(found, axis=-1)
-    return DynamicSlice(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
+        return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*result[0].stretches, None))
+    if isinstance(result[0], Array):
+        return stack(result, axis=-1)
+    return DynamicSlice(stack([part.base for part in result], axis=-1), (*result[0].stretches, None))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """What a condition picks along an axis, as :func:`numpy.compress`."""
+    """The slices along an axis where a condition holds, as :func:`numpy.compress`."""
     value = as_value(a)
     if axis is None:
         value, axis = in_one_axis(value), 0
     mask = as_value(condition)
     mask = mask if mask.type is types.bool_ else e.not_equal(mask, 0)
-    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
-    return finished(found, out, True, "compress")
+    result = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
+    return finished(result, out, True, "compress")
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """What a condition picks of all elements, as :func:`numpy.extract`."""
+    """The elements where a condition holds, as :func:`numpy.extract`."""
     return in_one_axis(as_value(arr))[in_one_axis(as_value(e.not_equal(condition, 0)))]
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Elements of the first choice whose condition holds, as :func:`numpy.select`."""
-    found = default
+    """Elements chosen by the first condition that holds, as :func:`numpy.select`."""
+    result = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
-        found = where(condition, choice, found)
-    return in_order_of(as_value(found))
+        result = where(condition, choice, result)
+    return in_order_of(as_value(result))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
+    """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     count = len(choices)
-    which, found = within(as_value(a), count, mode), choices[count - 1]
-    for place in reversed(range(count - 1)):
-        found = where(e.less_equal(which, place), choices[place], found)
-    return finished(found, out, True, "choose")
+    which, result = within(as_value(a), count, mode), choices[count - 1]
+    for position in reversed(range(count - 1)):
+        result = where(e.less_equal(which, position), choices[position], result)
+    return finished(result, out, True, "choose")
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
-    """A function given by cases, as :func:`numpy.piecewise`."""
+    """A piecewise-defined function, as :func:`numpy.piecewise`."""
     value = as_value(x)
-    given = condlist if isinstance(condlist, list | tuple) else [condlist]
+    conditions = condlist if isinstance(condlist, list | tuple) else [condlist]
     cases = [case(value, *args, **options) if callable(case) else case for case in funclist]
-    found = cases[len(given)] if len(cases) > len(given) else 0
-    for condition, case in zip(given, cases, strict=False):
-        found = where(condition, case, found)
-    return as_value(found).astype(value.dtype)
+    result = cases[len(conditions)] if len(cases) > len(conditions) else 0
+    for condition, case in zip(conditions, cases, strict=False):
+        result = where(condition, case, result)
+    return as_value(result).astype(value.dtype)
 
 
 def clip(
     a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
     where: Any = True, **options: Any,
 ) -> Any:  # fmt: skip
-    """Elements between two bounds, as :func:`numpy.clip`."""
+    """Elements clipped to a range, as :func:`numpy.clip`."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    found = as_value(a)
+    result = as_value(a)
     if low is not None:
-        found = e.maximum(found, _held(low, found.type), **options)
+        result = e.maximum(result, _held(low, result.type), **options)
     if high is not None:
-        found = e.minimum(found, _held(high, found.type), **options)
-    return finished(found if found is not a else found.copy(), out, where, "clip")
+        result = e.minimum(result, _held(high, result.type), **options)
+    return finished(result if result is not a else result.copy(), out, where, "clip")
 
 
 def _held(bound: Any, type_: types.Type) -> Any:
-    """A bound: a whole number of Python's beyond what a type of integers holds is the nearest that it does."""
+    """A bound of `clip`: a Python int out of range of the integer type is replaced by the nearest that fits."""
     if isinstance(bound, bool) or not type_.is_integer or type_ is types.bool_:
         return bound
     low, high = types.limits(type_)
@@ -177,12 +177,12 @@ def _held(bound: Any, type_: types.Type) -> Any:
     if not tracing.weak(number) or not number.type.is_integer or number.type in (types.bool_, type_):
         return bound
     least, most = types.limits(number.type)
-    found = apply(p.maximum, number, filled(max(low, least), number.type, ()))
-    return convert(apply(p.minimum, found, filled(min(high, most), number.type, ())), type_)
+    result = apply(p.maximum, number, filled(max(low, least), number.type, ()))
+    return convert(apply(p.minimum, result, filled(min(high, most), number.type, ())), type_)
 
 
 def _clip_method(self: ArrayValue, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
+    """Elements clipped to a range, as :meth:`numpy.ndarray.clip`."""
     return clip(self, min, max, out, **options)
 
 
@@ -213,12 +213,12 @@ def fix(x: Any, out: Any = None) -> Any:
 
 
 def real(val: Any) -> Any:
-    """The real parts, as :func:`numpy.real`; of one of Python's numbers it is one of Python's."""
+    """The real parts, as :func:`numpy.real`; a Python number stays one."""
     return val.real if isinstance(val, int | float | complex) else as_value(val).real
 
 
 def imag(val: Any) -> Any:
-    """The imaginary parts, as :func:`numpy.imag`; of one of Python's numbers it is one of Python's."""
+    """The imaginary parts, as :func:`numpy.imag`; a Python number stays one."""
     return val.imag if isinstance(val, int | float | complex) else as_value(val).imag
 
 
@@ -233,34 +233,34 @@ def _scalar_part(imaginary: bool) -> Any:
 
 
 def _is_integer(self: Any) -> Any:
-    """Whether a number is a whole one, as :meth:`float.is_integer`."""
+    """Whether a number has no fraction, as :meth:`float.is_integer`."""
     return e.logical_and(e.equal(self, e.trunc(self)), e.isfinite(self))
 
 
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
-    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
-    return e.multiply(found, 180 / math.pi) if deg else found
+    result = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
+    return e.multiply(result, 180 / math.pi) if deg else result
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether elements are equal but for rounding, as :func:`numpy.isclose`."""
+    """Whether elements are equal within a tolerance, as :func:`numpy.isclose`."""
     if as_value(b).type.is_integer:
         # So that differences of unsigned integers and of truth values are differences.
         b = as_value(b).astype("float64")
     away = e.less_equal(e.absolute(e.subtract(a, b)), e.add(atol, e.multiply(rtol, e.absolute(b))))
-    found = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
-    return e.logical_or(found, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else found
+    result = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
+    return e.logical_or(result, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else result
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are equal but for rounding, as :func:`numpy.allclose`."""
+    """Whether all elements are equal within a tolerance, as :func:`numpy.allclose`."""
     return _fact(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _fact(value: ArrayValue) -> ArrayValue:
-    """What is true or false, as Python's bool."""
+    """A boolean that stands for a Python bool, and so is weak in types."""
     run, node = tracing.current(), operand(value)
     if run is not None:
         run.weak.add(node)
@@ -268,7 +268,7 @@ def _fact(value: ArrayValue) -> ArrayValue:
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether two arrays have one shape and equal elements, as :func:`numpy.array_equal`."""
+    """Whether two arrays have the same shape and equal elements, as :func:`numpy.array_equal`."""
     one, other = as_value(a1), as_value(a2)
     if one.ndim != other.ndim:
         return False
@@ -278,10 +278,10 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
             same.append(e.equal(size, there))
         elif size != there:
             return False
-    found = e.equal(one, other)
+    result = e.equal(one, other)
     if equal_nan:
-        found = e.logical_or(found, e.logical_and(e.isnan(one), e.isnan(other)))
-    return _fact(functools.reduce(e.logical_and, same, reductions.all(found)))
+        result = e.logical_or(result, e.logical_and(e.isnan(one), e.isnan(other)))
+    return _fact(functools.reduce(e.logical_and, same, reductions.all(result)))
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
@@ -290,7 +290,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """NaN and infinities as numbers, as :func:`numpy.nan_to_num`."""
+    """NaN and infinities replaced by finite numbers, as :func:`numpy.nan_to_num`."""
     import numpy as np
 
     value = as_value(x)
@@ -300,22 +300,22 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         parts_ = [nan_to_num(part, True, nan, posinf, neginf) for part in (value.real, value.imag)]
         return wrap(apply(p.make_complex, *map(operand, parts_)))
     limits = np.finfo(value.dtype)
-    found = where(e.isnan(value), nan, value)
-    found = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, found)
-    found = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, found)
+    result = where(e.isnan(value), nan, value)
+    result = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, result)
+    result = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, result)
     if not copy and hasattr(type(value), "assign"):
-        value[...] = found
+        value[...] = result
         return value
-    return found
+    return result
 
 
 def isposinf(x: Any, out: Any = None) -> Any:
-    """Whether elements are infinite and positive, as :func:`numpy.isposinf`."""
+    """Whether elements are positive infinity, as :func:`numpy.isposinf`."""
     return e.equal(x, math.inf, out=out)
 
 
 def isneginf(x: Any, out: Any = None) -> Any:
-    """Whether elements are infinite and negative, as :func:`numpy.isneginf`."""
+    """Whether elements are negative infinity, as :func:`numpy.isneginf`."""
     return e.equal(x, -math.inf, out=out)
 
 
@@ -325,7 +325,7 @@ def isreal(x: Any) -> Any:
 
 
 def iscomplex(x: Any) -> Any:
-    """Whether imaginary parts are not 0, as :func:`numpy.iscomplex`."""
+    """Whether imaginary parts are nonzero, as :func:`numpy.iscomplex`."""
     return e.not_equal(as_value(x).imag, 0)
 
 
@@ -340,12 +340,12 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether a value is one number, as :func:`numpy.isscalar`."""
+    """Whether a value is a single number, as :func:`numpy.isscalar`."""
     return not isinstance(element, Array | list | tuple | dict) and as_value(element).ndim == 0
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:
-    """The array as it is: whether imaginary parts are small is traced."""
+    """The array unchanged: whether its imaginary parts are small is only known when the program runs."""
     return as_value(a)
 
 
@@ -358,7 +358,7 @@ def sinc(x: Any) -> Any:
 
 
 def within(indices: Any, size: Any, mode: str) -> Any:
-    """Indices of an axis, where ``mode=`` says what those beyond its ends are."""
+    """Indices brought into the range of an axis, by ``mode=`` (raise, wrap or clip)."""
     if mode == "wrap":
         return e.mod(indices, size)
     return clip(indices, 0, size - 1) if mode == "clip" else indices
@@ -369,36 +369,36 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     value = as_value(a)
     if axis is None:
         value, axis = in_one_axis(value), 0
-    place = normalize_axis(axis, value.shape)
+    position = normalize_axis(axis, value.shape)
     # An empty list has no numbers that would tell their type.
     indices = arange(0) if isinstance(indices, list | tuple) and not indices else indices
     chosen = indices if isinstance(indices, int) else as_value(indices)
-    chosen = within(chosen, value.shape[place], mode)
-    found = value[(*(slice(None),) * place, chosen)]
-    return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
+    chosen = within(chosen, value.shape[position], mode)
+    result = value[(*(slice(None),) * position, chosen)]
+    return finished(result if isinstance(chosen, int) else in_order_of(result), out, True, "take")
 
 
 def _lines(value: ArrayValue, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
-    """Indices along an axis as indices of all axes."""
+    """Indices along one axis as index arrays for all axes."""
     chosen = operand(as_value(indices))
-    place = normalize_axis(axis, value.shape)
+    position = normalize_axis(axis, value.shape)
     if len(chosen.shape) != value.ndim:
         raise NxValueError(
             f"indices along an axis have as many axes as the array: {value.ndim}, got {len(chosen.shape)}"
         )
     shape = tuple(
-        n if k == place else max(n, m) for k, (n, m) in enumerate(zip(chosen.shape, value.shape, strict=True))
+        n if k == position else max(n, m) for k, (n, m) in enumerate(zip(chosen.shape, value.shape, strict=True))
     )
-    own = spread(subscripts.traced_place(chosen, value.shape[place]), shape)
+    own = spread(subscripts.traced_index(chosen, value.shape[position]), shape)
     grids = {
-        k: own if k == place else apply(p.iota, type=types.s64, shape=shape, names=(None,) * len(shape), axis=k)
+        k: own if k == position else apply(p.iota, type=types.s64, shape=shape, names=(None,) * len(shape), axis=k)
         for k in range(value.ndim)
     }
-    return grids, place
+    return grids, position
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    """Elements of each line at its own indices, as :func:`numpy.take_along_axis`."""
+    """Elements at indices given for each 1-d slice along an axis, as :func:`numpy.take_along_axis`."""
     value = as_value(arr)
     if axis is None:
         value, axis = value.ravel(), 0
@@ -406,18 +406,18 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Assign to elements of each line at its own indices, as :func:`numpy.put_along_axis`."""
+    """Assign at indices given for each 1-d slice along an axis, as :func:`numpy.put_along_axis`."""
     if axis is None:
         arr, axis = arr.ravel(), 0
-    picks, place = _lines(arr, indices, axis)
-    new = fitted(values, picks[place].shape, arr.type)
+    picks, position = _lines(arr, indices, axis)
+    new = fitted(values, picks[position].shape, arr.type)
     arr.assign(fancy_indexing.put(operand(arr), picks, False, new))
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Assign to elements at places in C order, as :func:`numpy.put`."""
-    places = within(as_value(ind).ravel(), a.size, mode)
-    a.flat[places] = resize(v, places.shape)
+    """Assign to elements at flat indices, as :func:`numpy.put`."""
+    positions = within(as_value(ind).ravel(), a.size, mode)
+    a.flat[positions] = resize(v, positions.shape)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
@@ -429,12 +429,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Assign where a mask holds the values at the same places, as :func:`numpy.putmask`."""
+    """Assign values at the same positions where a mask holds, as :func:`numpy.putmask`."""
     a[...] = where(mask, values, a)
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Assign all of an array, or where a mask holds, as :func:`numpy.copyto`."""
+    """Assign to all of an array, or where a mask holds, as :func:`numpy.copyto`."""
     if where is True:
         dst[...] = src
     else:
@@ -442,14 +442,14 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """Assign to the diagonal, several values in turn, as :func:`numpy.fill_diagonal`."""
+    """Assign to the main diagonal, repeating the values, as :func:`numpy.fill_diagonal`."""
     if wrap and a.ndim == 2:
         # It begins anew below a row that is left out.
-        places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
+        diagonal_indices: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
     else:
-        places = (arange(min(a.shape)),) * a.ndim
+        diagonal_indices = (arange(min(a.shape)),) * a.ndim
     new = as_value(val)
-    a[tuple(places)] = resize(new, places[0].shape) if new.ndim else val
+    a[tuple(diagonal_indices)] = resize(new, diagonal_indices[0].shape) if new.ndim else val
 
 
 SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

@@ -1,4 +1,4 @@
-"""NumPy's functions of shapes: they give views wherever NumPy does."""
+"""NumPy's shape functions: they return views wherever NumPy does."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_ord
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
-from nxkernel.numpy.arrays.masked_elements import Selected, lifted
-from nxkernel.numpy.arrays.strided_slices import Spaced
-from nxkernel.numpy.arrays.views import Along, Index, reshaped
+from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
+from nxkernel.numpy.arrays.strided_slices import StridedElements
+from nxkernel.numpy.arrays.views import AxisSlice, Index, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
@@ -27,15 +27,15 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
-def sizes(given: Any) -> Shape:
-    """A shape from a number or a sequence of numbers, which are known while tracing."""
-    return tuple(map(subscripts.static, given)) if isinstance(given, tuple | list) else (subscripts.static(given),)
+def sizes(value: Any) -> Shape:
+    """A shape from an int or a sequence of ints, which must be known while tracing."""
+    return tuple(map(subscripts.static, value)) if isinstance(value, tuple | list) else (subscripts.static(value),)
 
 
 def as_array(value: Any) -> Array:
-    """A value as an array, also where it is a scalar."""
+    """A value as an array, also if it is a scalar."""
     value = as_value(value)
-    if isinstance(value, Selected):
+    if isinstance(value, MaskedElements):
         return value.compact()
     return Array.of(value.node) if isinstance(value, Scalar) else value
 
@@ -68,10 +68,10 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
         raise NxValueError(f"reshape: order must be one of 'C', 'F', or 'A', got {order!r}")
     new = _resolved(sizes(wanted), value.size)
     if order == "F" or _axes_by(order, value)[:1] not in ((), (0,)):
-        found = value.T.with_shape(new[::-1]).T
+        result = value.T.with_shape(new[::-1]).T
     else:
-        found = value.with_shape(new)
-    return found.copy() if copy else found
+        result = value.with_shape(new)
+    return result.copy() if copy else result
 
 
 def _resolved(wanted: Shape, count: int) -> Shape:
@@ -102,15 +102,15 @@ def ravel(a: Any, order: str = "C") -> Any:
     value = as_array(a)
     if isinstance(value, DynamicSlice):
         value = without_gaps(value)
-        found = value if value.ndim == 1 else compacted_elements.with_shape(value, (-1,))
-        if isinstance(a, Spaced) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
-            found.base.root.doubt = _of_a_single
-        return found
+        result = value if value.ndim == 1 else compacted_elements.with_shape(value, (-1,))
+        if isinstance(a, StridedElements) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
+            result.base.root.doubt = _of_a_single
+        return result
     return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
 
 
 def without_gaps(part: DynamicSlice) -> DynamicSlice:
-    """A part of traced length itself where NumPy has its elements one after the other in memory, else a copy."""
+    """A part of traced length: itself if NumPy would have its elements contiguous in memory, else a copy."""
     first = next((axis for axis, size in enumerate(part.base.shape) if size != 1), 0)
     base = part.base.contiguous()
     if base is part.base:
@@ -132,10 +132,10 @@ def _of_a_single() -> NxTypeError:
 
 
 def _axes_by(order: str, value: Array) -> Shape:
-    """The axes of an array from the slowest to the fastest, by an ``order=``."""
+    """The axes of an array from slowest to fastest varying, by an ``order=``."""
     strides = value.strides_in_memory
     if order in ("A", "K"):
-        value.told_by_layout()
+        value.record_order_dependence()
     if order == "K":
         return tuple(sorted(range(value.ndim), key=lambda axis: -abs(strides[axis])))
     return tuple(range(value.ndim))[:: -1 if memory_order.is_fortran(value.shape, order, strides) else 1]
@@ -153,14 +153,14 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
         return Array.of(value.node)
     if isinstance(value, DynamicSlice):
         return DynamicSlice(copy(value.base), value.stretches)
-    if isinstance(value, Selected):
+    if isinstance(value, MaskedElements):
         return value.copied()
-    made, strides = Array.of(operand(value)), memory_order.of_order(value.shape, order, value.strides_in_memory)
-    return made.laid_out_as([value] if order in ("A", "K") else [], strides)
+    result, strides = Array.of(operand(value)), memory_order.of_order(value.shape, order, value.strides_in_memory)
+    return result.laid_out_as([value] if order in ("A", "K") else [], strides)
 
 
 def _copy_method(self: ArrayValue, order: str = "C") -> Any:
-    """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own copies."""
+    """A copy, as :meth:`numpy.ndarray.copy`; scalars are immutable and returned unchanged."""
     return self if isinstance(self, Scalar) else copy(self, order)
 
 
@@ -180,11 +180,11 @@ def _astype_method(
         return self.contiguous("C" if order == "A" else order)
 
     def convert_one(one: ArrayValue) -> ArrayValue:
-        made = cast(operand(one), type_)
+        result = cast(operand(one), type_)
         if one.shape and isinstance(one, Array):
             strides = memory_order.of_order(one.shape, order, one.strides_in_memory)
-            return Array.of(made).laid_out_as([one] if order in ("A", "K") else [], strides)
-        return Array.of(made) if isinstance(one, Array) else wrap(made)
+            return Array.of(result).laid_out_as([one] if order in ("A", "K") else [], strides)
+        return Array.of(result) if isinstance(one, Array) else wrap(result)
 
     return lifted(convert_one, [self])
 
@@ -218,7 +218,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged, a view, as :func:`numpy.swapaxes`."""
+    """Two axes interchanged, a view, as :func:`numpy.swapaxes`."""
     value = as_array(a)
     order = list(range(value.ndim))
     one, two = (normalize_axis(axis, (0,) * value.ndim) for axis in (axis1, axis2))
@@ -233,13 +233,13 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     taken = [normalize_axis(axis, like) for axis in sizes(source)]
     placed = [normalize_axis(axis, like) for axis in sizes(destination)]
     order = [axis for axis in range(value.ndim) if axis not in taken]
-    for place, axis in sorted(zip(placed, taken, strict=True)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(placed, taken, strict=True)):
+        order.insert(position, axis)
     return transpose(value, order)
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """An axis moved before another one, as :func:`numpy.rollaxis`."""
+    """An axis moved in front of another, as :func:`numpy.rollaxis`."""
     value = as_array(a)
     axis = normalize_axis(axis, (0,) * value.ndim)
     start = start + value.ndim if start < 0 else start
@@ -252,27 +252,27 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     known = value.base.shape if isinstance(value, DynamicSlice) else value.shape
     kept = value.stretches if isinstance(value, DynamicSlice) else (None,) * value.ndim
     if axis is None:
-        places = [place for place, size in enumerate(known) if size == 1 and kept[place] is None]
+        positions = [position for position, size in enumerate(known) if size == 1 and kept[position] is None]
     else:
-        places = [normalize_axis(place, known) for place in sizes(axis)]
-    for place in places:
-        if known[place] != 1:
-            raise NxValueError(f"squeeze removes axes of size 1, axis {place} has {known[place]}")
-    if not places:
+        positions = [normalize_axis(position, known) for position in sizes(axis)]
+    for position in positions:
+        if known[position] != 1:
+            raise NxValueError(f"squeeze removes axes of size 1, axis {position} has {known[position]}")
+    if not positions:
         return value
-    return value[tuple(0 if place in places else slice(None) for place in range(value.ndim)) + (...,)]
+    return value[tuple(0 if position in positions else slice(None) for position in range(value.ndim)) + (...,)]
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
-    """More axes of size 1, a view, as :func:`numpy.expand_dims`."""
+    """New axes of size 1, a view, as :func:`numpy.expand_dims`."""
     value = as_array(a)
-    given = sizes(axis)
-    places = {normalize_axis(place, (0,) * (value.ndim + len(given))) for place in given}
-    return value[tuple(None if place in places else slice(None) for place in range(value.ndim + len(given)))]
+    axes = sizes(axis)
+    positions = {normalize_axis(position, (0,) * (value.ndim + len(axes))) for position in axes}
+    return value[tuple(None if position in positions else slice(None) for position in range(value.ndim + len(axes)))]
 
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """An array repeated to a shape, read-only, as :func:`numpy.broadcast_to`."""
+    """An array broadcast to a shape, read-only, as :func:`numpy.broadcast_to`."""
     value, wanted = as_array(array), sizes(shape)
     if not spreads(value.shape, wanted):
         raise NxValueError(f"cannot broadcast {text(value.shape) or '()'} to {text(wanted) or '()'}")
@@ -281,34 +281,36 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 def broadcast_shapes(*args: Any) -> Shape:
     """The shape that shapes broadcast to, as :func:`numpy.broadcast_shapes`."""
-    found: Shape = ()
+    result: Shape = ()
     for one in args:
-        found = shapes_together(found, sizes(one))
-    return found
+        result = shapes_together(result, sizes(one))
+    return result
 
 
 def flip(m: Any, axis: Any = None) -> Any:
-    """Elements in reverse order along axes, a view, as :func:`numpy.flip`."""
+    """The order of elements reversed along axes, a view, as :func:`numpy.flip`."""
     value = as_array(m)
     if isinstance(value, DynamicSlice):
         return flipped(value, axis)
-    places = range(value.ndim) if axis is None else [normalize_axis(place, value.shape) for place in sizes(axis)]
+    positions = (
+        range(value.ndim) if axis is None else [normalize_axis(position, value.shape) for position in sizes(axis)]
+    )
     # Of an array without axes that is a copy.
-    return value[tuple(slice(None, None, -1) if k in places else slice(None) for k in range(value.ndim))]
+    return value[tuple(slice(None, None, -1) if k in positions else slice(None) for k in range(value.ndim))]
 
 
 def fliplr(m: Any) -> Any:
-    """Columns in reverse order, as :func:`numpy.fliplr`."""
+    """The order of columns reversed, as :func:`numpy.fliplr`."""
     return flip(m, 1)
 
 
 def flipud(m: Any) -> Any:
-    """Rows in reverse order, as :func:`numpy.flipud`."""
+    """The order of rows reversed, as :func:`numpy.flipud`."""
     return flip(m, 0)
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """The array turned by quarters, as :func:`numpy.rot90`."""
+    """The array rotated by multiples of 90 degrees, as :func:`numpy.rot90`."""
     value, k = as_array(m), k % 4
     one, two = (normalize_axis(axis, value.shape) for axis in axes)
     if k == 0:
@@ -332,13 +334,13 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Each element several times, as :func:`numpy.repeat`."""
+    """Each element repeated, as :func:`numpy.repeat`."""
     import numpy as np
 
     value = as_array(a)
     if axis is None:
         value, axis = in_one_axis(value), 0
-    place = normalize_axis(axis, value.shape)
+    position = normalize_axis(axis, value.shape)
     if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)
     if isinstance(repeats, ArrayValue | Operand):
@@ -348,12 +350,12 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
             )
         )
     if isinstance(repeats, int | np.integer):
-        before, after = value.shape[: place + 1], value.shape[place + 1 :]
+        before, after = value.shape[: position + 1], value.shape[position + 1 :]
         apart = wrap(reshaped(operand(value), (*before, 1, *after)))
         data = operand(broadcast_to(apart, (*before, int(repeats), *after)))
         return wrap(reshaped(data, (*before[:-1], before[-1] * int(repeats), *after)))
-    places = np.repeat(np.arange(value.shape[place]), repeats)
-    return value[(*(slice(None),) * place, places)]
+    indices = np.repeat(np.arange(value.shape[position]), repeats)
+    return value[(*(slice(None),) * position, indices)]
 
 
 def resize(a: Any, new_shape: Any) -> Any:
@@ -365,13 +367,13 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """Refused: the size of the result would be traced."""
+    """Refused: the size of the result depends on values of the running program."""
     raise NxTypeError(
         message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
     )
 
 
 def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:
-    """`count` places of an axis from `low` on."""
-    along = [Along(low, count) if k == axis else Along(0, n) for k, n in enumerate(value.shape)]
+    """`count` elements along an axis, from `low` on."""
+    along = [AxisSlice(low, count) if k == axis else AxisSlice(0, n) for k, n in enumerate(value.shape)]
     return Index(value.shape, tuple(along), tuple(range(len(along)))).read(value)

@@ -1,4 +1,4 @@
-"""NumPy's functions of samples: convolutions, interpolation and polynomials."""
+"""NumPy's functions of signals and samples: convolution, interpolation, polynomials, window functions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """The correlation of two vectors, as :func:`numpy.correlate`."""
+    """The cross-correlation of two vectors, as :func:`numpy.correlate`."""
     left, right = in_one_axis(as_value(a)), in_one_axis(as_value(v))
     conjugate = e.conjugate(right) if right.type.is_complex else right
     if right.size > left.size:
@@ -48,7 +48,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def _slid(line: Any, window: Any, mode: str) -> Any:
-    """Products of a window with the parts of a line below it."""
+    """The dot products of a window with each position of a line (cross-correlation)."""
     size = window.size
     borders = {"full": (size - 1, size - 1), "valid": (0, 0), "same": (size - 1 - (size - 1) // 2, (size - 1) // 2)}
     if mode not in borders:
@@ -60,14 +60,14 @@ def _slid(line: Any, window: Any, mode: str) -> Any:
     count = padded.shape[0] - size + 1
 
     def parts(first: Any, last: Any) -> tuple[Any, Any]:
-        places = e.add(arange(first, last)[:, None], arange(size)[None, :])
-        return places, padded[places]
+        indices = e.add(arange(first, last)[:, None], arange(size)[None, :])
+        return indices, padded[indices]
 
     def beyond(first: Any, last: Any) -> Any:
         # What a window has beyond the line is left out, since it may be infinite.
-        places, found = parts(first, last)
-        inside = e.logical_and(e.greater_equal(places, before), e.less(places, before + line.shape[0]))
-        return sum(where(inside, e.multiply(found, window), 0), axis=1)
+        indices, result = parts(first, last)
+        inside = e.logical_and(e.greater_equal(indices, before), e.less(indices, before + line.shape[0]))
+        return sum(where(inside, e.multiply(result, window), 0), axis=1)
 
     if mode == "valid" or (line.type.is_integer and window.type.is_integer):
         return products.dot(parts(0, count)[1], window)
@@ -76,62 +76,62 @@ def _slid(line: Any, window: Any, mode: str) -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """Values between given points, as :func:`numpy.interp`."""
+    """Piecewise linear interpolation between given points, as :func:`numpy.interp`."""
     if period is not None:
         raise NxValueError("interp takes no period: take x % period, and points around the ends, before")
     value, points = (as_value(side).astype("float64") for side in (x, xp))
     values = as_value(fp)
     values = values.astype("complex128" if values.type.is_complex else "float64")
     count = points.shape[0]
-    place = e.maximum(e.minimum(e.subtract(searchsorted(points, value, "right"), 1), count - 2), 0)
-    low, high = points[place], points[e.minimum(e.add(place, 1), count - 1)]
-    below, above = values[place], values[e.minimum(e.add(place, 1), count - 1)]
+    index = e.maximum(e.minimum(e.subtract(searchsorted(points, value, "right"), 1), count - 2), 0)
+    low, high = points[index], points[e.minimum(e.add(index, 1), count - 1)]
+    below, above = values[index], values[e.minimum(e.add(index, 1), count - 1)]
     if values.type.is_complex:
         real, imaginary = (
             _between(value, low, high, *ends) for ends in ((below.real, above.real), (below.imag, above.imag))
         )
-        found = e.add(real, e.multiply(imaginary, 1j))
+        result = e.add(real, e.multiply(imaginary, 1j))
     else:
-        found = _between(value, low, high, below, above)
-    found = where(e.less(value, points[0]), values[0] if left is None else left, found)
-    found = where(e.equal(value, points[count - 1]), values[count - 1], found)
-    found = where(e.greater(value, points[count - 1]), values[count - 1] if right is None else right, found)
-    return where(e.isnan(value), value, found)[()]
+        result = _between(value, low, high, below, above)
+    result = where(e.less(value, points[0]), values[0] if left is None else left, result)
+    result = where(e.equal(value, points[count - 1]), values[count - 1], result)
+    result = where(e.greater(value, points[count - 1]), values[count - 1] if right is None else right, result)
+    return where(e.isnan(value), value, result)[()]
 
 
 def _between(value: Any, low: Any, high: Any, below: Any, above: Any) -> Any:
-    """The value of the line through two points, also where that is steep without end, or the points are far up."""
+    """Linear interpolation between two points, also for infinite slopes and huge values."""
     slope = e.divide(e.subtract(above, below), e.subtract(high, low))
-    found = e.add(e.multiply(slope, e.subtract(value, low)), below)
+    result = e.add(e.multiply(slope, e.subtract(value, low)), below)
     other = where(e.equal(value, low), below, e.add(e.multiply(slope, e.subtract(value, high)), above))
-    found = where(e.isnan(found), other, found)
-    return where(e.logical_and(e.isnan(found), e.equal(below, above)), below, found)
+    result = where(e.isnan(result), other, result)
+    return where(e.logical_and(e.isnan(result), e.equal(below, above)), below, result)
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """The value of a polynomial, its highest power first, as :func:`numpy.polyval`."""
+    """The value of a polynomial with coefficients from the highest power down, as :func:`numpy.polyval`."""
     coefficients, value = as_value(p), as_value(x)
     # Where there are many it is a loop of the program; each turn takes several, which one pass over the values does.
     many = tracing.current() is not None and coefficients.shape[0] > _WRITTEN_OUT
-    turns = coefficients.shape[0] // _TOGETHER if many else 0
-    found = e.multiply(value, 0)
-    begin = coefficients.shape[0] - turns * _TOGETHER
+    iterations = coefficients.shape[0] // _TOGETHER if many else 0
+    result = e.multiply(value, 0)
+    begin = coefficients.shape[0] - iterations * _TOGETHER
     for coefficient in coefficients[:begin]:
-        found = e.add(e.multiply(found, value), coefficient)
-    if not turns:
-        return found
-    found = e.add(found, e.multiply(coefficients[0], 0))
+        result = e.add(e.multiply(result, value), coefficient)
+    if not iterations:
+        return result
+    result = e.add(result, e.multiply(coefficients[0], 0))
 
-    def turn(state: list[Any]) -> list[Any]:
-        place, now = Scalar(state[0]), wrap(state[1])
+    def step(state: list[Any]) -> list[Any]:
+        index, now = Scalar(state[0]), wrap(state[1])
         for number in range(_TOGETHER):
-            now = e.add(e.multiply(now, value), coefficients[e.add(place, begin + number)])
-        return [e.add(place, _TOGETHER).node, now]
+            now = e.add(e.multiply(now, value), coefficients[e.add(index, begin + number)])
+        return [e.add(index, _TOGETHER).node, now]
 
     def unfinished(state: list[Any]) -> Any:
-        return comparison.less(state[0], turns * _TOGETHER)
+        return comparison.less(state[0], iterations * _TOGETHER)
 
-    return wrap(run_while([filled(0, s64, ()), found], unfinished, turn, ["place", "value"])[1])
+    return wrap(run_while([filled(0, s64, ()), result], unfinished, step, ["place", "value"])[1])
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
@@ -177,7 +177,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """The polynomial that is 0 at given places, as :func:`numpy.poly`."""
+    """The polynomial with the given roots, as :func:`numpy.poly`."""
     zeros_ = as_array(seq_of_zeros)
     if zeros_.ndim > 1:
         raise NxTypeError(
@@ -186,10 +186,10 @@ def poly(seq_of_zeros: Any) -> Any:
                 "For a symmetric matrix, np.poly(np.linalg.eigvalsh(a)) is its characteristic polynomial.",
             )
         )
-    found = ones(1, zeros_.dtype)
+    result = ones(1, zeros_.dtype)
     for zero in zeros_ if zeros_.ndim else [zeros_]:
-        found = convolve(found, as_value([1.0, e.negative(zero)]).astype(zeros_.dtype))
-    return found
+        result = convolve(result, as_value([1.0, e.negative(zero)]).astype(zeros_.dtype))
+    return result
 
 
 def _window(name: str, *shares: float) -> Any:
@@ -198,11 +198,11 @@ def _window(name: str, *shares: float) -> Any:
     def function(M: int) -> Any:  # noqa: N803 - NumPy's name
         if M <= 1:
             return zeros(max(M, 0)) + 1.0
-        place = e.multiply(arange(1 - M, M, 2), math.pi / (M - 1))
-        found = shares[0]
+        angle = e.multiply(arange(1 - M, M, 2), math.pi / (M - 1))
+        result = shares[0]
         for k, share in enumerate(shares[1:], start=1):
-            found = e.add(found, e.multiply(share, e.cos(e.multiply(place, k))))
-        return found
+            result = e.add(result, e.multiply(share, e.cos(e.multiply(angle, k))))
+        return result
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"A window, as :func:`numpy.{name}`."
@@ -214,14 +214,14 @@ blackman = _window("blackman", 0.42, 0.5, 0.08)
 
 
 def bartlett(M: int) -> Any:  # noqa: N803 - NumPy's name
-    """A window in the shape of a triangle, as :func:`numpy.bartlett`."""
+    """The Bartlett (triangular) window, as :func:`numpy.bartlett`."""
     if M <= 1:
         return zeros(max(M, 0)) + 1.0
     return e.subtract(1.0, e.divide(e.absolute(arange(1 - M, M, 2)), M - 1))
 
 
 def kaiser(M: int, beta: float) -> Any:  # noqa: N803 - NumPy's name
-    """A window by a Bessel function, as :func:`numpy.kaiser`: its numbers are known while tracing."""
+    """The Kaiser window, as :func:`numpy.kaiser`; its parameters must be known while tracing."""
     import numpy as np
 
     return as_value(np.kaiser(M, beta))

@@ -1,4 +1,4 @@
-"""Sorting and searching as NumPy does."""
+"""Sorting, searching and histograms, as in NumPy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _along(a: Any, axis: int | None) -> tuple[ArrayValue, int]:
 
 
 def _ordered(value: Operand) -> Operand:
-    """Truth values as numbers, which compilers sort."""
+    """Booleans as integers, which backends can sort; anything else unchanged."""
     if value.type.is_complex:
         raise NxTypeError(message("complex numbers have no order here.", "Sort x.real, or abs(x)."))
     return convert(value, types.u8) if value.type is types.bool_ else value
@@ -44,29 +44,29 @@ def _ordered(value: Operand) -> Operand:
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """A sorted copy, as :func:`numpy.sort`."""
-    value, place = _along(a, axis)
-    found = apply(p.sort, _ordered(operand(value)), axis=place, direction="asc")
-    return wrap(convert(found, value.type), value)
+    value, position = _along(a, axis)
+    result = apply(p.sort, _ordered(operand(value)), axis=position, direction="asc")
+    return wrap(convert(result, value.type), value)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
-    value, place = _along(a, axis)
-    return wrap(apply(p.argsort, _ordered(operand(value)), axis=place, direction="asc", type=s64))
+    """The indices that sort an array, stably, as :func:`numpy.argsort`."""
+    value, position = _along(a, axis)
+    return wrap(apply(p.argsort, _ordered(operand(value)), axis=position, direction="asc", type=s64))
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
-    """All of the array sorted, which is a partition for every place, as :func:`numpy.partition`."""
+    """The sorted array, which is partitioned at every index, as :func:`numpy.partition`."""
     return sort(a, axis)
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
-    """The indices that sort all of the array, as :func:`numpy.argpartition`."""
+    """The indices that sort the array, as :func:`numpy.argpartition`."""
     return argsort(a, axis)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The indices that sort by several keys, the last first, as :func:`numpy.lexsort`."""
+    """The indices that sort by several keys, the last one first, as :func:`numpy.lexsort`."""
     order = None
     for key in keys:
         value = as_value(key)
@@ -76,12 +76,12 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def sort_complex(a: Any) -> NoReturn:
-    """Refused: complex numbers have no order here."""
+    """Refused: complex numbers have no order in nxkernel."""
     raise NxTypeError(message("sort_complex is not available.", "Sort x.real, or abs(x)."))
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Where values belong in a sorted vector, as :func:`numpy.searchsorted`: by halving, all at once."""
+    """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
     if side not in ("left", "right"):
         raise NxValueError(f'side is "left" or "right", got {side!r}')
     line = as_value(a)
@@ -97,22 +97,22 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     while step and size:
         middle = apply(p.add, low, filled(step, s64, shape))
         inside = apply(p.less_equal, middle, filled(size, s64, shape))
-        place = apply(p.minimum, apply(p.subtract, middle, filled(1, s64, shape)), filled(size - 1, s64, shape))
-        found = fancy_indexing.read(data, {0: place}, False)
-        smaller = apply(before, found, values)
+        index = apply(p.minimum, apply(p.subtract, middle, filled(1, s64, shape)), filled(size - 1, s64, shape))
+        element = fancy_indexing.read(data, {0: index}, False)
+        smaller = apply(before, element, values)
         if type_.is_float:
             nan = apply(p.is_nan, values)
-            smaller = apply(p.logical_or, smaller, _nan_after(nan, found, side))
+            smaller = apply(p.logical_or, smaller, _nan_after(nan, element, side))
         low = apply(p.select, apply(p.logical_and, inside, smaller), middle, low)
         step //= 2
     return wrap(low)
 
 
-def _nan_after(nan: Operand, found: Operand, side: str) -> Operand:
-    """NaN comes last: every number is before it, and NaN too from the right."""
+def _nan_after(nan: Operand, index: Operand, side: str) -> Operand:
+    """Insertion indices corrected for NaN, which sorts after every number."""
     if side == "right":
         return nan
-    return apply(p.logical_and, nan, apply(p.logical_not, apply(p.is_nan, found)))
+    return apply(p.logical_and, nan, apply(p.logical_not, apply(p.is_nan, index)))
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -133,7 +133,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number is there, as :func:`numpy.bincount`; `minlength` says how many numbers there are."""
+    """The number of occurrences of each integer, as :func:`numpy.bincount`; `minlength` sets the result's length."""
     if not minlength:
         raise NxTypeError(
             message(
@@ -141,20 +141,20 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
                 "np.bincount(x, minlength=n) with a known n counts the numbers below it.",
             )
         )
-    places = operand(as_value(x))
+    numbers = operand(as_value(x))
     if weights is None:
-        updates = filled(1, s64, places.shape)
+        updates = filled(1, s64, numbers.shape)
     else:
         updates = convert(operand(as_value(weights)), types.f64)
     # A number too large would be moved to the last place: what it adds is nothing.
-    inside = apply(p.less, convert(places, s64), filled(minlength, s64, places.shape))
-    updates = apply(p.select, inside, spread(updates, places.shape), filled(0, updates.type, places.shape))
+    inside = apply(p.less, convert(numbers, s64), filled(minlength, s64, numbers.shape))
+    updates = apply(p.select, inside, spread(updates, numbers.shape), filled(0, updates.type, numbers.shape))
     empty = filled(0, updates.type, (int(minlength),))
-    return wrap(fancy_indexing.put(empty, {0: places}, False, updates, "add"))
+    return wrap(fancy_indexing.put(empty, {0: numbers}, False, updates, "add"))
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The bounds of bins of one size, as :func:`numpy.histogram_bin_edges`."""
+    """The edges of equal-width bins, as :func:`numpy.histogram_bin_edges`."""
     if not isinstance(bins, int):
         edges = as_value(bins)
         if edges.shape:
@@ -180,47 +180,47 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """How many values are in each bin, as :func:`numpy.histogram`."""
+    """The number of values in each bin, as :func:`numpy.histogram`."""
     value = in_one_axis(as_value(a))
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
     if isinstance(bins, int) or not as_value(bins).shape:
-        place = _bin_of_one_size(value.astype(edges.dtype), edges, count)
+        index = _bin_of_one_size(value.astype(edges.dtype), edges, count)
     else:
-        place = e.subtract(searchsorted(edges, value.astype(edges.dtype), "right"), 1)
-        place = where(e.equal(value, edges[-1]), count - 1, place)
+        index = e.subtract(searchsorted(edges, value.astype(edges.dtype), "right"), 1)
+        index = where(e.equal(value, edges[-1]), count - 1, index)
     inside = e.logical_and(e.greater_equal(value, edges[0]), e.less_equal(value, edges[-1]))
-    place = where(inside, place, count)
-    given = None if weights is None else in_one_axis(as_value(weights))
-    found = bincount(place, given, count + 1)[:count].copy()
+    index = where(inside, index, count)
+    factors = None if weights is None else in_one_axis(as_value(weights))
+    counts = bincount(index, factors, count + 1)[:count].copy()
     if density:
-        found = e.divide(e.divide(found, diff(edges).astype("float64")), reductions.sum(found))
-    elif given is not None:
-        found = found.astype(given.dtype)
-    return found, edges
+        counts = e.divide(e.divide(counts, diff(edges).astype("float64")), reductions.sum(counts))
+    elif factors is not None:
+        counts = counts.astype(factors.dtype)
+    return counts, edges
 
 
 def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
-    """Which bin each value is in, of bins that are equally wide: computed, and put right by the bounds as rounded."""
+    """The index of the equal-width bin of each value: computed, then corrected by comparing with the rounded edges."""
     along = e.multiply(e.divide(e.subtract(value, edges[0]), e.subtract(edges[-1], edges[0])), count)
-    place = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
-    place = where(e.logical_and(e.less(value, edges[place]), e.greater(place, 0)), e.subtract(place, 1), place)
-    beyond = e.logical_and(e.greater_equal(value, edges[e.add(place, 1)]), e.less(place, count - 1))
-    return where(beyond, e.add(place, 1), place)
+    index = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
+    index = where(e.logical_and(e.less(value, edges[index]), e.greater(index, 0)), e.subtract(index, 1), index)
+    beyond = e.logical_and(e.greater_equal(value, edges[e.add(index, 1)]), e.less(index, count - 1))
+    return where(beyond, e.add(index, 1), index)
 
 
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
-    """Whether elements are among others, as :func:`numpy.isin`."""
+    """Whether elements are contained in another array, as :func:`numpy.isin`."""
     value, others = as_value(element), in_one_axis(as_value(test_elements))
-    found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
-    found = e.logical_not(found) if invert else found
-    return in_order_of(found if value.ndim else Array.of(operand(found)))
+    result = reductions.any(e.equal(value[(..., None)], others), axis=-1)
+    result = e.logical_not(result) if invert else result
+    return in_order_of(result if value.ndim else Array.of(operand(result)))
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """As :func:`isin`, along one axis."""
+    """As :func:`isin`, of flattened arrays."""
     return isin(in_one_axis(as_value(ar1)), ar2, invert=invert)
 
 

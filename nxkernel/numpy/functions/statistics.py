@@ -1,4 +1,4 @@
-"""NumPy's statistics: quantiles, and how variables go together."""
+"""Order statistics (quantiles, median) and correlation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
-    """The array with the axes to go over joined, at the end."""
+    """The array with the reduced axes joined into one, which is moved to the end."""
     value = shaping.as_array(a)
     axes = axes_of(axis, value.ndim)
     rest = [k for k in range(value.ndim) if k not in axes]
@@ -32,19 +32,19 @@ def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
     return moved.reshape((*[value.shape[k] for k in rest], -1)), axes
 
 
-def _kept(found: ArrayValue, value: ArrayValue, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> ArrayValue:
+def _kept(result: ArrayValue, value: ArrayValue, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> ArrayValue:
     if not keepdims:
         # A result without axes is a number.
-        return found[()]
+        return result[()]
     sizes = [1 if k in axes else n for k, n in enumerate(value.shape)]
-    return found.reshape((*found.shape[:before], *sizes))
+    return result.reshape((*result.shape[:before], *sizes))
 
 
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """Values below which a share of the elements lie, as :func:`numpy.quantile`."""
+    """Quantiles, as :func:`numpy.quantile`."""
     _refuse_weights(weights)
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
@@ -55,28 +55,28 @@ def quantile(
     if line.type.is_integer and is_average:
         line = line.astype("float64")
     ordered, count = sort(line), line.shape[-1]
-    place = e.multiply(shares, count - 1 if is_exact else float(count - 1))
-    place = place.astype(ordered.dtype) if is_average and is_weak else place
+    rank = e.multiply(shares, count - 1 if is_exact else float(count - 1))
+    rank = rank.astype(ordered.dtype) if is_average and is_weak else rank
     if is_exact:
-        found = _at(ordered, place)
+        result = _at(ordered, rank)
     elif is_average:
-        low = e.floor(place)
+        low = e.floor(rank)
         first = low.astype("int64")
-        share = e.subtract(place, low)
+        share = e.subtract(rank, low)
         if method == "midpoint":
             share = e.multiply(e.ceil(share), 0.5)
         below, above = _at(ordered, first), _at(ordered, e.minimum(e.add(first, 1), count - 1))
         share = share[(..., *(None,) * (ordered.ndim - 1))] if shares.ndim else share
-        found = _between(below, above, share)
+        result = _between(below, above, share)
     else:
         rounded = {"lower": e.floor, "higher": e.ceil, "nearest": e.rint}
         if method in rounded:
-            found = _at(ordered, rounded[method](place).astype("int64"))
+            result = _at(ordered, rounded[method](rank).astype("int64"))
         else:
             raise NxValueError(f"quantile: method {method!r} is none of linear lower higher nearest midpoint")
     if ordered.type.is_float:
-        found = where(e.isnan(ordered[..., -1]), float("nan"), found)
-    return finished(_kept(found, value, axes, keepdims, shares.ndim), out, True, "quantile")
+        result = where(e.isnan(ordered[..., -1]), float("nan"), result)
+    return finished(_kept(result, value, axes, keepdims, shares.ndim), out, True, "quantile")
 
 
 def _refuse_weights(weights: Any) -> None:
@@ -89,20 +89,20 @@ def _refuse_weights(weights: Any) -> None:
         )
 
 
-def _at(ordered: ArrayValue, places: ArrayValue) -> ArrayValue:
-    """What is at places of the last axis; the axes of the places come first."""
-    return shaping.moveaxis(ordered, -1, 0)[places]
+def _at(ordered: ArrayValue, positions: ArrayValue) -> ArrayValue:
+    """The elements at positions of the last axis; the axes of the positions come first."""
+    return shaping.moveaxis(ordered, -1, 0)[positions]
 
 
 def _between(below: Any, above: Any, share: Any) -> ArrayValue:
-    """A value between two, computed from the nearer of them as NumPy does."""
+    """Linear interpolation between two values, computed from the nearer one as NumPy does."""
     apart = e.subtract(above, below)
     from_above = e.subtract(above, e.multiply(apart, e.subtract(1, share)))
     return where(e.greater_equal(share, 0.5), from_above, e.add(below, e.multiply(apart, share)))
 
 
 def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
-    """As :func:`quantile`, of shares in hundredths."""
+    """Percentiles, as :func:`numpy.percentile`."""
     return quantile(a, _hundredths(q), axis, out, *args, **options)
 
 
@@ -111,23 +111,23 @@ def _hundredths(q: Any) -> Any:
 
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The middle of the elements, as :func:`numpy.median`."""
+    """The median, as :func:`numpy.median`."""
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
     ordered, count = sort(line), line.shape[-1]
     if count == 0:
         return finished(_kept(reductions.mean(line, axis=-1), value, axes, keepdims), out, True, "median")
     middle = ordered[..., (count - 1) // 2 : count // 2 + 1]
-    found = reductions.mean(middle, axis=-1)
-    found = where(e.isnan(ordered[..., -1]), float("nan"), found)
-    return finished(_kept(found, value, axes, keepdims), out, True, "median")
+    result = reductions.mean(middle, axis=-1)
+    result = where(e.isnan(ordered[..., -1]), float("nan"), result)
+    return finished(_kept(result, value, axes, keepdims), out, True, "median")
 
 
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """As :func:`quantile`, without NaN; for one share at a time."""
+    """Quantiles that ignore NaN, as :func:`numpy.nanquantile`; one quantile a call."""
     _refuse_weights(weights)
     value = shaping.as_array(a)
     if value.type.is_integer:
@@ -137,21 +137,21 @@ def nanquantile(
     line, axes = _last(value, axis)
     ordered = sort(line)
     count = reductions.sum(e.logical_not(e.isnan(ordered)), axis=-1, keepdims=True)
-    place = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
-    low = e.floor(place).astype("int64")
+    rank = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
+    low = e.floor(rank).astype("int64")
     high = e.minimum(e.add(low, 1), e.maximum(e.subtract(count, 1), 0))
-    share = e.subtract(place, low).astype(ordered.dtype)
-    found = _between(take_along_axis(ordered, low), take_along_axis(ordered, high), share)[..., 0]
-    return finished(_kept(found, value, axes, keepdims), out, True, "nanquantile")
+    share = e.subtract(rank, low).astype(ordered.dtype)
+    result = _between(take_along_axis(ordered, low), take_along_axis(ordered, high), share)[..., 0]
+    return finished(_kept(result, value, axes, keepdims), out, True, "nanquantile")
 
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
-    """As :func:`percentile`, without NaN."""
+    """Percentiles that ignore NaN, as :func:`numpy.nanpercentile`."""
     return nanquantile(a, _hundredths(q), axis, out, *args, **options)
 
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """As :func:`median`, without NaN."""
+    """The median that ignores NaN, as :func:`numpy.nanmedian`."""
     value = shaping.as_array(a)
     if value.type.is_integer:
         return median(value, axis, out, keepdims=keepdims)
@@ -173,7 +173,7 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    """How variables vary together, as :func:`numpy.cov`."""
+    """The covariance matrix of variables, as :func:`numpy.cov`."""
     if fweights is not None or aweights is not None:
         raise NxValueError("cov takes no weights: weigh the samples before")
     value = shaping.as_array(m)
@@ -186,15 +186,15 @@ def cov(
     value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
     fewer = (0 if bias else 1) if ddof is None else ddof
     centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
-    found = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
-    return shaping.squeeze(found) if 1 in found.shape else found
+    result = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
+    return shaping.squeeze(result) if 1 in result.shape else result
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    """Correlations of variables, as :func:`numpy.corrcoef`."""
-    found = cov(x, y, rowvar, dtype=dtype)
-    if not found.ndim:
-        return e.divide(found, found)
-    spread = e.sqrt(products.diagonal(found).real)
-    found = e.divide(e.divide(found, spread[:, None]), spread[None, :])
-    return found if found.type.is_complex else e.minimum(e.maximum(found, -1), 1)
+    """The correlation matrix of variables, as :func:`numpy.corrcoef`."""
+    result = cov(x, y, rowvar, dtype=dtype)
+    if not result.ndim:
+        return e.divide(result, result)
+    spread = e.sqrt(products.diagonal(result).real)
+    result = e.divide(e.divide(result, spread[:, None]), spread[None, :])
+    return result if result.type.is_complex else e.minimum(e.maximum(result, -1), 1)

@@ -1,4 +1,4 @@
-"""NumPy's element-wise functions as objects: ``where=``, ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
+"""NumPy's ufuncs as objects: calls with ``where=`` and ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCUMULATE: dict[str, Callable[..., Any]] = {}
 
 
 class Ufunc:
-    """A function of NumPy's that works element by element.
+    """A function that works element by element, with the interface of :class:`numpy.ufunc`.
 
     Parameters
     ----------
@@ -61,33 +61,33 @@ class Ufunc:
     def __call__(
         self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
     ) -> Any:
-        """The function of arrays or numbers, broadcast together."""
+        """Apply the function to arrays or numbers, which broadcast together."""
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
         if len(inputs) != self.nin:
             raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
         _check_options(self.__name__, options)
-        given = [value if is_number(value) else as_value(value) for value in inputs]
+        arguments = [value if is_number(value) else as_value(value) for value in inputs]
         order = options.get("order", "K")
-        found = lifted(lambda *values: self._on_values(values, dtype, order), given)
-        found = tuple(map(strong, found)) if isinstance(found, tuple) else strong(found)
-        return finished(found, out, where, self.__name__)
+        result = lifted(lambda *values: self._on_values(values, dtype, order), arguments)
+        result = tuple(map(strong, result)) if isinstance(result, tuple) else strong(result)
+        return finished(result, out, where, self.__name__)
 
     def as_operator(self, *inputs: Any) -> Any:
-        """As an operator has it: of Python's numbers it gives what stands for one, not a scalar of NumPy's."""
-        given = [value if is_number(value) else as_value(value) for value in inputs]
-        return lifted(lambda *values: self._on_values(values, None), given)
+        """Apply the function as an operator does: of Python numbers it gives a weak number, not a NumPy scalar."""
+        arguments = [value if is_number(value) else as_value(value) for value in inputs]
+        return lifted(lambda *values: self._on_values(values, None), arguments)
 
     def _on_values(self, values: Any, dtype: Any, order: str = "K") -> Any:
-        given = [value if is_number(value) else operand(value) for value in values]
-        found = known_result(lambda *known: self.on_operands(*known, dtype=dtype), given)
-        if found is None:
-            found = self.on_operands(*given, dtype=dtype)
-        results = [_wrapped(one, values, order) for one in (found if isinstance(found, tuple) else (found,))]
-        return tuple(results) if isinstance(found, tuple) else results[0]
+        arguments = [value if is_number(value) else operand(value) for value in values]
+        result = known_result(lambda *known: self.on_operands(*known, dtype=dtype), arguments)
+        if result is None:
+            result = self.on_operands(*arguments, dtype=dtype)
+        results = [_wrapped(one, values, order) for one in (result if isinstance(result, tuple) else (result,))]
+        return tuple(results) if isinstance(result, tuple) else results[0]
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as operands."""
+        """Apply the function to operands or numbers; the result is an operand."""
         if self.nin == 1:
             value = operand(values[0])
             if value.type.is_complex and self.__name__ == "absolute" and dtype is not None:
@@ -116,7 +116,7 @@ class Ufunc:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        """Combine all elements along an axis, or several where their order does not matter."""
+        """Reduce along an axis, or along several if the function is associative."""
         function = REDUCE.get(self.__name__)
         if function is not None:
             return self._reduced_by(function, array, axis, dtype, out, keepdims, initial, where)
@@ -125,7 +125,7 @@ class Ufunc:
         value = as_value(array)
         axes = axes_of(axis, value.ndim)
         if self.__name__ not in _ASSOCIATIVE:
-            long = math.prod([value.shape[place] for place in axes]) > _WRITTEN_OUT
+            long = math.prod([value.shape[position] for position in axes]) > _WRITTEN_OUT
             if self.__name__ not in _FROM_THE_LEFT or (long and self.__name__ == "divide"):
                 raise NxTypeError(
                     message(f"{self.__name__}.reduce is not available.", "Write the loop: for k in range(1, len(x)).")
@@ -138,11 +138,11 @@ class Ufunc:
             first = casting.filled_as(initial, value.type, ()) if is_number(initial) else operand(as_value(initial))
             first = spread(cast(first, value.type), (1, *value.shape[1:]))
             value = apply(p.concatenate, first, value, axis=0)
-        found = self._folded(wrap(value))
+        result = self._folded(wrap(value))
         if keepdims:
-            sizes = [1 if place in axes else size for place, size in enumerate(as_value(array).shape)]
-            found = found.reshape(tuple(sizes)) if sizes else found
-        return finished(found, out, True, self.__name__)
+            sizes = [1 if position in axes else size for position, size in enumerate(as_value(array).shape)]
+            result = result.reshape(tuple(sizes)) if sizes else result
+        return finished(result, out, True, self.__name__)
 
     def _reduced_by(
         self, function: Callable[..., Any], array: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any,
@@ -153,8 +153,8 @@ class Ufunc:
         if self.__name__ in ("logical_and", "logical_or"):
             if dtype is not None and type_of(dtype, types.bool_) is not types.bool_:
                 raise NxTypeError(f"{self.__name__}.reduce gives truth values; convert them: .astype(dtype)")
-            found = function(array, **options)
-            return finished(found if initial is None else self(initial, found), out, True, self.__name__)
+            result = function(array, **options)
+            return finished(result if initial is None else self(initial, result), out, True, self.__name__)
         if initial is not None:
             options["initial"] = initial
         if self.__name__ in ("add", "multiply"):
@@ -171,7 +171,7 @@ class Ufunc:
                 raise NxValueError(f"{self.__name__}.reduce of no elements has no result; give initial=")
             return wrap(casting.filled_as(self.identity, value.type, value.shape[1:]))
         if self.__name__ in _FROM_THE_LEFT and size <= _WRITTEN_OUT:
-            return functools.reduce(self, [value[place] for place in range(size)])
+            return functools.reduce(self, [value[index] for index in range(size)])
         if self.__name__ == "subtract":
             return self(value[0], REDUCE["add"](value[1:], axis=0, dtype=value.dtype))
         while size > 1:
@@ -184,7 +184,7 @@ class Ufunc:
         return value[0]
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """All steps of combining the elements along an axis."""
+        """All intermediate results of the reduction along an axis."""
         function = ACCUMULATE.get(self.__name__)
         if function is None:
             raise NxTypeError(
@@ -196,58 +196,60 @@ class Ufunc:
         return function(array, axis=axis, dtype=dtype, out=out)
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
-        """The function of each element of `a` with each of `b`."""
+        """Apply the function to all pairs of an element of `a` and one of `b`."""
         a, b = as_value(a), as_value(b)
         return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
-        """Apply it in place at indices, once for each time that an index is there."""
+        """Apply the function in place at indices, repeatedly for repeated indices."""
         if not isinstance(a, Array):
             raise NxTypeError(f"{self.__name__}.at changes an array in place")
         ufunc_at.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))
 
     def reduceat(self, *_: Any, **__: Any) -> None:
-        """Refused: the number of parts would be traced."""
+        """Refused: the number of segments is only known when the program runs."""
         raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
 
 
 class Power(Ufunc):
-    """``power``, which NumPy refuses where fractions would not fit."""
+    """``power``: negative powers of integers are refused, as in NumPy."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         integer_powers.check(*values)
         return super().on_operands(*values, dtype=dtype)
 
 
 class Comparison(Ufunc):
-    """A comparison: integers compare with whole numbers that their type does not hold."""
+    """A comparison: integer arrays also compare with Python ints out of range of their type."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         beyond = _beyond(values)
         if beyond is None:
-            place = _maybe_beyond(values)
-            if place is not None:
-                return self._with_number(values[1 - place], values[place], place)
-            for place, value in enumerate(values):
-                if _is_signed_beside_unsigned(value, values[1 - place]):
-                    return self._with_number(values[1 - place], value, place)
+            position = _maybe_beyond(values)
+            if position is not None:
+                return self._with_number(values[1 - position], values[position], position)
+            for position, value in enumerate(values):
+                if _is_signed_beside_unsigned(value, values[1 - position]):
+                    return self._with_number(values[1 - position], value, position)
             return super().on_operands(*values, dtype=dtype)
         # Every element is on the same side of the number.
         least = types.limits(values[1 - beyond].type)[0]
         sides = (values[0], least) if beyond == 0 else (least, values[1])
         return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
 
-    def _with_number(self, value: Operand, number: Operand, place: int) -> Operand:
-        """Elements beside numbers that their type may not hold: with the nearest that it does, and where that is."""
+    def _with_number(self, value: Operand, number: Operand, position: int) -> Operand:
+        """The comparison with a Python int that may be out of range: by the nearest int in range, and where that
+        differs.
+        """
         shape = common_shape(wrap(value), wrap(number))
         value, number = spread(value, shape), spread(number, shape if number.shape else ())
         least, most = [filled(limit, number.type, number.shape) for limit in _limits_in(value.type, number.type)]
         near = apply(p.minimum, apply(p.maximum, number, least), most)
         sides = [convert(near, value.type), value]
-        found = super().on_operands(*(sides if place == 0 else sides[::-1]))
-        name = self.__name__ if place == 1 else _TURNED.get(self.__name__, self.__name__)
+        result = super().on_operands(*(sides if position == 0 else sides[::-1]))
+        name = self.__name__ if position == 1 else _TURNED.get(self.__name__, self.__name__)
         if name == "equal":
             join, more = p.logical_and, apply(p.equal, near, number)
         elif name == "not_equal":
@@ -258,7 +260,7 @@ class Comparison(Ufunc):
         else:
             join = p.logical_and
             more = apply(p.greater_equal, number, least) if name == "less_equal" else apply(p.less_equal, number, most)
-        return apply(join, found, spread(more, found.shape))
+        return apply(join, result, spread(more, result.shape))
 
 
 #: What a comparison is when its sides change places.
@@ -266,49 +268,49 @@ _TURNED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", 
 
 
 class Division(Ufunc):
-    """``divide``: whole numbers that the type of the other side does not hold are floats as all of them are."""
+    """``divide``: Python ints out of range of the other side's type are converted to floats."""
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
-        """The function of operands or numbers, as an operand."""
+        """Apply the function to operands or numbers; the result is an operand."""
         beyond = _beyond(values)
-        sides = [float(value) if place == beyond else value for place, value in enumerate(values)]
+        sides = [float(value) if position == beyond else value for position, value in enumerate(values)]
         return super().on_operands(*sides, dtype=dtype)
 
 
 def _beyond(values: Sequence[Any]) -> int | None:
-    """Which of two values is a whole number outside of the integer type of the other one."""
-    for place, value in enumerate(values):
-        other = values[1 - place]
+    """Which of two values is an integer out of range of the other's integer type."""
+    for position, value in enumerate(values):
+        other = values[1 - position]
         if is_number(value) and isinstance(value, int) and not is_number(other) and other.type.is_integer:
             low, high = types.limits(other.type)
             if not low <= value <= high and other.type is not types.bool_ and not tracing.weak(other):
-                return place
+                return position
     return None
 
 
 def _maybe_beyond(values: Sequence[Any]) -> int | None:
-    """Which of two values is a whole number of Python's that the integer type of the other one may not hold."""
-    for place, value in enumerate(values):
-        other = values[1 - place]
+    """Which of two values is a Python int, known or traced, that may be out of range of the other's integer type."""
+    for position, value in enumerate(values):
+        other = values[1 - position]
         if is_number(value) or is_number(other) or not tracing.weak(value) or tracing.weak(other):
             continue
         if not (value.type.is_integer and other.type.is_integer) or types.bool_ in (value.type, other.type):
             continue
         (least, most), (low, high) = _limits_in(other.type, value.type), integer_bounds.interval(value)
         if (low is None or low < least or high is None or high > most) and other.type is not value.type:
-            return place
+            return position
     return None
 
 
 def _is_signed_beside_unsigned(one: Any, other: Any) -> bool:
-    """Whether there is no type of integers that holds both."""
+    """Whether no integer type holds the values of both."""
     if is_number(one) or is_number(other) or other.type is not types.u64:
         return False
     return one.type.kind == "s" and not tracing.weak(one) and not tracing.weak(other)
 
 
 def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
-    """The least and the greatest number of a type that another one has, too."""
+    """The limits of an integer type, clamped to those of another."""
     (least, most), (low, high) = types.limits(type_), types.limits(wide)
     return max(least, low), min(most, high)
 
@@ -316,45 +318,45 @@ def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
 def _axes_first(value: Operand, axes: tuple[int, ...]) -> Operand:
     """A value whose first axis goes over all elements along some of its axes."""
     rest = [axis for axis in range(len(value.shape)) if axis not in axes]
-    turned = apply(p.transpose, value, axes=(*axes, *rest))
+    moved = apply(p.transpose, value, axes=(*axes, *rest))
     shape = (math.prod([value.shape[axis] for axis in axes]), *[value.shape[axis] for axis in rest])
-    return apply(p.reshape, turned, shape=shape, names=(None,) * len(shape))
+    return apply(p.reshape, moved, shape=shape, names=(None,) * len(shape))
 
 
 def _wrapped(value: Operand, inputs: Sequence[Any], order: str) -> ArrayValue:
     """A result as NumPy gives it, with its elements in the order that ``order=`` and those of the inputs say."""
-    found = wrap(value, *inputs)
-    if order == "K" or not isinstance(found, Array):
-        return found
+    array = wrap(value, *inputs)
+    if order == "K" or not isinstance(array, Array):
+        return array
     arrays = [one for one in inputs if isinstance(one, Array) and one.ndim > 1]
     if order == "A":
         of_fortran = [memory_order.is_fortran(one.shape, "A", one.strides_in_memory) for one in arrays]
-        strides = memory_order.of_order(found.shape, "F" if of_fortran and all(of_fortran) else "C", None)
-        return found.laid_out_as(arrays, strides)
-    return Array.of(value, strides=memory_order.of_order(found.shape, order, None))
+        strides = memory_order.of_order(array.shape, "F" if of_fortran and all(of_fortran) else "C", None)
+        return array.laid_out_as(arrays, strides)
+    return Array.of(value, strides=memory_order.of_order(array.shape, order, None))
 
 
 def strong(value: Any) -> Any:
-    """A result as a scalar of NumPy's where it stood for a Python number; functions of NumPy's give no such."""
+    """A weak number as a NumPy scalar of fixed type, as NumPy's functions return it."""
     if isinstance(value, Scalar) and tracing.weak(value.node):
         return Scalar(apply(p.reshape, value.node, shape=(), names=()))
     return value
 
 
-def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
-    """What a function gives of numbers that are known, as constants; None where some of them are traced."""
-    known = [value if is_number(value) else constant_of(value) for value in given]
+def known_result(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """The constant result of a function of known numbers; None if any argument is traced."""
+    known = [value if is_number(value) else constant_of(value) for value in arguments]
     if tracing.current() is None or any(value is None for value in known):
         return None
     with tracing.suspended():
-        found = function(*known)
-    if isinstance(found, tuple):
-        return tuple([tracing.strengthen(filled(one.to_number(), one.type, ())) for one in found])
-    return tracing.strengthen(filled(found.to_number(), found.type, ()))
+        result = function(*known)
+    if isinstance(result, tuple):
+        return tuple([tracing.strengthen(filled(one.to_number(), one.type, ())) for one in result])
+    return tracing.strengthen(filled(result.to_number(), result.type, ()))
 
 
 def constant_of(value: Operand) -> Operand | None:
-    """A constant without axes as a tensor, None for all else."""
+    """A constant without axes as a tensor; None for anything else."""
     if type(value) is not Expr or value.primitive is not p.constant or value.shape or tracing.weak(value):
         return None
     with tracing.suspended():
@@ -367,17 +369,17 @@ def _check_options(name: str, options: dict[str, Any]) -> None:
             raise NxTypeError(f"{name}() got an unexpected keyword argument {option!r}")
 
 
-def finished(found: Any, out: Any, where: Any, name: str) -> Any:
-    """A result put into ``out=`` and only where ``where=`` says."""
+def finished(result: Any, out: Any, where: Any, name: str) -> Any:
+    """A result written into ``out=``, and only where ``where=`` holds."""
     if out is None and where is True:
-        return found
-    results = found if isinstance(found, tuple) else (found,)
+        return result
+    results = result if isinstance(result, tuple) else (result,)
     outs = out if isinstance(out, tuple) else (out,) * len(results)
     ended = [_put_out(one, into, where, name) for one, into in zip(results, outs, strict=True)]
-    return tuple(ended) if isinstance(found, tuple) else ended[0]
+    return tuple(ended) if isinstance(result, tuple) else ended[0]
 
 
-def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
+def _put_out(result: Any, out: Any, where: Any, name: str) -> Any:
     if out is not None and not (isinstance(out, ArrayValue) and hasattr(out, "__setitem__")):
         raise NxTypeError(
             message(
@@ -385,15 +387,15 @@ def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
             )
         )
     if where is not True:
-        mask, value = as_value(where), as_value(found)
+        mask, value = as_value(where), as_value(result)
         before = 0 if out is None else out
         shape = common_shape(mask, value) if out is None else out.shape
         type_ = value.type
         sides = [fitted(side, shape, type_) for side in (value, before)]
-        found = wrap(apply(p.select, spread(operand(mask), shape), *sides))
+        result = wrap(apply(p.select, spread(operand(mask), shape), *sides))
     if out is None:
-        return found
-    out[...] = found
+        return result
+    out[...] = result
     return out
 
 
@@ -406,7 +408,7 @@ def common_shape(*values: ArrayValue) -> tuple[int, ...]:
 
 
 def zero_like(value: Operand) -> Operand:
-    """Zeros in the type and shape of an operand."""
+    """Zeros of the type and shape of an operand."""
     return filled(0, value.type, value.shape)
 
 

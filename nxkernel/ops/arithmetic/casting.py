@@ -1,4 +1,4 @@
-"""Types of tensors: asking for them and changing them."""
+"""Element types of tensors: querying, converting, reinterpreting bits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def as_type(tensor: Any, type: Any) -> Tensor | Expr:
 
 
 def bitcast(tensor: Any, type: Any) -> Tensor | Expr:
-    """Read the same bits as another type of equal width.
+    """Reinterpret the bits as another type of equal width.
 
     Parameters
     ----------

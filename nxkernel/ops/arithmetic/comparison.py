@@ -1,4 +1,4 @@
-"""Comparisons, logic, choice and bits, element by element. Predicates are u8: 1 where true, 0 where not."""
+"""Comparisons, logical and bitwise operations, `select`. Predicates are u8: 1 where true, 0 where not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import (
     apply,
     arithmetic,
@@ -37,7 +37,7 @@ def _unchanged(type_: Type) -> Type:
 
 def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
     rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
-    return function_rows.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
+    return function_factories.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
 
 
 equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
@@ -50,7 +50,7 @@ less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2,
 
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
     types = "u8: 1 where it holds, 0 where not."
-    return function_rows.named(
+    return function_factories.named(
         primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
     )
 
@@ -58,7 +58,7 @@ def _logic(primitive: Primitive, what: str, result: str) -> Any:
 logical_and = _logic(p.logical_and, "Whether both are true.", "[1, 0, 0, 0]")
 logical_or = _logic(p.logical_or, "Whether one is true.", "[1, 1, 1, 0]")
 logical_xor = _logic(p.logical_xor, "Whether exactly one is true.", "[0, 1, 1, 0]")
-logical_not = function_rows.unary(
+logical_not = function_factories.unary(
     "logical_not",
     p.logical_not,
     _unchanged,
@@ -70,7 +70,7 @@ logical_not = function_rows.unary(
 
 
 def _test(primitive: Primitive, what: str, result: str) -> Any:
-    """A test that only floats can pass."""
+    """A predicate that is constant for integers, such as `is_nan`."""
 
     def function(tensor: Any) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
@@ -79,8 +79,8 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
         return apply(primitive, tensor)
 
     example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"
-    doc = function_rows.UNARY.format(what=what, types="u8.", example=example, result=result)
-    return function_rows.told(function, primitive.name, doc)
+    doc = function_factories.UNARY.format(what=what, types="u8.", example=example, result=result)
+    return function_factories.documented(function, primitive.name, doc)
 
 
 is_nan = _test(p.is_nan, "Whether elements are NaN.", "[0, 1, 0]")
@@ -88,7 +88,7 @@ is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sig
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
-    """Take each element from one tensor where a condition holds and from another where not.
+    """Choose elements from two tensors by a condition.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
 
 
 def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
-    return function_rows.named(
+    return function_factories.named(
         primitive, whole(primitive.name), what, "The two types merged.", "[0, 0, 1, 1], [0, 1, 0, 1]", result
     )
 
@@ -151,8 +151,8 @@ def _shift(primitive: Primitive, what: str, example: str, result: str) -> Any:
         return elementwise(primitive, left, right, lambda type_: arithmetic(whole(primitive.name)(type_)))
 
     example = f"nx.{primitive.name}({example}).to_list()"
-    doc = function_rows.BINARY.format(what=what, types="The two types merged.", example=example, result=result)
-    return function_rows.told(function, primitive.name, doc)
+    doc = function_factories.BINARY.format(what=what, types="The two types merged.", example=example, result=result)
+    return function_factories.documented(function, primitive.name, doc)
 
 
 left_shift = _shift(p.left_shift, "Move the bits of integers up, zeros follow.", "[1, 3], 2", "[4, 12]")
@@ -163,7 +163,9 @@ right_shift = _shift(
 
 def _unary(primitive: Primitive, rule: Any, what: str, example: str, result: str) -> Any:
     name = primitive.name
-    return function_rows.unary(name, primitive, rule, what, "Types stay.", f"nx.{name}({example}).to_list()", result)
+    return function_factories.unary(
+        name, primitive, rule, what, "Types stay.", f"nx.{name}({example}).to_list()", result
+    )
 
 
 bitwise_not = _unary(p.bitwise_not, whole("bitwise_not"), "Flip every bit of integers.", "[0, 5]", "[-1, -6]")

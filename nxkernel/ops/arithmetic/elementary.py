@@ -1,4 +1,4 @@
-"""Elementary and special functions: one row each."""
+"""Elementary and special functions: a table with one row for each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel.errors import NxValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.arithmetic.elementwise import divide
-from nxkernel.ops.machinery import dispatch, function_rows
+from nxkernel.ops.machinery import dispatch, function_factories
 from nxkernel.ops.machinery.dispatch import is_number, ordered
 from nxkernel.primitives import Primitive
 from nxkernel.tensor.tensor import Tensor
@@ -26,7 +26,7 @@ _FLOATING = "Integers become f32, other types stay."
 def _row(primitive: Primitive, what: str, example: str, result: str) -> Any:
     name = primitive.name
     rule = to_floating if p.ELEMENTARY[name].complex else ordered(name, to_floating)
-    return function_rows.unary(name, primitive, rule, what, _FLOATING, f"nx.{name}({example}).to_list()", result)
+    return function_factories.unary(name, primitive, rule, what, _FLOATING, f"nx.{name}({example}).to_list()", result)
 
 
 exp = _row(p.exp, "The exponential: e to the power of each element.", "[-np.inf, 0]", "[0.0, 1.0]")

@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
-from nxkernel.ops.machinery import dispatch, function_rows
+from nxkernel.ops.machinery import dispatch, function_factories
 from nxkernel.ops.machinery.dispatch import (
     apply,
     arithmetic,
@@ -35,14 +35,16 @@ __all__ = [
 _MERGED = "The two types merged."
 
 
-add = function_rows.named(
+add = function_factories.named(
     p.add, arithmetic, "Add. Integers wrap.", _MERGED, "[1, 2], [[10], [20]]", "[[11, 12], [21, 22]]"
 )
-subtract = function_rows.named(
+subtract = function_factories.named(
     p.subtract, arithmetic, "Subtract. Integers wrap.", _MERGED, "nx.u8([1, 2]), 2", "[255, 0]"
 )
-multiply = function_rows.named(p.multiply, arithmetic, "Multiply. Integers wrap.", _MERGED, "[1, 2], 1.5", "[1.5, 3.0]")
-divide = function_rows.named(
+multiply = function_factories.named(
+    p.multiply, arithmetic, "Multiply. Integers wrap.", _MERGED, "[1, 2], 1.5", "[1.5, 3.0]"
+)
+divide = function_factories.named(
     p.divide,
     to_floating,
     "Divide.",
@@ -50,7 +52,7 @@ divide = function_rows.named(
     "[1, -1, 0], [2, 0, 0]",
     "[0.5, -inf, nan]",
 )
-remainder = function_rows.named(
+remainder = function_factories.named(
     p.remainder,
     ordered("remainder"),
     "What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0.",
@@ -58,7 +60,7 @@ remainder = function_rows.named(
     "[7, -7], 3",
     "[1, -1]",
 )
-quotient = function_rows.named(
+quotient = function_factories.named(
     p.quotient,
     lambda type_: arithmetic(whole("quotient")(type_)),
     "Divide integers, truncating toward zero. The quotient by zero is 0.",
@@ -66,7 +68,7 @@ quotient = function_rows.named(
     "[7, -7], 2",
     "[3, -3]",
 )
-atan2 = function_rows.named(
+atan2 = function_factories.named(
     p.atan2,
     ordered("atan2", to_floating),
     "The angle of the point (right, left) in radians, from -π to π.",
@@ -74,10 +76,10 @@ atan2 = function_rows.named(
     "[0, -0.0], [1, -1]",
     "[0.0, -3.1415927410125732]",
 )
-max = function_rows.named(
+max = function_factories.named(
     p.maximum, ordered("max"), "The greater element of each pair. NaN wins.", _MERGED, "[1, 5], 3", "[3, 5]"
 )
-min = function_rows.named(
+min = function_factories.named(
     p.minimum, ordered("min"), "The lesser element of each pair. NaN wins.", _MERGED, "[1, 5], 3", "[1, 3]"
 )
 
@@ -123,8 +125,8 @@ def _rounding(primitive: Primitive, what: str, example: str, result: str) -> Any
         return tensor if tensor.type.is_integer else dispatch.unary(primitive, tensor, ordered(primitive.name))
 
     example = f"nx.{primitive.name}({example}).to_list()"
-    doc = function_rows.UNARY.format(what=what, types="Types stay.", example=example, result=result)
-    return function_rows.told(function, primitive.name, doc)
+    doc = function_factories.UNARY.format(what=what, types="Types stay.", example=example, result=result)
+    return function_factories.documented(function, primitive.name, doc)
 
 
 floor = _rounding(p.floor, "Round down.", "[1.5, -1.5]", "[1.0, -2.0]")
@@ -136,7 +138,7 @@ round = _rounding(
 
 def _sign_family(primitive: Primitive, rule: Any, what: str, types: str, example: str, result: str) -> Any:
     name = primitive.name
-    return function_rows.unary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
+    return function_factories.unary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
 
 
 negate = _sign_family(p.negate, arithmetic, "Change the sign. Integers wrap.", "Types stay.", "[1, -2]", "[-1, 2]")
@@ -154,7 +156,7 @@ abs = _sign_family(
 
 
 def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
-    """Keep elements between two bounds.
+    """Clip elements to a range.
 
     Parameters
     ----------
@@ -188,7 +190,7 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
 
 
 def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:
-    """A tensor with the shape and names of another one, and one value in every element.
+    """A tensor filled with one value, with the shape and names of another.
 
     Parameters
     ----------

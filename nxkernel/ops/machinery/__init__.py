@@ -1,1 +1,1 @@
-"""The machinery of public functions: dispatch to eager or traced execution, vectorized axes, batching rules."""
+"""The implementation of public functions: dispatch to eager or traced execution, vectorized axes, batching rules."""

@@ -1,4 +1,4 @@
-"""Vectorized axes of several operands: their union, and each operand brought to it."""
+"""Aligning the vectorized axes of several operands: their union, and each operand broadcast to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from nxkernel.tensor.tensor import Tensor
 
 
 def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
-    """Vectorized axes out of what a person gave; None where no size was said, ``"auto"`` where that is allowed."""
+    """Vectorized axes from the forms that users may pass, as name and size; size None if not given, or ``"auto"`` if
+    allowed.
+    """
     if isinstance(axes, str):
         axes = [axes]
     if isinstance(axes, Mapping):
@@ -28,32 +30,32 @@ def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
                 'For example "x", ["x", "y"] or {"x": 2}.',
             )
         )
-    found: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     for axis in axes:
         name, size = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
         if not isinstance(name, str):
             raise NxTypeError(f"the name of a vectorized axis is a str, got {shapes.describe(name)}")
-        if name in dict(found):
+        if name in dict(pairs):
             raise NxValueError(f"the name {name!r} stands for two vectorized axes; names must differ")
         if size is not None and not (auto and size == "auto"):
             size = shapes.static_int(size, f"the size of the vectorized axis {name!r}")
             if size < 1:
                 raise NxValueError(f"the size of a vectorized axis is at least 1, got {size} for {name!r}")
-        found.append((name, size))
-    return found
+        pairs.append((name, size))
+    return pairs
 
 
 def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
-    """Vectorized axes out of what a person gave, with a size for each."""
-    found = names_and_sizes(axes, auto)
-    for name, size in found:
+    """Vectorized axes from the forms that users may pass, each of which must have a size."""
+    pairs = names_and_sizes(axes, auto)
+    for name, size in pairs:
         if size is None:
             raise NxValueError(f"the vectorized axis {name!r} needs a size: write {{{name!r}: 2}}")
-    return tuple(found)
+    return tuple(pairs)
 
 
 def union(operands: Iterable[Operand]) -> VectorizedAxes:
-    """The vectorized axes of all operands together, in the order in which they are met.
+    """The union of the operands' vectorized axes, in order of appearance.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def union(operands: Iterable[Operand]) -> VectorizedAxes:
 
 
 def whole(value: Operand) -> Tensor | Expr:
-    """All entries of a value in one: its vectorized axes are plain axes without names, the first ones."""
+    """A value with its vectorized axes turned into plain, unnamed leading axes."""
     if type(value) is VectorizedExpr:
         return value.node
     trace = tracing.current()
@@ -89,7 +91,7 @@ def whole(value: Operand) -> Tensor | Expr:
 
 
 def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Operand:
-    """The reverse of :func:`whole`: a value whose first axes are the vectorized `axes` of entries like `entry`."""
+    """The inverse of :func:`whole`: the leading axes become the vectorized `axes`."""
     spec = vectorized_spec(entry, axes)
     if tracing.current() is None:
         return value.with_spec(spec)
@@ -100,31 +102,33 @@ def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Opera
 
 
 def aligned(value: Operand, axes: VectorizedAxes) -> Tensor | Expr:
-    """All entries of a value along `axes`, which are among them; a value without vectorized axes stays as it is."""
+    """A value as a plain one with leading axes `axes`, which include its vectorized axes; unchanged if it has none."""
     own = value.vectorized_axes
     return _spread(whole(value), own, axes) if own else value
 
 
 def broadcast(value: Operand, axes: VectorizedAxes) -> Operand:
-    """A value repeated along `axes`, which are the vectorized axes of the result."""
+    """A value broadcast along vectorized axes."""
     own = value.vectorized_axes
     return value if own == axes else vectorized(_spread(whole(value), own, axes), axes, entry_spec(value.spec))
 
 
 def _spread(value: Tensor | Expr, own: VectorizedAxes, axes: VectorizedAxes) -> Tensor | Expr:
-    """All entries along the axes `own`, in the order of `axes` and repeated along those that are new or longer."""
+    """A plain value with leading axes `own`, transposed and broadcast to leading axes `axes`."""
     if own == axes:
         return value
     names = [name for name, _ in axes]
-    places = tuple([names.index(name) for name, _ in own])
+    positions = tuple([names.index(name) for name, _ in own])
     sizes = tuple([size for _, size in axes])
     inner = len(value.shape) - len(own)
-    if len(own) == len(axes) and all(size == sizes[place] for (_, size), place in zip(own, places, strict=True)):
-        order = sorted(range(len(own)), key=places.__getitem__)
+    if len(own) == len(axes) and all(
+        size == sizes[position] for (_, size), position in zip(own, positions, strict=True)
+    ):
+        order = sorted(range(len(own)), key=positions.__getitem__)
         return apply(primitives.transpose, value, axes=(*order, *range(len(own), len(own) + inner)))
     shape = sizes + value.shape[len(own) :]
     parts = (None,) * len(sizes) + value.names[len(own) :]
     if type(value) is Expr and value.primitive is primitives.constant:
         return constant(value.params["value"], value.type, shape, parts)
-    places += tuple(range(len(sizes), len(shape)))
-    return apply(primitives.broadcast, value, shape=shape, axes=places, names=parts)
+    positions += tuple(range(len(sizes), len(shape)))
+    return apply(primitives.broadcast, value, shape=shape, axes=positions, names=parts)

@@ -1,4 +1,4 @@
-"""Batching rules: how each primitive's parameters change when it computes many entries at once.
+"""Batching rules (vmap): each primitive over operands with leading batch axes.
 
 Entries lie along leading axes. An operand that has these axes is *mapped*; one that has not is the same for every
 entry. A rule gives the result with the leading axes in front, in terms of primitives.
@@ -27,7 +27,7 @@ Value = Tensor | Expr
 
 @dataclass(frozen=True)
 class Batch:
-    """The operands of a primitive over many entries.
+    """The operands of a primitive with leading batch axes.
 
     Parameters
     ----------
@@ -44,27 +44,27 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """The number of leading axes."""
+        """The number of batch axes."""
         return len(self.sizes)
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """The leading axes."""
+        """The batch axes: 0, 1, …"""
         return tuple(range(len(self.sizes)))
 
     def after(self, axes: Sequence[int]) -> tuple[int, ...]:
-        """Where axes of an entry are behind the leading ones; negative ones count from the end as before."""
+        """The positions of an entry's axes behind the batch axes; negative ones still count from the end."""
         return tuple([axis + self.count if axis >= 0 else axis for axis in axes])
 
-    def inner(self, place: int) -> tuple[int, ...]:
-        """The shape of one entry of an operand."""
-        shape = self.operands[place].shape
-        return shape[self.count :] if self.mapped[place] else shape
+    def inner(self, position: int) -> tuple[int, ...]:
+        """The shape of one entry of operand `position`."""
+        shape = self.operands[position].shape
+        return shape[self.count :] if self.mapped[position] else shape
 
-    def over(self, place: int) -> Value:
-        """An operand with the leading axes, repeated along them where it is the same for every entry."""
-        operand = self.operands[place]
-        if self.mapped[place]:
+    def over(self, position: int) -> Value:
+        """Operand `position`, broadcast along the batch axes if it has none."""
+        operand = self.operands[position]
+        if self.mapped[position]:
             return operand
         shape, names = self.sizes + operand.shape, (None,) * self.count + operand.names
         if type(operand) is Expr and operand.primitive is p.constant:
@@ -73,23 +73,25 @@ class Batch:
         return apply(p.broadcast, operand, shape=shape, axes=axes, names=names)
 
     def all(self) -> list[Value]:
-        """Every operand with the leading axes."""
-        return [self.over(place) for place in range(len(self.operands))]
+        """Every operand, broadcast along the batch axes."""
+        return [self.over(position) for position in range(len(self.operands))]
 
 
 Rule = Callable[..., Any]
 
 
 def over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
-    """Apply a primitive to operands of which some have vectorized axes: the result has all of these."""
+    """Apply a primitive to operands some of which have vectorized axes; the result has the union of these."""
     axes = axis_alignment.union(operands)
     entries = primitive.rule(*[entry_spec(operand.spec) for operand in operands], **params)
     mapped = [bool(operand.vectorized_axes) for operand in operands]
     sides = [axis_alignment.aligned(operand, axes) for operand in operands]
-    made = batched(primitive, tuple([size for _, size in axes]), sides, mapped, params)
+    result = batched(primitive, tuple([size for _, size in axes]), sides, mapped, params)
     if type(entries) is tuple:
-        return tuple([axis_alignment.vectorized(part, axes, entry) for part, entry in zip(made, entries, strict=True)])
-    return axis_alignment.vectorized(made, axes, entries)
+        return tuple(
+            [axis_alignment.vectorized(part, axes, entry) for part, entry in zip(result, entries, strict=True)]
+        )
+    return axis_alignment.vectorized(result, axes, entries)
 
 
 def batched(
@@ -133,7 +135,7 @@ def _transpose(value: Value, axes: Sequence[int]) -> Value:
 
 
 def _to_front(value: Value, first: int, count: int) -> Value:
-    """The axes from `first` on moved before all others."""
+    """A value with `count` axes from `first` on moved to the front."""
     moved = range(first, first + count)
     return _transpose(value, (*moved, *(axis for axis in range(value.rank) if axis not in moved)))
 
@@ -154,16 +156,16 @@ def _along_axis(primitive: Primitive, batch: Batch, *, axis: int, **params: Any)
 
 
 def _one_by_one(primitive: Primitive, batch: Batch, **params: Any) -> Value:
-    """Entry after entry, for what a primitive cannot take together."""
-    made = []
+    """Apply a primitive in a loop over entries, for primitives without a batched form."""
+    results = []
     for index in itertools.product(*map(range, batch.sizes)):
         operands = [
             _entry(operand, index) if mapped else operand
             for operand, mapped in zip(batch.operands, batch.mapped, strict=True)
         ]
         result = apply(primitive, *operands, **params)
-        made.append(_reshape(result, (1, *result.shape)))
-    joined = made[0] if len(made) == 1 else apply(p.concatenate, *made, axis=0)
+        results.append(_reshape(result, (1, *result.shape)))
+    joined = results[0] if len(results) == 1 else apply(p.concatenate, *results, axis=0)
     return _reshape(joined, batch.sizes + joined.shape[1:])
 
 
@@ -185,9 +187,9 @@ def _reshaped(primitive: Primitive, batch: Batch, *, shape: tuple[int, ...], nam
 def _broadcast(
     primitive: Primitive, batch: Batch, *, shape: tuple[int, ...], axes: tuple[int, ...], names: shapes.Names
 ) -> Value:
-    places = batch.leading + batch.after(axes)
+    moved_axes = batch.leading + batch.after(axes)
     names = (None,) * batch.count + names
-    return apply(primitive, *batch.operands, shape=batch.sizes + shape, axes=places, names=names)
+    return apply(primitive, *batch.operands, shape=batch.sizes + shape, axes=moved_axes, names=names)
 
 
 def _transposed(primitive: Primitive, batch: Batch, *, axes: tuple[int, ...]) -> Value:
@@ -223,8 +225,8 @@ def _windows(
     dilations: tuple[int, ...],
 ) -> Value:
     ones = (1,) * batch.count
-    made = apply(primitive, *batch.operands, window=ones + window, strides=ones + strides, dilations=ones + dilations)
-    return _reshape(made, made.shape[: -len(ones + window)] + window)
+    result = apply(primitive, *batch.operands, window=ones + window, strides=ones + strides, dilations=ones + dilations)
+    return _reshape(result, result.shape[: -len(ones + window)] + window)
 
 
 # Products --------------------------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def _dot(primitive: Primitive, group: Batch, *, contract: tuple, batch: tuple) -
 
 
 def _conv(primitive: Primitive, batch: Batch, *, feature_groups: int, batch_groups: int, **params: Any) -> Value:
-    """The batch takes the entries of the operand, the features those of the kernel; both together are groups."""
+    """The batching rule of convolutions: entries become groups of the batch or of the features."""
     operand, kernel = batch.operands
     (samples, channels, *space), (features, depth, *window) = batch.inner(0), batch.inner(1)
     groups = feature_groups * (math.prod(batch.sizes) if all(batch.mapped) else 1)
@@ -262,30 +264,30 @@ def _conv(primitive: Primitive, batch: Batch, *, feature_groups: int, batch_grou
         kernel = _transpose(kernel, (count, *leading, *range(count + 1, kernel.rank)))
         kernel = _reshape(kernel, (total * features, depth, *window))
         layout = (samples // batch_groups, batch_groups, *batch.sizes, feature_groups * each)
-        place = 2
+        position = 2
     elif batch.mapped[0]:
         operand = _reshape(operand, (*batch.sizes, batch_groups, samples // batch_groups, channels, *space))
         operand = _transpose(operand, (count, *leading, *range(count + 1, operand.rank)))
         operand = _reshape(operand, (total * samples, channels, *space))
         layout = (*batch.sizes, samples // batch_groups, features)
-        place = 0
+        position = 0
     else:
         kernel = _reshape(kernel, (*batch.sizes, batch_groups * feature_groups, each, depth, *window))
         kernel = _transpose(kernel, (count, *leading, *range(count + 1, kernel.rank)))
         kernel = _reshape(kernel, (total * features, depth, *window))
         layout = (samples // batch_groups, batch_groups * feature_groups, *batch.sizes, each)
-        place = 2
-    made = apply(primitive, operand, kernel, feature_groups=groups, batch_groups=batch_groups, **params)
-    spatial = made.shape[2:]
-    made = _to_front(_reshape(made, layout + spatial), place, count)
-    return _reshape(made, (*batch.sizes, samples // batch_groups, features, *spatial))
+        position = 2
+    result = apply(primitive, operand, kernel, feature_groups=groups, batch_groups=batch_groups, **params)
+    spatial = result.shape[2:]
+    result = _to_front(_reshape(result, layout + spatial), position, count)
+    return _reshape(result, (*batch.sizes, samples // batch_groups, features, *spatial))
 
 
 # Indexing --------------------------------------------------------------------------------------------------------
 
 
 def _numbers(batch: Batch, shape: tuple[int, ...]) -> list[Value]:
-    """For each leading axis the place of an entry along it, over the entries' indices of a shape."""
+    """For each batch axis the index of the entry along it, broadcast to the entries' shape."""
     full = batch.sizes + shape
     return [apply(p.iota, type=types.s64, shape=full, names=unnamed(full), axis=axis) for axis in batch.leading]
 
@@ -293,9 +295,9 @@ def _numbers(batch: Batch, shape: tuple[int, ...]) -> list[Value]:
 def _gather(primitive: Primitive, batch: Batch, *, axes: tuple[int, ...]) -> Value:
     operand, shape = batch.operands[0], batch.inner(1)
     if not any(batch.mapped[1:]):
-        made = apply(primitive, *batch.operands, axes=batch.after(axes))
-        return _to_front(made, len(shape), batch.count)
-    indices = [batch.over(place) for place in range(1, len(batch.operands))]
+        result = apply(primitive, *batch.operands, axes=batch.after(axes))
+        return _to_front(result, len(shape), batch.count)
+    indices = [batch.over(position) for position in range(1, len(batch.operands))]
     if not batch.mapped[0]:
         return apply(primitive, operand, *indices, axes=axes)
     return apply(primitive, operand, *_numbers(batch, shape), *indices, axes=batch.leading + batch.after(axes))
@@ -307,13 +309,13 @@ def _scatter(primitive: Primitive, batch: Batch, *, axes: tuple[int, ...], combi
         behind = range(batch.count, batch.count + len(shape))
         updates = _to_front(updates, behind.start, len(behind))
         return apply(primitive, target, updates, *batch.operands[2:], axes=batch.after(axes), combine=combine)
-    indices = [batch.over(place) for place in range(2, len(batch.operands))]
-    places = batch.leading + batch.after(axes)
-    return apply(primitive, target, updates, *_numbers(batch, shape), *indices, axes=places, combine=combine)
+    indices = [batch.over(position) for position in range(2, len(batch.operands))]
+    positions = batch.leading + batch.after(axes)
+    return apply(primitive, target, updates, *_numbers(batch, shape), *indices, axes=positions, combine=combine)
 
 
 def _places(batch: Batch, first: int, sizes: Sequence[int], lengths: Sequence[int], strides: Sequence[int]) -> Any:
-    """Indices for parts that start elsewhere in each entry.
+    """Index arrays for blocks that start at a different index in each entry.
 
     Returns the axes along which a part is not the whole, and for each an index operand over the entries and the
     part's elements along these axes. `first` is the place of the first start among the operands.
@@ -346,9 +348,9 @@ def _dynamic_slice(primitive: Primitive, batch: Batch, *, lengths: tuple[int, ..
     if not cut:
         return batch.over(0)
     group = Batch(batch.sizes, [batch.operands[0], *indices], [batch.mapped[0], *[True] * len(cut)])
-    made = _gather(p.gather, group, axes=cut)
+    result = _gather(p.gather, group, axes=cut)
     order = [*cut, *(axis for axis in range(len(sizes)) if axis not in cut)]
-    return _transpose(made, (*batch.leading, *batch.after([order.index(axis) for axis in range(len(sizes))])))
+    return _transpose(result, (*batch.leading, *batch.after([order.index(axis) for axis in range(len(sizes))])))
 
 
 def _put_slice(primitive: Primitive, batch: Batch, **params: Any) -> Value:

@@ -1,4 +1,4 @@
-"""Containers of tensors, leaf by leaf."""
+"""Functions of tensors applied to each leaf of a container."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel.dict_metadata import form_of, values_of
 
 
 def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], bool] = lambda _: False) -> Any:
-    """A container with what a function gives for each of its leaves.
+    """A container of the results of a function for each leaf.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], b
         return dict(zip(value, values, strict=True)) if form is None else form.filled(values)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         # Not by its constructor, which may check or convert what it is given, and not take every field.
-        made = object.__new__(type(value))
+        container = object.__new__(type(value))
         for field in dataclasses.fields(value):
-            object.__setattr__(made, field.name, each(getattr(value, field.name), function, is_leaf))
-        return made
+            object.__setattr__(container, field.name, each(getattr(value, field.name), function, is_leaf))
+        return container
     return function(value)

@@ -1,4 +1,4 @@
-"""The one place where a primitive meets its operands: it runs now on tensors, or is recorded when a trace is active."""
+"""Dispatch of primitives: executed at once on tensors, or recorded in the active trace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TypeRule = Callable[[Type], Type]
 
 
 def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
-    """Run a primitive on tensors, or record it; one with several results gives a tuple of them.
+    """Apply a primitive: execute it on tensors, or record it; a multi-result primitive gives a tuple.
 
     Rules and parameters are those of one entry of vectorized axes, which :mod:`nxkernel.ops.machinery.batching_rules`
     takes care of.
@@ -54,7 +54,7 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
 
 
 def _on_device(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
-    """Run a primitive on tensors of which some are on a device: there, where its results stay."""
+    """Execute a primitive on the device that some of its operands are on."""
     for operand in operands:
         if not isinstance(operand, Tensor):
             _refuse(operand)
@@ -63,10 +63,10 @@ def _on_device(primitive: Primitive, operands: tuple[Operand, ...], params: dict
     from nxkernel.definitions.devices import eager_operations
 
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
-    made = eager_operations.run(primitive, operands, params)
+    result = eager_operations.run(primitive, operands, params)
     if type(spec) is tuple:
-        return tuple(map(DeviceTensor.wrap, made, spec))
-    return DeviceTensor.wrap(made[0], spec)
+        return tuple(map(DeviceTensor.wrap, result, spec))
+    return DeviceTensor.wrap(result[0], spec)
 
 
 def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:
@@ -95,19 +95,19 @@ def _refuse(operand: Operand) -> NoReturn:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a Python number, which is weak in types; NumPy's scalars are tensors."""
+    """Whether a value is a Python number, which is weakly typed; NumPy's scalars are tensors."""
     return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
 
 
 def is_operand(value: Any) -> bool:
-    """Whether :func:`operand` takes the value: a tensor, number, array, list, or what offers NumPy an array."""
+    """Whether :func:`operand` accepts the value: a tensor, number, array, list, or what offers a NumPy array."""
     return isinstance(value, Operand | Proxy | list | tuple | np.ndarray | np.generic) or (
         is_number(value) or hasattr(value, "__array__")
     )
 
 
 def operand(value: Any, argument: str = "") -> Tensor | Expr:
-    """A tensor or traced value out of what a person passed: a number, a list, an array or a tensor.
+    """An argument as a tensor or traced value: a number, list, array or tensor.
 
     Arrays are shared, not copied: see :func:`lasting` for results that keep the memory. In the body of a primitive a
     value from outside is one entry of its vectorized axes, which are gone over there.
@@ -154,7 +154,7 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
 
 
 def _is_sampled(samples: Any, key: Any) -> bool:
-    """Whether two values look like what a sampler of nx.random returns, and are of one kind only by chance."""
+    """Whether two values look like the pair that a sampler of nx.random returns."""
     if not isinstance(samples, Operand) or not isinstance(key, Operand):
         return False
     if key.type is not types.u32 or key.shape[-1:] != (2,):
@@ -163,7 +163,7 @@ def _is_sampled(samples: Any, key: Any) -> bool:
 
 
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:
-    """As :func:`operand`, with a copy of an array that somebody may write to: for results that share its memory."""
+    """As :func:`operand`, but a writeable array is copied: for results that share its memory."""
     if isinstance(value, np.ndarray) or (not isinstance(value, Operand | Proxy) and hasattr(value, "__array__")):
         array = array_of_numbers(value, argument)
         if not _is_frozen(array):
@@ -172,7 +172,7 @@ def lasting(value: Any, argument: str = "") -> Tensor | Expr:
 
 
 def _is_frozen(array: np.ndarray) -> bool:
-    """Whether nobody can write into the memory of an array: neither it nor what it is a view of is writeable."""
+    """Whether the memory of an array is read-only, through the array and through the bases of its view."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return False
@@ -181,7 +181,7 @@ def _is_frozen(array: np.ndarray) -> bool:
 
 
 def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
-    """One number in every element: a constant of the graph, or a tensor."""
+    """A constant of a shape: a node of the graph, or a tensor."""
     if tracing.current() is not None:
         return constant(number_of(value, type_), type_, shape, names)
     data = np.full(shape, cast_number(value, type_))
@@ -190,14 +190,14 @@ def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None
 
 
 def filled_like(value: Number, type_: Type, tensor: Operand) -> Tensor | Expr:
-    """One number in every element, in the shape, names and vectorized axes of a tensor, and where that is."""
-    made = filled(value, type_, tensor.shape, tensor.names)
-    made = spread_vectors(made, tensor) if tensor.vectorized_axes else made
-    return made.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(made, Tensor) else made
+    """A constant with the shape, names, vectorized axes and device of a tensor."""
+    result = filled(value, type_, tensor.shape, tensor.names)
+    result = spread_vectors(result, tensor) if tensor.vectorized_axes else result
+    return result.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(result, Tensor) else result
 
 
 def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:
-    """A tensor repeated along the vectorized axes of another one that it does not have."""
+    """A tensor broadcast along the vectorized axes of another that it lacks."""
     from nxkernel.ops.machinery import axis_alignment
 
     axes = axis_alignment.union([like, value])
@@ -205,7 +205,7 @@ def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:
 
 
 def _beside(value: Number, type_: Type, shape: tuple[int, ...]) -> Tensor | Expr:
-    """A number as the other operand of an element-wise primitive: one element that stands for all."""
+    """A number as the other operand of an element-wise primitive: a single element that broadcasts."""
     if tracing.current() is not None:
         return constant(number_of(value, type_), type_, shape)
     data = np.ndarray(shape, type_.dtype, cast_number(value, type_), strides=(0,) * len(shape))
@@ -213,7 +213,7 @@ def _beside(value: Number, type_: Type, shape: tuple[int, ...]) -> Tensor | Expr
 
 
 def convert(value: Operand, type_: Type) -> Tensor | Expr:
-    """The operand in another type; nothing happens when it has it."""
+    """The operand converted to a type; unchanged if it has it."""
     if value.spec.type is type_:
         return value
     if type(value) is Expr and value.primitive is primitives.constant:
@@ -222,7 +222,7 @@ def convert(value: Operand, type_: Type) -> Tensor | Expr:
 
 
 def spread(value: Operand, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
-    """The operand broadcast to a shape, aligned at the last axis; nothing happens when it has it."""
+    """The operand broadcast to a shape, aligned at the last axis; unchanged if it has it."""
     spec = value.spec
     if spec.shape == shape:
         return value
@@ -236,7 +236,7 @@ def spread(value: Operand, shape: tuple[int, ...], names: Any = None) -> Tensor 
 
 
 def together(left: Any, right: Any) -> tuple[Operand, Operand, Type]:
-    """Two operands in one shape, and the type that they merge to; neither is converted yet.
+    """Two operands broadcast to one shape, and the type that they promote to; neither is converted yet.
 
     A Python number beside a tensor is weak, as :func:`nxkernel.types.merge_number` says.
     """
@@ -266,7 +266,7 @@ def _merged_number(value: Operand, number: Number) -> Type:
 
 
 def merged(left: Operand, right: Operand) -> Type:
-    """The type that two operands merge to; one that stands for a Python number takes that of the other."""
+    """The type that two operands promote to; a weak number takes the type of the other."""
     weak = tracing.weak(left), tracing.weak(right)
     if weak[0] is weak[1]:
         return types.merge(left.spec.type, right.spec.type)
@@ -274,7 +274,7 @@ def merged(left: Operand, right: Operand) -> Type:
 
 
 def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule | None = None) -> Tensor | Expr:
-    """A binary element-wise primitive on anything: broadcast, merge the types, apply."""
+    """Apply a binary element-wise primitive: broadcast, promote the types, apply."""
     left, right, type_ = together(left, right)
     if type_rule is not None:
         type_ = type_rule(type_)
@@ -282,14 +282,14 @@ def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule
 
 
 def arithmetic(type_: Type) -> Type:
-    """The type that arithmetic gives: bool counts as u8, and as a whole number by NumPy's rules."""
+    """The result type of arithmetic: bool becomes u8, or an integer by NumPy's rules."""
     if type_ is types.bool_:
         return types.s64 if types.follows_numpy() else types.u8
     return type_
 
 
 def whole(name: str) -> TypeRule:
-    """The type rule of a function of integers; `name` tells the error which."""
+    """The type rule of functions that take integers only; `name` is for the error."""
 
     def rule(type_: Type) -> Type:
         if not type_.is_integer:
@@ -305,7 +305,7 @@ def whole(name: str) -> TypeRule:
 
 
 def ordered(name: str, rule: TypeRule = arithmetic) -> TypeRule:
-    """The type rule of a function that complex numbers have no answer to, since they have no order."""
+    """The type rule of functions that need an order, which refuses complex numbers."""
 
     def checked(type_: Type) -> Type:
         if type_.is_complex:
@@ -321,6 +321,6 @@ def ordered(name: str, rule: TypeRule = arithmetic) -> TypeRule:
 
 
 def unary(primitive: Primitive, value: Any, type_rule: TypeRule) -> Tensor | Expr:
-    """A unary element-wise primitive on anything, in the type that the rule gives."""
+    """Apply a unary element-wise primitive in the type that the rule gives."""
     value = operand(value, "tensor")
     return apply(primitive, convert(value, type_rule(value.spec.type)))

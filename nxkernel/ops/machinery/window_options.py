@@ -1,4 +1,4 @@
-"""The options that windows and convolutions share: steps along axes, and the padding around them."""
+"""Options of windows and convolutions: strides, dilations and padding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def along_axes(value: Any, count: int, argument: str) -> tuple[int, ...]:
-    """One number of at least 1 for each of `count` axes; a single number stands for all of them."""
+    """One integer of at least 1 for each of `count` axes, from such a sequence or a single integer."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = (value,) * count
     if not isinstance(value, list | tuple) or len(value) != count:
@@ -31,7 +31,7 @@ def along_axes(value: Any, count: int, argument: str) -> tuple[int, ...]:
 
 
 def padding_of(padding: Any, window: Sequence[int], dilations: Sequence[int]) -> Pairs:
-    """How much goes before and after each axis that a window moves along.
+    """The padding before and after each axis that a window moves along.
 
     With ``"same"`` there are as many places for a window as there are elements, when its stride is 1.
     """
@@ -52,10 +52,10 @@ def padding_of(padding: Any, window: Sequence[int], dilations: Sequence[int]) ->
     return tuple(_pair(entry) for entry in padding)
 
 
-def check_fits(
+def check_window(
     tensor: Operand, axes: Sequence[int], sizes: Sequence[int], window: Sequence[int], dilations: Sequence[int]
 ) -> None:
-    """Refuse a window that is longer than what it moves along; `sizes` are those of `axes` with all padding."""
+    """Raise an error for a window longer than its axis; `sizes` are those of `axes` after padding."""
     for axis, size, width, dilation in zip(axes, sizes, window, dilations, strict=True):
         reach = (width - 1) * dilation + 1
         if reach > size and (size or width > 1):

@@ -1,1 +1,1 @@
-"""Loops, branches and Numba functions as parts of a program."""
+"""Loops, branches and Numba functions inside of programs."""

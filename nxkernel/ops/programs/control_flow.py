@@ -1,4 +1,4 @@
-"""Loops and branches that run with the program: functions are traced into graphs of their own, over flat values.
+"""Structured control flow: loops and branches whose bodies are traced into graphs of their own, over flat values.
 
 What people call, with containers and names, is in :mod:`nxkernel.definitions.tracing.syntax_runtime`.
 """
@@ -37,7 +37,7 @@ def run_while(
     names: Sequence[str],
     disagreement: Disagreement | None = None,
 ) -> list[Any]:
-    """A loop that runs with the program.
+    """Record a while loop.
 
     Parameters
     ----------
@@ -64,27 +64,27 @@ def run_while(
     NxTypeError
         When a part of the state changes its type or shape, or the condition is no scalar.
     """
-    refuse = disagreement or (lambda place, before, after: _changed(names[place], before, after))
+    refuse = disagreement or (lambda position, before, after: _changed(names[position], before, after))
     unknown = [value is UNKNOWN for value in initial]
     open_ = [value is UNKNOWN or is_number(value) or tracing.weak(value) for value in initial]
     weak = list(open_)
-    given = [None if value is UNKNOWN else operand(value, name) for value, name in zip(initial, names, strict=True)]
+    initials = [None if value is UNKNOWN else operand(value, name) for value, name in zip(initial, names, strict=True)]
     doubted: set[int] = set()
     while True:
-        turn = BodyTrace()
-        with turn:
+        body_trace = BodyTrace()
+        with body_trace:
             state = [
-                None if value is None else _input(turn, name, value.spec, is_weak)
-                for name, value, is_weak in zip(names, given, weak, strict=True)
+                None if value is None else _input(body_trace, name, value.spec, is_weak)
+                for name, value, is_weak in zip(names, initials, weak, strict=True)
             ]
-            turn.beginnings = {
-                node: value for k, (node, value) in enumerate(zip(state, given, strict=True)) if k not in doubted
+            body_trace.beginnings = {
+                node: value for k, (node, value) in enumerate(zip(state, initials, strict=True)) if k not in doubted
             }
-            found = [value if is_number(value) else operand(value) for value in body(state)]
+            outputs_after = [value if is_number(value) else operand(value) for value in body(state)]
             more = {
                 k
-                for k, (node, after) in enumerate(zip(state, found, strict=True))
-                if node in turn.relied_on and after is not node and (is_number(after) or tracing.weak(after))
+                for k, (node, after) in enumerate(zip(state, outputs_after, strict=True))
+                if node in body_trace.relied_on and after is not node and (is_number(after) or tracing.weak(after))
             }
             if more:
                 # Where it began says nothing of what it is later.
@@ -92,28 +92,32 @@ def run_while(
                 continue
             wanted = [
                 None if before is None else _next_spec(before, node, after) if may_change else before.spec
-                for before, node, after, may_change in zip(given, state, found, open_, strict=True)
+                for before, node, after, may_change in zip(initials, state, outputs_after, open_, strict=True)
             ]
-            weak = [was and (is_number(after) or tracing.weak(after)) for was, after in zip(weak, found, strict=True)]
-            settled = all(before is None or before.spec == spec for before, spec in zip(given, wanted, strict=True))
+            weak = [
+                was and (is_number(after) or tracing.weak(after))
+                for was, after in zip(weak, outputs_after, strict=True)
+            ]
+            settled = all(before is None or before.spec == spec for before, spec in zip(initials, wanted, strict=True))
             if settled:
                 specs = [
-                    _spec(after) if value is None else value.spec for value, after in zip(given, found, strict=True)
+                    _spec(after) if value is None else value.spec
+                    for value, after in zip(initials, outputs_after, strict=True)
                 ]
-                after = [_as_before(k, value, specs[k], refuse) for k, value in enumerate(found)]
-                outputs = [turn.node(value) for value in after]
-                turn.inputs = [
-                    _input(turn, name, spec, is_weak) if node is None else node
+                after = [_as_before(k, value, specs[k], refuse) for k, value in enumerate(outputs_after)]
+                outputs = [body_trace.node(value) for value in after]
+                body_trace.inputs = [
+                    _input(body_trace, name, spec, is_weak) if node is None else node
                     for node, name, spec, is_weak in zip(state, names, specs, weak, strict=True)
                 ]
                 break
-        given = [
+        initials = [
             None if value is None else spread(convert(value, spec.type), spec.shape, spec.names)
-            for value, spec in zip(given, wanted, strict=True)
+            for value, spec in zip(initials, wanted, strict=True)
         ]
-    given = [
+    initials = [
         filled(0, spec.type, spec.shape, spec.names) if value is None else value
-        for value, spec in zip(given, specs, strict=True)
+        for value, spec in zip(initials, specs, strict=True)
     ]
     ask = BodyTrace()
     with ask:
@@ -122,22 +126,22 @@ def run_while(
         answer = ask.node(scalar(condition(state), "the condition of a loop"))
     if ask.written:
         raise NxTypeError("the condition of a loop assigns into an array: do that in the body of the loop")
-    written = [cell for cell in turn.entered if cell in turn.written]
-    first = [_without_vectors(value) for value in (*given, *(tracing.current().read(cell) for cell in written))]
+    written = [cell for cell in body_trace.entered if cell in body_trace.written]
+    first = [_without_vectors(value) for value in (*initials, *(tracing.current().read(cell) for cell in written))]
     parts = [
         _TracedPart(ask, [answer]),
-        _TracedPart(turn, [*outputs, *(turn.node(turn.cells[cell]) for cell in written)]),
+        _TracedPart(body_trace, [*outputs, *(body_trace.node(body_trace.cells[cell]) for cell in written)]),
     ]
-    (asked, turned), outside = _joined(parts, len(given), written, ["condition", "body"])
-    results = apply(p.while_, *first, *outside, condition=asked, body=turned, state=len(first)) if first else ()
-    for cell, value in zip(written, results[len(given) :], strict=True):
+    (asked, traced_body), outside = _joined(parts, len(initials), written, ["condition", "body"])
+    results = apply(p.while_, *first, *outside, condition=asked, body=traced_body, state=len(first)) if first else ()
+    for cell, value in zip(written, results[len(initials) :], strict=True):
         tracing.current().write(cell, value)
     _weaken(results, weak)
-    return list(results[: len(given)])
+    return list(results[: len(initials)])
 
 
 def _weaken(results: Sequence[Any], weak: Sequence[bool]) -> None:
-    """What stood for a Python number in a body does so after it."""
+    """Mark body results that stand for Python numbers as weak again."""
     trace = tracing.current()
     if trace is not None:
         pairs = zip(results, weak, strict=False)
@@ -151,7 +155,7 @@ def choose(
     disagreement: Disagreement | None = None,
     pair: Callable[[Any, Any], tuple[Leaves, Leaves]] | None = None,
 ) -> list[Any]:
-    """One of two functions' results, by a scalar that only the running program knows.
+    """Record a branch (cond): the results of one of two functions, by a traced scalar.
 
     Parameters
     ----------
@@ -168,37 +172,38 @@ def choose(
     -------
     list
     """
-    refuse = disagreement or (lambda place, one, other: _disagree(f"result {place}", one, other))
+    refuse = disagreement or (lambda position, one, other: _disagree(f"result {position}", one, other))
     predicate = scalar(predicate, "the condition of a choice")
-    traces, found = (BodyTrace(side=True), BodyTrace(side=True)), []
+    traces, sides = (BodyTrace(side=True), BodyTrace(side=True)), []
     for trace, function in zip(traces, (then, otherwise), strict=True):
         with trace:
-            found.append(function())
+            sides.append(function())
     if pair is not None:
-        found = pair(*found)
+        sides = pair(*sides)
     # What one side made, the other one's trace does not know.
-    found = [
+    sides = [
         [(value, type(value) is Expr and trace.stands_for_number(value)) for value in leaves]
-        for trace, leaves in zip(traces, found, strict=True)
+        for trace, leaves in zip(traces, sides, strict=True)
     ]
-    if len(found[0]) != len(found[1]):
-        raise NxTypeError(f"the two sides of a choice give {len(found[0])} and {len(found[1])} values")
+    if len(sides[0]) != len(sides[1]):
+        raise NxTypeError(f"the two sides of a choice give {len(sides[0])} and {len(sides[1])} values")
     kept: dict[int, Any] = {}
-    for place, ((one, _), (other, _)) in enumerate(zip(*found, strict=True)):
+    for position, ((one, _), (other, _)) in enumerate(zip(*sides, strict=True)):
         if one is other or (is_number(one) and is_number(other) and _same_number(one, other)):
-            kept[place] = one
-    open_places = [place for place in range(len(found[0])) if place not in kept]
+            kept[position] = one
+    open_places = [position for position in range(len(sides[0])) if position not in kept]
     specs, weak = [], []
-    for place in open_places:
-        (one, weak_one), (other, weak_other) = found[0][place], found[1][place]
-        specs.append(_common(place, one, other, weak_one, weak_other, refuse))
-        weak.append(all(w or is_number(value) for value, w in (found[0][place], found[1][place])))
+    for position in open_places:
+        (one, weak_one), (other, weak_other) = sides[0][position], sides[1][position]
+        specs.append(_common(position, one, other, weak_one, weak_other, refuse))
+        weak.append(all(w or is_number(value) for value, w in (sides[0][position], sides[1][position])))
     written = list(dict.fromkeys(cell for trace in traces for cell in trace.entered if cell in trace.written))
     parts = []
-    for trace, values in zip(traces, found, strict=True):
+    for trace, values in zip(traces, sides, strict=True):
         with trace:
             outputs = [
-                trace.node(_fitted(values[place][0], spec)) for place, spec in zip(open_places, specs, strict=True)
+                trace.node(_fitted(values[position][0], spec))
+                for position, spec in zip(open_places, specs, strict=True)
             ]
             outputs += [trace.node(trace.read(cell)) for cell in written]
         parts.append(_TracedPart(trace, outputs))
@@ -208,12 +213,12 @@ def choose(
     for cell, value in zip(written, results[len(specs) :], strict=True):
         trace.write(cell, value)
     _weaken(results, weak)
-    made = dict(zip(open_places, results, strict=False))
-    return [kept[place] if place in kept else made[place] for place in range(len(found[0]))]
+    chosen = dict(zip(open_places, results, strict=False))
+    return [kept[position] if position in kept else chosen[position] for position in range(len(sides[0]))]
 
 
 class _TracedPart:
-    """A trace and what its graph gives."""
+    """A trace of a body, and the outputs of its graph."""
 
     def __init__(self, trace: BodyTrace, outputs: list[Expr]) -> None:
         self.trace, self.outputs = trace, outputs
@@ -222,7 +227,7 @@ class _TracedPart:
 def _joined(
     parts: Sequence[_TracedPart], count: int, written: Sequence[Any], names: Sequence[str]
 ) -> tuple[list[Graph], list[Any]]:
-    """Graphs with the same parameters (inputs, written cells, what any of them takes from outside), and the latter."""
+    """Graphs with the same parameters (inputs, mutable cells, captured values), and the captured values."""
     outside: dict[Any, Any] = {}
     tables = []
     for part in parts:
@@ -240,12 +245,12 @@ def _joined(
     graphs = []
     for part, table, name in zip(parts, tables, names, strict=True):
         parameters = []
-        for place, key in enumerate([*range(count), *written, *outside]):
+        for position, key in enumerate([*range(count), *written, *outside]):
             node = table.get(key)
             if node is None:
                 like = next(other[key] for other in tables if key in other)
-                node = parameter(place, like.params["name"], like.spec)
-            node.params["index"] = place
+                node = parameter(position, like.params["name"], like.spec)
+            node.params["index"] = position
             parameters.append(node)
         graphs.append(Graph(name, parameters, part.outputs, list))
     return graphs, [_without_vectors(operand(value)) for value in outside.values()]
@@ -279,7 +284,7 @@ _OF_NUMPY = (
 
 
 def scalar(value: Any, what: str) -> Operand:
-    """A predicate: one number, which counts as true where it is not zero.
+    """A predicate as a scalar boolean; nonzero numbers are true.
 
     Raises
     ------
@@ -301,7 +306,7 @@ def scalar(value: Any, what: str) -> Operand:
 
 
 def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
-    """Type and shape of a part of the state that began as a number, as one more iteration gives it."""
+    """The type and shape of a state value that began as a Python number, after one more iteration."""
     before = start.spec
     if is_number(after):
         return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
@@ -319,25 +324,25 @@ def _settled(before: Type, after: Operand) -> Type:
     return types.merge_weak(after.type, before)
 
 
-def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Operand:
-    """A part of the state after an iteration, as it must be: of the same type and shape."""
+def _as_before(position: int, value: Any, spec: Spec, refuse: Disagreement) -> Operand:
+    """A state value after an iteration, converted to the type and shape that it had before."""
     if is_number(value):
         type_ = types.merge_number(spec.type, value)
         if type_ is spec.type and not spec.shape:
             return filled(value, type_, ())
-        raise refuse(place, spec, Spec(types.infer(value), (), ()))
+        raise refuse(position, spec, Spec(types.infer(value), (), ()))
     weak = value.type is not spec.type and tracing.weak(value)
     if weak and held_beside(spec.type, value) is spec.type:
         value = convert(value, spec.type)
     if value.type is not spec.type or value.shape != spec.shape:
-        raise refuse(place, spec, value.spec)
+        raise refuse(position, spec, value.spec)
     if value.names != spec.names:
         return apply(p.reshape, value, shape=spec.shape, names=spec.names)
     return value
 
 
-def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, refuse: Disagreement) -> Spec:
-    """What the results of both sides become."""
+def _common(position: int, one: Any, other: Any, weak_one: bool, weak_other: bool, refuse: Disagreement) -> Spec:
+    """The results of both branches at one position, converted to a common type and shape."""
     specs = [_spec(v if is_number(v) else operand(v)) for v in (one, other)]
     weak = [is_number(one) or weak_one, is_number(other) or weak_other]
     if weak[0] is weak[1]:
@@ -347,7 +352,7 @@ def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, 
     try:
         shape = shapes.broadcast_shapes(specs[0].shape, specs[1].shape)
     except Exception:
-        raise refuse(place, *specs) from None
+        raise refuse(position, *specs) from None
     named = [spec for spec in specs if len(spec.shape) == len(shape)]
     names = named[0].names
     for spec in named[1:]:
@@ -356,7 +361,7 @@ def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, 
 
 
 def held_beside(type_: Type, number: Any) -> Type:
-    """The type of what is either of some type, or a number of Python's: no operation has made that fit.
+    """The type of a value that is either of this type or a Python number.
 
     Parameters
     ----------
@@ -364,15 +369,15 @@ def held_beside(type_: Type, number: Any) -> Type:
     number : int, float, complex or traced value
         One that stands for a Python number.
     """
-    found = types.merge_weak(type_, types.infer(number) if is_number(number) else number.type)
-    if not types.follows_numpy() or not found.is_integer or found in (types.bool_, types.s64, types.u64):
-        return found
-    known, low_high = number if is_number(number) else _beginning(number), types.limits(found)
-    return found if known is not None and low_high[0] <= known <= low_high[1] else types.s64
+    result = types.merge_weak(type_, types.infer(number) if is_number(number) else number.type)
+    if not types.follows_numpy() or not result.is_integer or result in (types.bool_, types.s64, types.u64):
+        return result
+    known, low_high = number if is_number(number) else _beginning(number), types.limits(result)
+    return result if known is not None and low_high[0] <= known <= low_high[1] else types.s64
 
 
 def _beginning(number: Operand) -> Any:
-    """The value of a constant, and of a loop's number in its first iteration."""
+    """The value of a constant, or of a loop's number in its first iteration."""
     trace = tracing.current()
     while trace is not None:
         if isinstance(trace, BodyTrace) and number in trace.beginnings:

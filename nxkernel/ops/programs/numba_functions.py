@@ -1,4 +1,4 @@
-"""Functions that a person compiled with Numba, as parts of definitions: of single numbers, and of whole arrays."""
+"""Numba functions as parts of definitions: applied to each element, or to whole arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["njit_call", "njit_map"]
 
 
 def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> Tensor | Expr:
-    """A Numba function of single numbers, of each element; in compiled programs it is part of the loops around it.
+    """Apply a Numba function of scalars to each element; compiled programs fuse it into the surrounding loops.
 
     In a definition, ``function(t)`` says the same. Errors that the function raises are raised when the program has come
     back.
@@ -76,23 +76,23 @@ def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> T
     return apply(p.njit, *over, function=compiled, type=compiled.result)
 
 
-def _operands(function: Any, given: Sequence[Any]) -> list[Tensor | Expr]:
-    """The arguments as operands; numbers among them take their types from the others."""
+def _operands(function: Any, arguments: Sequence[Any]) -> list[Tensor | Expr]:
+    """The arguments as operands; Python numbers take their types from the others."""
     name = numba.name_of(function)
-    for place, value in enumerate(given):
+    for position, value in enumerate(arguments):
         if not is_operand(value):
             raise NxTypeError(
                 message(
-                    f"{name} is called for each element, and got {shapes.describe(value)} as argument {place}.",
+                    f"{name} is called for each element, and got {shapes.describe(value)} as argument {position}.",
                     "Called element by element, a Numba function takes tensors and numbers.",
                 )
             )
-    found = [None if is_number(value) else _wide(operand(value)) for value in given]
-    floats = [value.type for value in found if value is not None and value.type.is_float]
+    operands = [None if is_number(value) else _wide(operand(value)) for value in arguments]
+    floats = [value.type for value in operands if value is not None and value.type.is_float]
     widest = types.f64 if types.f64 in floats or not floats else types.f32
     return [
         filled(number, _type_of(number, widest), ()) if value is None else value
-        for number, value in zip(given, found, strict=True)
+        for number, value in zip(arguments, operands, strict=True)
     ]
 
 
@@ -116,7 +116,7 @@ def njit_call(
     names: Sequence[str | None] | None = None,
     templates: Sequence[Any] | None = None,
 ) -> Any:
-    """Call a Numba function of whole arrays; in compiled programs it is one step, which reads and writes their memory.
+    """Call a Numba function of whole arrays; it is one step of a compiled program, on the program's memory.
 
     Python is asked once for each call, whatever the number of elements. What the function does besides returning its
     result is lost: it may be called any number of times, and is given arrays that are not the caller's.

@@ -1,4 +1,4 @@
-"""Products that sum over axes: dot in its three forms, and the outer product."""
+"""Tensor contractions: `dot` in its three forms, and the outer product."""
 
 from __future__ import annotations
 

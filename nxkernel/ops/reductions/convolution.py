@@ -1,4 +1,4 @@
-"""Convolution: a kernel moves over space, and what is under it becomes one element of each feature."""
+"""Convolution over spatial axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
-from nxkernel.ops.machinery.window_options import along_axes, check_fits, padding_of
+from nxkernel.ops.machinery.window_options import along_axes, check_window, padding_of
 from nxkernel.ops.shapes.shaping import transpose
 from nxkernel.tensor.tensor import Tensor
 
@@ -89,7 +89,7 @@ def conv(
                 "Both have the same number of axes, at least 3; nx.new_axis(t, axis) adds one.",
             )
         )
-    given, order = tensor, _permutation(input_permutation, tensor, "input_permutation")
+    original, order = tensor, _permutation(input_permutation, tensor, "input_permutation")
     type_ = types.to_floating(types.merge(tensor.type, kernel.type))
     tensor = _permuted(convert(tensor, type_), input_permutation, "input_permutation")
     kernel = _permuted(convert(kernel, type_), kernel_permutation, "kernel_permutation")
@@ -101,7 +101,7 @@ def conv(
     around = padding_of(padding, kernel.shape[2:], kernel_dilation)
     input_dilation = along_axes(input_dilation, count, "input_dilation")
     config = [(low, high, gap - 1) for (low, high), gap in zip(around, input_dilation, strict=True)]
-    check_fits(given, order[2:], shapes.pad(tensor.shape[2:], config), kernel.shape[2:], kernel_dilation)
+    check_window(original, order[2:], shapes.pad(tensor.shape[2:], config), kernel.shape[2:], kernel_dilation)
     result = apply(
         p.conv,
         tensor,
@@ -115,15 +115,15 @@ def conv(
     )
     if output_permutation is None:
         return result
-    places = _permutation(output_permutation, result, "output_permutation")
-    return transpose(result, axes=sorted(range(result.rank), key=places.__getitem__))
+    output_order = _permutation(output_permutation, result, "output_permutation")
+    return transpose(result, axes=sorted(range(result.rank), key=output_order.__getitem__))
 
 
 def _permutation(permutation: Permutation, tensor: Operand, argument: str) -> tuple[int, ...]:
-    places = shapes.normalize_axes(permutation, tensor.shape, tensor.names)
-    if len(places) != tensor.rank:
+    positions = shapes.normalize_axes(permutation, tensor.shape, tensor.names)
+    if len(positions) != tensor.rank:
         raise NxValueError(f"{argument} has every axis of {tensor.spec} once, got {permutation!r}")
-    return places
+    return positions
 
 
 def _permuted(tensor: Operand, permutation: Permutation, argument: str) -> Operand:

@@ -1,4 +1,4 @@
-"""What accumulates along an axis, and differences, which undo a running sum."""
+"""Cumulative sums, products and extremes along an axis, and differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nxkernel import shapes
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.arithmetic import elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import TypeRule, apply, arithmetic, convert, lasting, operand, ordered
 from nxkernel.ops.shapes.indexing import slice_along_axis
 from nxkernel.primitives import Primitive
@@ -44,11 +44,13 @@ def _cumulative(primitive: Primitive, rule: TypeRule, what: str, example: str, r
 
     def function(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
-        place = shapes.normalize_axis(axis, tensor.shape, tensor.names)
-        return apply(primitive, convert(tensor, rule(tensor.type)), axis=place, reverse=bool(reverse))
+        position = shapes.normalize_axis(axis, tensor.shape, tensor.names)
+        return apply(primitive, convert(tensor, rule(tensor.type)), axis=position, reverse=bool(reverse))
 
     example = f"nx.{name}({example}).to_list()"
-    return function_rows.told(function, name, _CUMULATIVE.format(what=what, nan=nan, example=example, result=result))
+    return function_factories.documented(
+        function, name, _CUMULATIVE.format(what=what, nan=nan, example=example, result=result)
+    )
 
 
 cumulative_sum = _cumulative(
@@ -68,7 +70,7 @@ cumulative_min = _cumulative(
 
 
 def diff(tensor: Any, *, order: int = 1, axis: int | str = -1) -> Tensor | Expr:
-    """Differences along an axis: each element minus the one before it.
+    """Differences of consecutive elements along an axis.
 
     Parameters
     ----------
@@ -98,11 +100,13 @@ def diff(tensor: Any, *, order: int = 1, axis: int | str = -1) -> Tensor | Expr:
     tensor = lasting(tensor, "tensor")
     if not tensor.rank:
         raise NxValueError(message(f"diff goes along an axis, got the scalar {tensor.spec}.", "Scalars have no axes."))
-    place = shapes.normalize_axis(axis, tensor.shape, tensor.names)
+    position = shapes.normalize_axis(axis, tensor.shape, tensor.names)
     count = shapes.static_int(order, "the order of diff")
     if count < 0:
         raise NxValueError(f"the order of diff is at least 0, got {count}")
-    for length in range(tensor.shape[place] - 1, tensor.shape[place] - 1 - min(count, tensor.shape[place]), -1):
-        after = slice_along_axis(tensor, 1, length, axis=place)
-        tensor = elementwise.subtract(after, slice_along_axis(tensor, 0, length, axis=place))
+    for length in range(
+        tensor.shape[position] - 1, tensor.shape[position] - 1 - min(count, tensor.shape[position]), -1
+    ):
+        after = slice_along_axis(tensor, 1, length, axis=position)
+        tensor = elementwise.subtract(after, slice_along_axis(tensor, 0, length, axis=position))
     return tensor

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms along one axis and two, of complex and of real signals."""
+"""Discrete Fourier transforms over one or two axes, of complex and real signals."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def ifft2(
 def rfft(
     tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None
 ) -> Tensor | Expr:
-    """The discrete Fourier transform of a real signal: its first half, which determines the other.
+    """The discrete Fourier transform of a real signal: its non-redundant half.
 
     Parameters
     ----------
@@ -172,14 +172,14 @@ def rfft(
     if tensor.type.is_complex:
         raise NxTypeError(message(f"rfft takes real numbers, got {tensor.spec}.", "nx.fft takes complex ones."))
     whole = _transform(tensor, [axis], [length], eps, inverse=False, function="rfft")
-    place = normalize_axis(axis, whole.shape, whole.names)
-    return slice_along_axis(whole, 0, whole.shape[place] // 2 + 1, axis=place)
+    position = normalize_axis(axis, whole.shape, whole.names)
+    return slice_along_axis(whole, 0, whole.shape[position] // 2 + 1, axis=position)
 
 
 def irfft(
     tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None
 ) -> Tensor | Expr:
-    """The real signal that has a given first half of a discrete Fourier transform: the inverse of :func:`rfft`.
+    """The inverse of :func:`rfft`: a real signal from the non-redundant half of its transform.
 
     Parameters
     ----------
@@ -202,16 +202,18 @@ def irfft(
     [1.0, 2.0, 3.0, 5.0]
     """
     tensor = operand(tensor, "tensor")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
-    natural = 2 * (tensor.shape[place] - 1)
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    natural = 2 * (tensor.shape[position] - 1)
     size = _length(natural if length is None else length, natural, "irfft")
-    half = _resized(tensor, place, size // 2 + 1)
+    half = _resized(tensor, position, size // 2 + 1)
     # The other half is the first backwards, conjugated, without what both share: 0 and, of even sizes, the middle.
-    mirrored = slice_along_axis(half, 1, size - half.shape[place], axis=place) if size > half.shape[place] else None
+    mirrored = (
+        slice_along_axis(half, 1, size - half.shape[position], axis=position) if size > half.shape[position] else None
+    )
     if mirrored is not None:
-        other = reverse(elementwise.conjugate(mirrored), axes=[place])
-        half = concatenate([half, other], axis=place)
-    signal = elementwise.real(apply(primitives.fft, half, axes=(place,), inverse=True))
+        other = reverse(elementwise.conjugate(mirrored), axes=[position])
+        half = concatenate([half, other], axis=position)
+    signal = elementwise.real(apply(primitives.fft, half, axes=(position,), inverse=True))
     return signal if eps is None else _cleaned_part(signal, eps)
 
 
@@ -229,11 +231,11 @@ def _transform(
     tensor: Any, axes: Sequence[Any], lengths: Sequence[Any], eps: float | None, *, inverse: bool, function: str
 ) -> Tensor | Expr:
     tensor = lasting(tensor, "tensor")
-    places = normalize_axes(axes, tensor.shape, tensor.names)
-    for place, length in zip(places, lengths, strict=True):
-        size = tensor.shape[place]
-        tensor = _resized(tensor, place, _length(size if length is None else length, size, function))
-    result = apply(primitives.fft, tensor, axes=tuple(sorted(places)), inverse=inverse)
+    positions = normalize_axes(axes, tensor.shape, tensor.names)
+    for position, length in zip(positions, lengths, strict=True):
+        size = tensor.shape[position]
+        tensor = _resized(tensor, position, _length(size if length is None else length, size, function))
+    result = apply(primitives.fft, tensor, axes=tuple(sorted(positions)), inverse=inverse)
     if eps is None:
         return result
     return elementwise.complex(
@@ -242,7 +244,7 @@ def _transform(
 
 
 def _length(length: Any, size: int, function: str) -> int:
-    """The length that an axis of `size` elements is brought to."""
+    """The length that an axis of `size` elements is cut or padded to."""
     if isinstance(length, str):
         if length != "power_of_two":
             raise NxValueError(f'{function}: a length is a whole number or "power_of_two", got {length!r}')
@@ -257,7 +259,7 @@ def _resized(tensor: Operand, axis: int, length: int) -> Tensor | Expr:
     size = tensor.shape[axis]
     if size >= length:
         return slice_along_axis(tensor, 0, length, axis=axis)
-    config = [(0, length - size if place == axis else 0, 0) for place in range(tensor.rank)]
+    config = [(0, length - size if position == axis else 0, 0) for position in range(tensor.rank)]
     return pad(tensor, 0, config)
 
 

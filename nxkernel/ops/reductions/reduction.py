@@ -1,4 +1,4 @@
-"""Reductions: many elements become one, along some axes or all."""
+"""Reductions over some or all axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import TypeRule, apply, convert, filled, operand, ordered
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import static_int
@@ -54,13 +54,15 @@ def _reduction(primitive: Primitive, rule: TypeRule, what: str, types: str, exam
     def function(tensor: Any, *, axes: Axes = None, keep_axes: bool = False) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
         type_ = rule(tensor.type)
-        places = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
+        positions = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
         if primitive in (p.reduce_max, p.reduce_min):
-            _refuse_empty(name, tensor, places)
-        return apply(primitive, convert(tensor, type_), axes=places, keep_axes=bool(keep_axes))
+            _refuse_empty(name, tensor, positions)
+        return apply(primitive, convert(tensor, type_), axes=positions, keep_axes=bool(keep_axes))
 
     example = f"nx.{name}({example}).to_list()"
-    return function_rows.told(function, name, _REDUCTION.format(what=what, types=types, example=example, result=result))
+    return function_factories.documented(
+        function, name, _REDUCTION.format(what=what, types=types, example=example, result=result)
+    )
 
 
 def _refuse_empty(name: str, tensor: Operand, axes: tuple[int, ...]) -> None:
@@ -138,18 +140,18 @@ def _argument(primitive: Primitive, extreme: str, result: str) -> Any:
         if axis is None:
             names = (None,)
             tensor = apply(p.reshape, tensor, shape=(shapes.size(shape),), names=names) if len(shape) != 1 else tensor
-            place = 0
+            position = 0
         else:
-            place = shapes.normalize_axis(axis, shape, tensor.names)
-        _refuse_empty(name, tensor, (place,))
+            position = shapes.normalize_axis(axis, shape, tensor.names)
+        _refuse_empty(name, tensor, (position,))
         keep = builtins.bool(keep_axis) and axis is not None
-        result = apply(primitive, tensor, axis=place, keep_axis=keep, tie_break=tie_break, type=type_)
+        result = apply(primitive, tensor, axis=position, keep_axis=keep, tie_break=tie_break, type=type_)
         if keep_axis and axis is None:
             kept = (1,) * len(shape)
             result = apply(p.reshape, result, shape=kept, names=shapes.unnamed(kept))
         return result
 
-    return function_rows.told(function, name, _ARGUMENT.format(name=name, extreme=extreme, result=result))
+    return function_factories.documented(function, name, _ARGUMENT.format(name=name, extreme=extreme, result=result))
 
 
 argmax = _argument(p.argmax, "greatest", "[0, 1]")
@@ -162,13 +164,13 @@ def _floating(tensor: Any) -> Operand:
 
 
 def _precise(tensor: Operand) -> Operand:
-    """The tensor in the type that its sums run in, so that an average rounds to f16 or bf16 once, at the end."""
+    """A tensor converted to the type of its sums, so that an average rounds to f16 or bf16 only once."""
     return convert(tensor, types.compute_type(tensor.type))
 
 
 def _count(tensor: Operand, axes: Axes) -> int:
-    places = shapes.normalize_axes(axes, tensor.shape, tensor.names)
-    return math.prod(tensor.shape[place] for place in places)
+    positions = shapes.normalize_axes(axes, tensor.shape, tensor.names)
+    return math.prod(tensor.shape[position] for position in positions)
 
 
 def mean(tensor: Any, *, axes: Axes = None, keep_axes: bool = False) -> Tensor | Expr:
@@ -221,9 +223,9 @@ def weighted_mean(tensor: Any, weights: Any, *, axes: Axes = None, keep_axes: bo
     2.75
     """
     tensor, weights = operand(tensor, "tensor"), operand(weights, "weights")
-    places = shapes.normalize_axes(axes, tensor.shape, tensor.names)
+    positions = shapes.normalize_axes(axes, tensor.shape, tensor.names)
     if weights.shape != tensor.shape:
-        if len(places) != 1 or weights.shape != (tensor.shape[places[0]],):
+        if len(positions) != 1 or weights.shape != (tensor.shape[positions[0]],):
             raise NxValueError(
                 message(
                     f"weighted_mean: the weights have the shape {shapes.text(weights.shape)}, the tensor has "
@@ -231,13 +233,13 @@ def weighted_mean(tensor: Any, weights: Any, *, axes: Axes = None, keep_axes: bo
                     "Weights have the tensor's shape, or one axis as long as the one that axes=[…] names.",
                 )
             )
-        weights = apply(p.broadcast, weights, shape=tensor.shape, axes=places, names=tensor.names)
-    weighed = sum(elementwise.multiply(tensor, weights), axes=places, keep_axes=keep_axes)
-    return elementwise.divide(weighed, sum(weights, axes=places, keep_axes=keep_axes))
+        weights = apply(p.broadcast, weights, shape=tensor.shape, axes=positions, names=tensor.names)
+    weighed = sum(elementwise.multiply(tensor, weights), axes=positions, keep_axes=keep_axes)
+    return elementwise.divide(weighed, sum(weights, axes=positions, keep_axes=keep_axes))
 
 
 def variance(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_axes: bool = False) -> Tensor | Expr:
-    """The average squared distance from the average.
+    """The variance: the mean squared deviation from the mean.
 
     Parameters
     ----------
@@ -331,8 +333,8 @@ def logsumexp(
     result = elementwise.add(elementary.log(sum(powers, axes=axes, keep_axes=True)), greatest)
     if keep_axes:
         return result
-    places = shapes.normalize_axes(axes, tensor.shape, tensor.names)
-    shape, names = shapes.reduce(tensor.shape, tensor.names, places, keep_axes=False)
+    positions = shapes.normalize_axes(axes, tensor.shape, tensor.names)
+    shape, names = shapes.reduce(tensor.shape, tensor.names, positions, keep_axes=False)
     return apply(p.reshape, result, shape=shape, names=names)
 
 

@@ -47,21 +47,21 @@ def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = Fals
     [1.5, 6.0]
     """
     tensor = operand(tensor, "tensor")
-    line, place = _sorted("median", tensor, axis)
-    count = line.shape[place]
-    middle = slice_along_axis(line, (count - 1) // 2, 1, axis=place)
+    line, position = _sorted("median", tensor, axis)
+    count = line.shape[position]
+    middle = slice_along_axis(line, (count - 1) // 2, 1, axis=position)
     if count % 2 == 0:
         type_ = types.to_floating(line.type)
         low, high = (
             convert(part, types.compute_type(type_))
-            for part in (middle, slice_along_axis(line, count // 2, 1, axis=place))
+            for part in (middle, slice_along_axis(line, count // 2, 1, axis=position))
         )
         middle = convert(elementwise.divide(elementwise.add(low, high), 2), type_)
-    return _without(middle, tensor, place, axis, keep_axis)
+    return _without(middle, tensor, position, axis, keep_axis)
 
 
 def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor | Expr:
-    """The element that occurs most often; of several the least.
+    """The most frequent element; of several, the smallest.
 
     Parameters
     ----------
@@ -95,27 +95,27 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False)
     run = elementwise.subtract(position, cumulative_max(starts, axis=place))
     longest = comparison.equal(run, reduction.reduce_max(run, axes=[place], keep_axes=True))
     candidates = comparison.select(longest, line, filled(types.greatest(line.type), line.type, ()))
-    found = rename(reduction.reduce_min(candidates, axes=[place], keep_axes=True), line_names)
-    return _without(found, tensor, place, axis, keep_axis)
+    result = rename(reduction.reduce_min(candidates, axes=[place], keep_axes=True), line_names)
+    return _without(result, tensor, place, axis, keep_axis)
 
 
 def _sorted(function: str, tensor: Operand, axis: int | str | None) -> tuple[Operand, int]:
-    """The tensor sorted along an axis, or all of its elements along one, and the place of that axis."""
+    """A tensor sorted along an axis (flattened if None), and the position of that axis."""
     line = convert(tensor, ordered(function)(tensor.type))
     if axis is None:
-        line, place = flatten(line), 0
+        line, position = flatten(line), 0
     else:
-        place = shapes.normalize_axis(axis, tensor.shape, tensor.names)
-    if not line.shape[place]:
-        raise NxValueError(f"{function} of {tensor.spec}: axis {place} has no elements, so there is no answer")
-    return apply(p.sort, line, axis=place, direction="asc"), place
+        position = shapes.normalize_axis(axis, tensor.shape, tensor.names)
+    if not line.shape[position]:
+        raise NxValueError(f"{function} of {tensor.spec}: axis {position} has no elements, so there is no answer")
+    return apply(p.sort, line, axis=position, direction="asc"), position
 
 
-def _without(found: Operand, tensor: Operand, place: int, axis: Any, keep_axis: bool) -> Tensor | Expr:
-    """The one element found along the axis, which stays only if that is asked for."""
+def _without(result: Operand, tensor: Operand, position: int, axis: Any, keep_axis: bool) -> Tensor | Expr:
+    """A result with the reduced axis removed, or kept with size 1 if asked for."""
     if not keep_axis:
-        return squeeze(found, axes=[place])
-    return reshape(found, (1,) * tensor.rank) if axis is None else found
+        return squeeze(result, axes=[position])
+    return reshape(result, (1,) * tensor.rank) if axis is None else result
 
 
 def covariance(tensor: Any, mean: Any = None, *, ddof: int = 0) -> Tensor | Expr:

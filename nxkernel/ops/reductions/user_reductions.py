@@ -32,7 +32,7 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
 def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
-    """Apply a function of one element to each.
+    """Apply a scalar function to each element.
 
     Functions of nxkernel work on whole tensors anyway: where `fun` is element-wise, ``fun(tensor)`` says the same.
 
@@ -88,7 +88,7 @@ def reduce(
     keep_axes: bool = False,
     type: Any = None,
 ) -> Tensor | Expr:
-    """Fold elements into one with a function of two.
+    """Reduce axes with a binary function and an initial value.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ def reduce(
     """
     tensor = operand(tensor, "tensor")
     tensor, start = started("reduce", tensor, acc, type)
-    places = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
-    return fold("reduce", tensor, start, fun, places, bool(keep_axes))
+    positions = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
+    return fold("reduce", tensor, start, fun, positions, bool(keep_axes))
 
 
 def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:
-    """What is folded and the scalar that folding starts with, in the type that both have while it goes on."""
+    """The tensor and the initial accumulator, both converted to the accumulator's type."""
     if is_number(acc):
         type_ = arithmetic(types.merge_number(tensor.type, acc)) if type is None else types.normalize(type)
         return convert(tensor, type_), filled(acc, type_, ())
@@ -141,14 +141,14 @@ def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str =
 def fold(
     function: str, tensor: Operand, start: Operand, fun: Folding, axes: tuple[int, ...], keep_axes: bool
 ) -> Tensor | Expr:
-    """The elements along some axes folded into `start`, which has the tensor's type."""
+    """A tensor reduced along axes, starting from `start`, which has the tensor's type."""
     _check_takes(fun, function, 2)
     body, captured = _traced(function, fun, tensor.type)
     return apply(p.reduce, tensor, start, *captured, axes=axes, keep_axes=keep_axes, body=body, type=tensor.type)
 
 
 def _check_takes(fun: Any, function: str, count: int) -> None:
-    """Refuse what cannot be called with so many elements."""
+    """Raise an error for a function that cannot be called with `count` arguments."""
     takes = "one element" if count == 1 else "an element and what was accumulated before it"
     if not callable(fun):
         example = "lambda x: x + 1" if count == 1 else "lambda x, acc: x + acc"
@@ -166,7 +166,7 @@ def _check_takes(fun: Any, function: str, count: int) -> None:
 
 
 def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]:
-    """The graph of a function of an element and the accumulated value, and the scalars from outside that it uses."""
+    """The graph of a function of an element and the accumulator, and the scalars that it captures."""
     spec = Spec(type_, (), ())
 
     def leaves(result: Any) -> list[Operand]:
@@ -193,7 +193,7 @@ def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]
 
 
 def _single(result: Any, function: str, fun: Callable[..., Any]) -> Operand:
-    """What the function gave, which is a scalar."""
+    """The result of a user's function, which must be a scalar."""
     if is_operand(result) and not isinstance(result, list | tuple):
         result = operand(result)
         if not result.shape:

@@ -1,4 +1,4 @@
-"""Windows that move over a tensor: what is in each becomes one element."""
+"""Window (pooling) operations: sums, products, extremes, means and user reductions over sliding windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
-from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import (
     TypeRule,
     apply,
@@ -26,7 +26,7 @@ from nxkernel.ops.machinery.dispatch import (
     spread,
     spread_vectors,
 )
-from nxkernel.ops.machinery.window_options import Pairs, along_axes, check_fits, padding_of
+from nxkernel.ops.machinery.window_options import Pairs, along_axes, check_window, padding_of
 from nxkernel.ops.reductions.user_reductions import Folding, fold, started
 from nxkernel.ops.shapes.shaping import reshape
 from nxkernel.ops.tensors.creation import iota
@@ -52,13 +52,13 @@ def _padded(tensor: Operand, value: Operand, padding: Pairs) -> Operand:
 def _views(
     tensor: Operand, window_dimensions: Any, value: Operand, padding: Any, strides: Any, window_dilations: Any
 ) -> tuple[Operand, tuple[int, ...]]:
-    """Every window of the tensor padded with a value, and the axes of the result that lie within windows."""
+    """All windows of a padded tensor, and the axes of the result that go through a window."""
     rank = tensor.rank
     window = along_axes(window_dimensions, rank, "window_dimensions")
     strides = along_axes(strides, rank, "strides")
     dilations = along_axes(window_dilations, rank, "window_dilations")
     padded = _padded(tensor, value, padding_of(padding, window, dilations))
-    check_fits(tensor, range(rank), padded.shape, window, dilations)
+    check_window(tensor, range(rank), padded.shape, window, dilations)
     views = apply(p.windows, padded, window=window, strides=strides, dilations=dilations)
     return views, tuple(range(rank, 2 * rank))
 
@@ -66,7 +66,7 @@ def _views(
 def _reduced(
     primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> Tensor | Expr:
-    """Every window as one element."""
+    """Each window reduced to one element."""
     views = apply(p.windows, tensor, window=tuple(window), strides=tuple(strides), dilations=tuple(dilations))
     return apply(primitive, views, axes=tuple(range(tensor.rank, 2 * tensor.rank)), keep_axes=False)
 
@@ -74,7 +74,7 @@ def _reduced(
 def _axis_by_axis(
     primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> Tensor | Expr:
-    """The same along one axis after the other, since eager windows are copies."""
+    """Each window reduced to one element, one axis after the other, since eager windows are copies."""
     type_ = tensor.type
     tensor = convert(tensor, types.compute_type(type_))
     for axis in range(tensor.rank):
@@ -141,14 +141,14 @@ def _window(
         strides = along_axes(strides, rank, "strides")
         dilations = along_axes(window_dilations, rank, "window_dilations")
         padded = _padded(tensor, value, padding_of(padding, window, dilations))
-        check_fits(tensor, range(rank), padded.shape, window, dilations)
+        check_window(tensor, range(rank), padded.shape, window, dilations)
         if tracing.current() is not None or shapes.size(tensor.shape) * shapes.size(window) <= MOST:
             return _reduced(primitive, padded, window, strides, dilations)
         return _axis_by_axis(primitive, padded, window, strides, dilations)
 
     what, padded = texts
     doc = _WINDOW.format(what=what, identity=padded, example=f"nx.{name}({example}).to_list()", result=result)
-    return function_rows.told(function, name, doc)
+    return function_factories.documented(function, name, doc)
 
 
 window_sum = _window(p.sum_, arithmetic, lambda _: 0, "window_sum", ("The sum", "0"), "[1, 2, 3, 4], (2,)", "[3, 5, 7]")
@@ -174,7 +174,7 @@ def window_mean(
     strides: Steps = 1,
     window_dilations: Steps = 1,
 ) -> Tensor | Expr:
-    """The average of each window.
+    """The mean of each window.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def window_reduce(
     strides: Steps = 1,
     window_dilations: Steps = 1,
 ) -> Tensor | Expr:
-    """Fold the elements of each window into one with a function of two.
+    """Reduce each window with a binary function and an initial value.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def _window_scatter(
 
     pooling, extreme = texts
     doc = _SCATTER.format(name=name, pooling=pooling, extreme=extreme, example=example, result=result)
-    return function_rows.told(function, name, doc)
+    return function_factories.documented(function, name, doc)
 
 
 def _chosen(
@@ -358,7 +358,7 @@ def _chosen(
     extreme_of: Primitive,
     identity: Callable[[Type], int | float],
 ) -> Operand:
-    """For each window the place of its extreme element, counted through the window in C order; never one of padding."""
+    """The flat index within each window of its extreme element; never one of the padding."""
 
     def flat(source: Operand, beyond: int | float) -> Operand:
         value = filled(beyond, source.type, ())
@@ -375,13 +375,13 @@ def _chosen(
     return apply(find, views, axis=axis, keep_axis=False, tie_break="high", type=types.s64)
 
 
-def _coordinates(places: Operand, window: tuple[int, ...], steps: tuple[int, ...]) -> list[Operand]:
-    """Where in the padded tensor the elements are that have these places in their windows, axis by axis."""
+def _coordinates(indices: Operand, window: tuple[int, ...], steps: tuple[int, ...]) -> list[Operand]:
+    """The coordinates in the padded tensor of the elements with these flat indices within their windows."""
     coordinates = []
     for axis in reversed(range(len(window))):
-        first = elementwise.multiply(iota(places.shape, axis=axis), steps[axis])
-        coordinates.append(elementwise.add(first, elementwise.remainder(places, window[axis])))
-        places = elementwise.quotient(places, window[axis])
+        first = elementwise.multiply(iota(indices.shape, axis=axis), steps[axis])
+        coordinates.append(elementwise.add(first, elementwise.remainder(indices, window[axis])))
+        indices = elementwise.quotient(indices, window[axis])
     return coordinates[::-1]
 
 

@@ -21,7 +21,7 @@ _LEFTOVER = ("repeat", "discard")
 
 
 class TensorBatches(Sequence):
-    """Batches of a tensor, each made when it is asked for: they can be counted, indexed and gone through repeatedly."""
+    """A lazy sequence of batches of a tensor."""
 
     def __init__(self, tensor: Tensor, size: int, leftover: str) -> None:
         self._tensor, self._size = tensor, size
@@ -36,13 +36,13 @@ class TensorBatches(Sequence):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, place: int) -> Tensor:
-        """The batch of that number; negative numbers count from the last."""
-        place = shapes.static_int(place, "the number of a batch")
-        place += self._count if place < 0 else 0
-        if not 0 <= place < self._count:
+    def __getitem__(self, index: int) -> Tensor:
+        """The batch at an index; negative indices count from the last."""
+        index = shapes.static_int(index, "the number of a batch")
+        index += self._count if index < 0 else 0
+        if not 0 <= index < self._count:
             raise IndexError(f"there are {self._count} batches, numbered from 0")
-        start, stop, all_ = place * self._size, (place + 1) * self._size, axis_alignment.whole(self._tensor)
+        start, stop, all_ = index * self._size, (index + 1) * self._size, axis_alignment.whole(self._tensor)
         rows = all_.rows(start, min(stop, all_.shape[0]))
         if stop > all_.shape[0]:
             rows = shaping.concatenate([rows, all_.rows(0, stop - all_.shape[0])])
@@ -53,7 +53,7 @@ class TensorBatches(Sequence):
 
 
 def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> TensorBatches:
-    """Split a tensor along its first axis into batches of one size.
+    """Split a tensor along its first axis into batches of equal size.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Ten
 
 
 def to_heatmap(tensor: Any, *, ansi_enabled: bool | None = None, ansi_whitespace: str = "\u3000") -> Heatmap:
-    """Show a tensor as a map of its elements, dark where they are small.
+    """Show a tensor as a heat map, dark where elements are small.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken, made into a matrix, and replaced."""
+"""Diagonals of matrices: extracting, building and replacing them."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def put_diagonal(tensor: Any, diagonal: Any, *, offset: int = 0) -> Tensor | Exp
 
 
 def _diagonal(rows: int, columns: int, offset: Any, function: str) -> tuple[int, int]:
-    """Where a diagonal starts among the elements of a matrix in C order, and how long it is."""
+    """The flat index of a diagonal's first element, and the diagonal's length."""
     offset = static_int(offset, "the offset of a diagonal")
     if not -rows < offset < columns:
         raise NxValueError(
@@ -157,7 +157,7 @@ def _diagonal(rows: int, columns: int, offset: Any, function: str) -> tuple[int,
 
 
 def _spread_out(vector: Operand, shape: tuple[int, int], first: int) -> Tensor | Expr:
-    """A matrix of zeros with a vector on the diagonal that starts at an element in C order."""
+    """A matrix of zeros with a vector on the diagonal that starts at a flat index."""
     gap = shape[1]
     reach = vector.shape[0] + max(vector.shape[0] - 1, 0) * gap
     config = ((first, shape[0] * shape[1] - first - reach, gap),)

@@ -1,4 +1,4 @@
-"""Elements at indices: taking them from a tensor, and putting or adding others there.
+"""Gather and scatter: reading, adding and writing elements at indices.
 
 Indices in a tensor are known only when the program runs: those outside of an axis are moved to its nearest end. Indices
 in a list of numbers or a NumPy array are known now, and one outside of its axis is an error. (Arrays that a definition
@@ -27,7 +27,7 @@ __all__ = ["gather", "indexed_add", "indexed_put", "take", "take_along_axis"]
 
 
 def whole_indices(value: Any, function: str) -> Operand:
-    """Indices as a tensor; what is not of an integer type is refused."""
+    """Indices as a tensor, which must have an integer type."""
     indices = operand(value, "indices")
     if indices.type is types.bool_:
         raise NxTypeError(
@@ -48,7 +48,7 @@ def whole_indices(value: Any, function: str) -> Operand:
 
 
 def known(value: Any, indices: Operand) -> np.ndarray | None:
-    """The indices when a person gave them as numbers or an array, so that they are known now."""
+    """The indices as a NumPy array if they are known while tracing, else None."""
     if isinstance(value, np.ndarray):
         return value if type(indices) is Tensor else None
     if isinstance(value, list | tuple) and type(indices) is Tensor and not any(_holds_operands(value)):
@@ -81,7 +81,7 @@ def _check_inside(values: np.ndarray | None, axis: int, tensor: Operand, functio
 
 
 def check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, function: str) -> None:
-    """Refuse indices along an axis without elements: there is nothing that they could be clamped to."""
+    """Raise an error for indices along an axis of size 0, where they cannot be clamped."""
     for axis in axes:
         if tensor.shape[axis] == 0 and math.prod(indices.shape):
             raise NxIndexError(f"{function}: axis {axis} of {tensor.spec} has no elements to take")
@@ -118,24 +118,24 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
     [[[1], [2]], [[3], [4]]]
     """
     tensor, chosen = lasting(tensor, "tensor"), whole_indices(indices, "take")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
-    _check_inside(known(indices, chosen), place, tensor, "take")
-    check_not_empty(tensor, [place], chosen, "take")
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    _check_inside(known(indices, chosen), position, tensor, "take")
+    check_not_empty(tensor, [position], chosen, "take")
     own = chosen.names
     if chosen.rank == 1:
-        own = shapes.merge_names((tensor.names[place],), own)
-    names = (*tensor.names[:place], *own, *tensor.names[place + 1 :])
-    shape = (*tensor.shape[:place], *chosen.shape, *tensor.shape[place + 1 :])
+        own = shapes.merge_names((tensor.names[position],), own)
+    names = (*tensor.names[:position], *own, *tensor.names[position + 1 :])
+    shape = (*tensor.shape[:position], *chosen.shape, *tensor.shape[position + 1 :])
     names = shapes.normalize_names(names, shape)
-    found = apply(primitives.gather, tensor, chosen, axes=(place,))
-    if place and chosen.rank:
-        front = range(chosen.rank, chosen.rank + place)
-        found = transpose(found, axes=[*front, *range(chosen.rank), *range(chosen.rank + place, found.rank)])
-    return rename(found, names)
+    result = apply(primitives.gather, tensor, chosen, axes=(position,))
+    if position and chosen.rank:
+        front = range(chosen.rank, chosen.rank + position)
+        result = transpose(result, axes=[*front, *range(chosen.rank), *range(chosen.rank + position, result.rank)])
+    return rename(result, names)
 
 
 def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Take elements along an axis, at indices of their own for each line along it.
+    """Take elements along an axis, at indices given for each 1-d slice.
 
     Parameters
     ----------
@@ -160,19 +160,19 @@ def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor
     [[1, 2, 3], [4, 5, 6]]
     """
     tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "take_along_axis")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
-    wanted = (*tensor.shape[:place], "any", *tensor.shape[place + 1 :])
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    wanted = (*tensor.shape[:position], "any", *tensor.shape[position + 1 :])
     if chosen.rank != tensor.rank or any(n != m for n, m in zip(chosen.shape, wanted, strict=True) if m != "any"):
         raise NxValueError(
             message(
-                f"take_along_axis: indices {chosen.spec} do not fit {tensor.spec} along axis {place}.",
+                f"take_along_axis: indices {chosen.spec} do not fit {tensor.spec} along axis {position}.",
                 f"Their shape is {''.join(f'[{n}]' for n in wanted)}; nx.take uses the same indices for all lines.",
             )
         )
-    _check_inside(known(indices, chosen), place, tensor, "take_along_axis")
-    check_not_empty(tensor, [place], chosen, "take_along_axis")
+    _check_inside(known(indices, chosen), position, tensor, "take_along_axis")
+    check_not_empty(tensor, [position], chosen, "take_along_axis")
     chosen = rename(chosen, [None] * chosen.rank)
-    each = [chosen if a == place else iota(chosen.shape, axis=a) for a in range(tensor.rank)]
+    each = [chosen if a == position else iota(chosen.shape, axis=a) for a in range(tensor.rank)]
     return rename(apply(primitives.gather, tensor, *each, axes=tuple(range(tensor.rank))), tensor.names)
 
 
@@ -206,14 +206,14 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
     [[3, 6], [1, 4]]
     """
     tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "gather")
-    places = _coordinates(tensor, indices, chosen, axes, "gather")
-    check_not_empty(tensor, places, chosen, "gather")
-    found = apply(primitives.gather, tensor, *_split_coordinates(chosen), axes=places)
-    return rename(found, [None] * found.rank)
+    positions = _coordinates(tensor, indices, chosen, axes, "gather")
+    check_not_empty(tensor, positions, chosen, "gather")
+    result = apply(primitives.gather, tensor, *_split_coordinates(chosen), axes=positions)
+    return rename(result, [None] * result.rank)
 
 
 def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, function: str) -> tuple[int, ...]:
-    """The axes that coordinates are for, once everything about them is checked."""
+    """The axes that coordinates refer to, after all checks."""
     if not indices.rank:
         raise NxValueError(
             message(
@@ -226,33 +226,33 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
         if count > tensor.rank:
             what = f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
             raise NxValueError(message(what, *_one_coordinate_each(indices)))
-        places = tuple(range(count))
+        positions = tuple(range(count))
     else:
-        places = normalize_axes(axes, tensor.shape, tensor.names)
-        if list(places) != sorted(places):
+        positions = normalize_axes(axes, tensor.shape, tensor.names)
+        if list(positions) != sorted(positions):
             raise NxValueError(
                 f"{function}: axes come in ascending order, got axes={axes!r}; reorder the coordinates instead"
             )
-        if len(places) != count:
-            what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(places)}"
-            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(places) == 1 else ())))
-    if not places:
+        if len(positions) != count:
+            what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(positions)}"
+            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(positions) == 1 else ())))
+    if not positions:
         raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")
     numbers = known(value, indices)
-    for column, place in enumerate(places):
-        _check_inside(None if numbers is None else numbers[..., column], place, tensor, function)
-    return places
+    for column, position in enumerate(positions):
+        _check_inside(None if numbers is None else numbers[..., column], position, tensor, function)
+    return positions
 
 
 def _one_coordinate_each(indices: Operand) -> list[str]:
-    """What to write where a vector was meant as several indices and not as the coordinates of one element."""
+    """A hint for a vector that was meant as several indices, not as the coordinates of one element."""
     if indices.rank != 1:
         return []
     return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
 
 
 def _split_coordinates(indices: Operand) -> list[Operand]:
-    """The last axis apart: the indices of each axis."""
+    """The coordinates split into one index array for each axis."""
     indices = rename(indices, [None] * indices.rank)
     return [indices[..., column] for column in range(indices.shape[-1])]
 
@@ -330,10 +330,10 @@ def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
 def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -> Tensor | Expr:
     function = f"indexed_{combine}"
     target, chosen = operand(target, "target"), whole_indices(indices, function)
-    places = _coordinates(target, indices, chosen, axes, function)
-    check_not_empty(target, places, chosen, function)
+    positions = _coordinates(target, indices, chosen, axes, function)
+    check_not_empty(target, positions, chosen, function)
     updates = operand(updates, "updates")
-    rest = [size for axis, size in enumerate(target.shape) if axis not in places]
+    rest = [size for axis, size in enumerate(target.shape) if axis not in positions]
     shape = (*chosen.shape[:-1], *rest)
     if updates.shape not in ((), shape):
         raise NxValueError(
@@ -349,5 +349,5 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
     updates = rename(spread(updates, shape), [None] * len(shape))
     columns = _split_coordinates(chosen)
     return apply(
-        primitives.scatter, convert(target, type_), convert(updates, type_), *columns, axes=places, combine=combine
+        primitives.scatter, convert(target, type_), convert(updates, type_), *columns, axes=positions, combine=combine
     )

@@ -1,4 +1,4 @@
-"""Parts of a tensor: slices taken and overwritten, splits, and what stands between the brackets in ``t[...]``."""
+"""Slicing, splitting, and the subscripts ``t[...]`` of tensors."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def slice(
 
 
 def put_slice(tensor: Any, start_indices: Sequence[Any], slice: Any) -> Tensor | Expr:
-    """Overwrite a slice, given by its start along each axis.
+    """Replace a slice, given by its start along each axis.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _inside(start: Any, length: int, axis: int, tensor: Operand, function: str =
 
 
 def _dynamic(start: Any, highest: int) -> Operand:
-    """A start that may be known only when the program runs, as an s64 scalar."""
+    """A start index, known or traced, as an s64 scalar."""
     if not isinstance(start, Operand):
         return filled(min(max(static_int(start, "the start of a slice"), 0), highest), s64, ())
     if start.shape or not start.type.is_integer:
@@ -187,9 +187,9 @@ def slice_along_axis(
     [[2, 3], [5, 6]]
     """
     tensor = lasting(tensor, "tensor")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
+    position = normalize_axis(axis, tensor.shape, tensor.names)
     starts, lengths, steps = [0] * tensor.rank, list(tensor.shape), [1] * tensor.rank
-    starts[place], lengths[place], steps[place] = start_index, length, strides
+    starts[position], lengths[position], steps[position] = start_index, length, strides
     return slice(tensor, starts, lengths, strides=steps)
 
 
@@ -219,8 +219,8 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     ([1, 2, 3], [4])
     """
     tensor = lasting(tensor, "tensor")
-    place = normalize_axis(axis, tensor.shape, tensor.names)
-    size = tensor.shape[place]
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    size = tensor.shape[position]
     if isinstance(split, float):
         first = math.ceil(size * split) if math.isfinite(split) else 0
     else:
@@ -229,16 +229,16 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     if not 0 < first < size:
         raise NxValueError(
             message(
-                f"split {split!r} of axis {place} with size {size} leaves a part empty.",
+                f"split {split!r} of axis {position} with size {size} leaves a part empty.",
                 "A whole number counts elements of the first part, a float between 0 and 1 is its share.",
             )
         )
-    head = slice_along_axis(tensor, 0, first, axis=place)
-    return head, slice_along_axis(tensor, first, size - first, axis=place)
+    head = slice_along_axis(tensor, 0, first, axis=position)
+    return head, slice_along_axis(tensor, first, size - first, axis=position)
 
 
 def index(tensor: Operand, key: Any) -> Tensor | Expr:
-    """What ``t[key]`` gives: ints remove their axis, slices keep it, None adds one, tensors are clamped.
+    """The result of ``t[key]``: ints drop their axis, slices keep it, None adds one, index tensors are clamped.
 
     Parameters
     ----------
@@ -278,9 +278,9 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
             shape.append(shapes.ceil_div(length, abs(stride)))
             names.append(tensor.names[axis])
         elif isinstance(entry, Operand | np.ndarray) and not entry.ndim:
-            place = _indices(entry, axis, tensor)
-            check_not_empty(tensor, [axis], place, "t[...]")
-            dynamic[axis] = _dynamic(place, size - 1)
+            indices = _indices(entry, axis, tensor)
+            check_not_empty(tensor, [axis], indices, "t[...]")
+            dynamic[axis] = _dynamic(indices, size - 1)
             start, length, stride = 0, size, 1
         elif isinstance(entry, Operand | np.ndarray | list):
             if picked is not None:
@@ -311,23 +311,23 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
 
 
 def _aligned(tensor: Operand, key: Any) -> list[Any]:
-    """One entry for each axis, and None where an axis is added."""
+    """A key as one entry for each axis, and None where an axis is added."""
     if isinstance(key, dict):
         return _by_name(tensor, key)
     entries = list(key) if isinstance(key, tuple) else [key]
     count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if count > tensor.rank:
         raise NxIndexError(f"{count} indices for {tensor.rank} axes: the tensor is {tensor.spec}")
-    gaps = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    gaps = [position for position, entry in enumerate(entries) if entry is Ellipsis]
     if len(gaps) > 1:
         raise NxIndexError("an index has at most one `...`")
-    place = gaps[0] if gaps else len(entries)
-    entries[place : place + 1] = [builtins.slice(None)] * (tensor.rank - count)
+    position = gaps[0] if gaps else len(entries)
+    entries[position : position + 1] = [builtins.slice(None)] * (tensor.rank - count)
     return entries
 
 
 def _by_name(tensor: Operand, key: dict) -> list[Any]:
-    """One entry for each axis, those that a dict does not name as they are."""
+    """A dict key as one entry for each axis; axes that it does not name are taken whole."""
     entries: dict[int, Any] = {}
     for name, entry in key.items():
         axis = normalize_axis(name, tensor.shape, tensor.names)
@@ -346,7 +346,7 @@ def _by_name(tensor: Operand, key: dict) -> list[Any]:
 
 
 def _static_slice(entry: builtins.slice, size: int) -> tuple[int, int, int]:
-    """Start, length and stride of a Python slice, which never leaves its axis."""
+    """Start, length and stride of a Python slice, clamped to its axis."""
     bounds = [
         None if bound is None else static_int(bound, "a bound of a slice")
         for bound in (entry.start, entry.stop, entry.step)
@@ -361,7 +361,7 @@ def _static_slice(entry: builtins.slice, size: int) -> tuple[int, int, int]:
 
 
 def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
-    """What a tensor, array or list between the brackets takes; numbers that are known are checked.
+    """An index tensor, array or list; indices that are known are checked.
 
     Numbers in arrays and lists may count from the end.
     """
@@ -392,7 +392,7 @@ def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
 
 
 def _from_the_end(indices: Operand, size: int) -> Tensor | Expr:
-    """Indices that only the running program knows, negative ones moved by the size of their axis."""
+    """Traced indices, with the size of the axis added to negative ones."""
     if indices.type.kind != "s":
         return indices
     indices = convert(indices, s64)

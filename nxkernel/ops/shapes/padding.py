@@ -1,4 +1,4 @@
-"""Borders around a tensor, of one value or of the tensor's own elements."""
+"""Padding of tensors with a constant or with their own elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["pad_outer", "reflect"]
 
 
 def pad_outer(tensor: Any, pad_value_or_type: Any, padding_config: Sequence[Sequence[int]]) -> Tensor | Expr:
-    """Put a border around a tensor.
+    """Pad a tensor at its edges.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def pad_outer(tensor: Any, pad_value_or_type: Any, padding_config: Sequence[Sequ
 
 
 def reflect(tensor: Any, *, padding_config: Sequence[Sequence[int]]) -> Tensor | Expr:
-    """Put a border around a tensor that mirrors it at its outermost elements.
+    """Pad a tensor by reflecting it at its outermost elements.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def reflect(tensor: Any, *, padding_config: Sequence[Sequence[int]]) -> Tensor |
 
 
 def _checked(padding_config: Any, tensor: Operand, function: str) -> list[tuple[int, int]]:
-    entries = padding_config if isinstance(padding_config, list | tuple) else [None]
+    entries: Sequence[Any] = padding_config if isinstance(padding_config, list | tuple) else [None]
     if len(entries) != tensor.rank or any(not isinstance(entry, list | tuple) or len(entry) != 2 for entry in entries):
         raise NxValueError(
             message(
@@ -117,7 +117,7 @@ def _bordered(
 
 
 def _counted(low: int, length: int, period: int) -> Operand:
-    """For each place of the result how far it is into a pattern of `period` places that repeats."""
+    """For each position of the result its index within a periodic pattern of length `period`."""
     return elementwise.remainder(elementwise.add(iota((length,)), -low % period), period)
 
 
@@ -126,19 +126,19 @@ def _cyclic(size: int, low: int, length: int) -> Operand:
 
 
 def _replicated(size: int, low: int, length: int) -> Operand:
-    """Indices that leave the axis: taking moves them to its ends."""
+    """Indices beyond the ends of an axis, which `take` clamps to its ends."""
     return elementwise.subtract(iota((length,)), low)
 
 
 def _mirrored(size: int, low: int, length: int) -> Operand:
-    place = _counted(low, length, 2 * size)
-    return elementwise.min(place, elementwise.subtract(2 * size - 1, place))
+    index = _counted(low, length, 2 * size)
+    return elementwise.min(index, elementwise.subtract(2 * size - 1, index))
 
 
 def _reflected(size: int, low: int, length: int) -> Operand:
     period = max(2 * (size - 1), 1)
-    place = _counted(low, length, period)
-    return elementwise.min(place, elementwise.subtract(period, place))
+    index = _counted(low, length, period)
+    return elementwise.min(index, elementwise.subtract(period, index))
 
 
 _MODES = {"cyclic": _cyclic, "replicate": _replicated, "mirror": _mirrored, "reflect": _reflected}

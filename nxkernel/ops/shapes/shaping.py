@@ -1,4 +1,4 @@
-"""Changing shapes: the elements stay, or are repeated, reordered, joined or padded."""
+"""Shape operations: elements are kept, repeated, permuted, joined or padded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery import restacked_rows
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, lasting, operand, spread
 from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.shapes import normalize_axes, normalize_axis, normalize_names, static_int, text
@@ -30,7 +30,7 @@ def _reshaped(tensor: Operand, shape: shapes.Shape, names: shapes.Names) -> Tens
 
 
 def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Tensor | Expr:
-    """Arrange the same elements in another shape, in C order.
+    """Change the shape; elements keep their C order.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None =
 
 
 def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Make one axis of all, or of neighbouring axes.
+    """Merge all or adjacent axes into one.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
     [1, 2, 3, 4]
     """
     tensor = lasting(tensor, "tensor")
-    places = normalize_axes(axes, tensor.shape, tensor.names)
-    if not places:
+    positions = normalize_axes(axes, tensor.shape, tensor.names)
+    if not positions:
         return tensor if axes is not None else _reshaped(tensor, (1,), (None,))
-    first, last = places[0], places[-1]
-    if places != tuple(range(first, last + 1)):
+    first, last = positions[0], positions[-1]
+    if positions != tuple(range(first, last + 1)):
         raise NxValueError(f"flatten joins axes that follow each other, got axes={list(axes)!r}")
     joined = shapes.size(tensor.shape[first : last + 1])
     shape = (*tensor.shape[:first], joined, *tensor.shape[last + 1 :])
@@ -96,7 +96,7 @@ def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
 
 
 def rename(tensor: Any, names: Sequence[str | None]) -> Tensor | Expr:
-    """Give axes other names.
+    """Rename the axes.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def new_axis(tensor: Any, axis: int, name: str | None = None) -> Tensor | Expr:
     [[1], [2]]
     """
     tensor = lasting(tensor, "tensor")
-    place = normalize_axis(axis, (*tensor.shape, 1))
-    shape = (*tensor.shape[:place], 1, *tensor.shape[place:])
-    names = normalize_names((*tensor.names[:place], name, *tensor.names[place:]), shape)
+    position = normalize_axis(axis, (*tensor.shape, 1))
+    shape = (*tensor.shape[:position], 1, *tensor.shape[position:])
+    names = normalize_names((*tensor.names[:position], name, *tensor.names[position:]), shape)
     return _reshaped(tensor, shape, names)
 
 
@@ -168,15 +168,15 @@ def squeeze(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
     """
     tensor = lasting(tensor, "tensor")
     if axes is None:
-        places = tuple(axis for axis, size in enumerate(tensor.shape) if size == 1)
+        positions = tuple(axis for axis, size in enumerate(tensor.shape) if size == 1)
     else:
-        places = normalize_axes(axes, tensor.shape, tensor.names)
-    for place in places:
-        if tensor.shape[place] != 1:
+        positions = normalize_axes(axes, tensor.shape, tensor.names)
+    for position in positions:
+        if tensor.shape[position] != 1:
             raise NxValueError(
-                f"squeeze removes axes of size 1, axis {place} of {tensor.spec} has {tensor.shape[place]}"
+                f"squeeze removes axes of size 1, axis {position} of {tensor.spec} has {tensor.shape[position]}"
             )
-    return _reshaped(tensor, *shapes.reduce(tensor.shape, tensor.names, places, keep_axes=False))
+    return _reshaped(tensor, *shapes.reduce(tensor.shape, tensor.names, positions, keep_axes=False))
 
 
 def broadcast(
@@ -225,14 +225,14 @@ def broadcast(
         if tensor.shape == shape:
             return _reshaped(tensor, shape, names)
         return spread(tensor, shape, names)
-    places = normalize_axes(axes, shape, names)
-    if len(places) != tensor.rank:
+    positions = normalize_axes(axes, shape, names)
+    if len(positions) != tensor.rank:
         raise NxValueError(f"broadcast needs an axis for each of {tensor.spec}, got axes={axes!r}")
-    return apply(primitives.broadcast, tensor, shape=shape, axes=places, names=names)
+    return apply(primitives.broadcast, tensor, shape=shape, axes=positions, names=names)
 
 
 def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
-    """Reorder the axes.
+    """Permute the axes.
 
     Parameters
     ----------
@@ -250,12 +250,14 @@ def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor
     [[1, 3], [2, 4]]
     """
     tensor = lasting(tensor, "tensor")
-    places = tuple(reversed(range(tensor.rank))) if axes is None else normalize_axes(axes, tensor.shape, tensor.names)
-    if len(places) != tensor.rank:
+    positions = (
+        tuple(reversed(range(tensor.rank))) if axes is None else normalize_axes(axes, tensor.shape, tensor.names)
+    )
+    if len(positions) != tensor.rank:
         raise NxValueError(f"transpose needs every axis of {tensor.spec} once, got axes={axes!r}")
-    if places == tuple(range(tensor.rank)):
+    if positions == tuple(range(tensor.rank)):
         return tensor
-    return apply(primitives.transpose, tensor, axes=places)
+    return apply(primitives.transpose, tensor, axes=positions)
 
 
 def tile(tensor: Any, repetitions: Sequence[int] | int) -> Tensor | Expr:
@@ -283,11 +285,13 @@ def tile(tensor: Any, repetitions: Sequence[int] | int) -> Tensor | Expr:
     counts = (1,) * (rank - len(counts)) + counts
     sizes = (1,) * (rank - tensor.rank) + tensor.shape
     spread_shape = tuple(size for pair in zip(counts, sizes, strict=True) for size in pair)
-    places = tuple(2 * axis + 1 for axis in range(rank - tensor.rank, rank))
+    positions = tuple(2 * axis + 1 for axis in range(rank - tensor.rank, rank))
     shape = tuple(count * size for count, size in zip(counts, sizes, strict=True))
     if set(counts) <= {1}:
         return _reshaped(tensor, shape, shapes.unnamed(shape))
-    repeated = apply(primitives.broadcast, tensor, shape=spread_shape, axes=places, names=shapes.unnamed(spread_shape))
+    repeated = apply(
+        primitives.broadcast, tensor, shape=spread_shape, axes=positions, names=shapes.unnamed(spread_shape)
+    )
     return _reshaped(repeated, shape, shapes.unnamed(shape))
 
 
@@ -374,12 +378,12 @@ def reverse(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
     [[3, 4], [1, 2]]
     """
     tensor = lasting(tensor, "tensor")
-    places = normalize_axes(axes, tensor.shape, tensor.names)
-    return apply(primitives.reverse, tensor, axes=tuple(sorted(places))) if places else tensor
+    positions = normalize_axes(axes, tensor.shape, tensor.names)
+    return apply(primitives.reverse, tensor, axes=tuple(sorted(positions))) if positions else tensor
 
 
 def concatenate(tensors: Any, *, axis: int | str = 0) -> Tensor | Expr:
-    """Join tensors along an axis that they have.
+    """Join tensors along an existing axis.
 
     Parameters
     ----------
@@ -403,21 +407,21 @@ def concatenate(tensors: Any, *, axis: int | str = 0) -> Tensor | Expr:
     """
     parts = [lasting(part, "tensors") for part in _parts(tensors, "concatenate")]
     first = parts[0]
-    place = normalize_axis(axis, first.shape, first.names)
+    position = normalize_axis(axis, first.shape, first.names)
     for number, part in enumerate(parts):
         if part.rank != first.rank or any(
-            n != m for a, (n, m) in enumerate(zip(part.shape, first.shape, strict=True)) if a != place
+            n != m for a, (n, m) in enumerate(zip(part.shape, first.shape, strict=True)) if a != position
         ):
             raise NxValueError(
                 message(
-                    f"cannot concatenate {first.spec} and {part.spec} (the tensor at {number}) along axis {place}.",
+                    f"cannot concatenate {first.spec} and {part.spec} (the tensor at {number}) along axis {position}.",
                     "They must have the same shape but for the size of that axis.",
                 )
             )
     type_ = functools.reduce(types.merge, [part.type for part in parts])
     if len(parts) == 1:
         return first
-    return apply(primitives.concatenate, *[convert(part, type_) for part in parts], axis=place)
+    return apply(primitives.concatenate, *[convert(part, type_) for part in parts], axis=position)
 
 
 def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | Expr:
@@ -454,12 +458,12 @@ def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | E
                     f"stack needs tensors of one shape, got {parts[0].spec} and {part.spec}.", "See nx.concatenate."
                 )
             )
-    place = normalize_axis(axis, (*parts[0].shape, 1))
-    if place == 0 and name is None and not any(any(part.names) for part in parts):
-        found = row_assembly.joined(parts)
-        if found is not None:
-            return concatenate(found)
-    return concatenate([new_axis(part, axis, name) for part in parts], axis=place)
+    position = normalize_axis(axis, (*parts[0].shape, 1))
+    if position == 0 and name is None and not any(any(part.names) for part in parts):
+        rows = restacked_rows.joined(parts)
+        if rows is not None:
+            return concatenate(rows)
+    return concatenate([new_axis(part, axis, name) for part in parts], axis=position)
 
 
 def _parts(tensors: Any, function: str) -> list[Any]:
@@ -477,7 +481,7 @@ def _parts(tensors: Any, function: str) -> list[Any]:
 
 
 def _leaves(container: Any) -> Iterator[Any]:
-    """The tensors in a container of containers, in order."""
+    """The tensors in nested containers, in order."""
     if isinstance(container, dict):
         container = container.values()
     for item in container:

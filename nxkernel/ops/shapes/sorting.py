@@ -1,4 +1,4 @@
-"""Orders of elements: sorting along an axis, the indices that sort, and the greatest few."""
+"""Sorting along an axis, sorting indices, and the largest elements."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def sort(tensor: Any, *, axis: int | str = 0, direction: str = "asc", stable: bo
     >>> nx.sort([2.0, np.nan, 1.0], direction="desc").to_list()
     [nan, 2.0, 1.0]
     """
-    tensor, place = _along(tensor, axis, direction, "sort")
-    return apply(primitives.sort, tensor, axis=place, direction=direction)
+    tensor, position = _along(tensor, axis, direction, "sort")
+    return apply(primitives.sort, tensor, axis=position, direction=direction)
 
 
 def argsort(
@@ -78,11 +78,11 @@ def argsort(
     >>> nx.argsort([16, 23, 42, 4, 8, 15]).to_list()
     [3, 4, 5, 0, 1, 2]
     """
-    tensor, place = _along(tensor, axis, direction, "argsort")
+    tensor, position = _along(tensor, axis, direction, "argsort")
     type_ = types.normalize(type)
     if not type_.is_integer or type_ is types.bool_:
         raise NxTypeError(f"argsort gives whole numbers, got type={type_}; nx.as_type converts the result")
-    return apply(primitives.argsort, tensor, axis=place, direction=direction, type=type_)
+    return apply(primitives.argsort, tensor, axis=position, direction=direction, type=type_)
 
 
 def _along(tensor: Any, axis: int | str, direction: str, name: str) -> tuple[Operand, int]:
@@ -94,7 +94,7 @@ def _along(tensor: Any, axis: int | str, direction: str, name: str) -> tuple[Ope
 
 
 def top_k(tensor: Any, *, k: int = 1) -> tuple[Tensor | Expr, Tensor | Expr]:
-    """The `k` greatest elements along the last axis, and where they are.
+    """The `k` largest elements along the last axis, and their indices.
 
     Parameters
     ----------

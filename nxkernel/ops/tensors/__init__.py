@@ -1,1 +1,1 @@
-"""Tensors made, converted, asked about, and their vectorized axes."""
+"""Creating, converting and inspecting tensors, and their vectorized axes."""

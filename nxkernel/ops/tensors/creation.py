@@ -1,4 +1,4 @@
-"""Making tensors: from data, from a rule, and from the type constructors."""
+"""Creation of tensors: from data, ranges and patterns, and by calling types."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def tensor(value: Any, *, type: Any = None, names: Sequence[str | None] | None =
 
 
 def _retold(value: Operand, type_: Type | None, names: Any) -> Operand:
-    """A tensor given to `tensor`: its names can change, its type cannot."""
+    """A tensor passed to `tensor`: names may change, the type may not."""
     if type_ is not None and type_ is not value.type:
         raise NxTypeError(
             message(f"the tensor is {value.type}, asked for is {type_}.", f'Convert it with nx.as_type(t, "{type_}").')
@@ -127,7 +127,7 @@ def _from_list(value: Any, type_: Type | None) -> Tensor | Expr:
 
 
 def _collect_kinds(value: Any, kinds: set) -> None:
-    """Add the Python classes of the numbers in nested lists; arrays add their type."""
+    """Collect the Python classes of the numbers in nested lists, and the types of arrays among them."""
     here = set(map(builtins.type, value))
     for kind in (list, tuple, np.ndarray) if not here.isdisjoint((list, tuple, np.ndarray)) else ():
         here.discard(kind)
@@ -162,7 +162,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _lengths(value: Any) -> str:
-    """The lengths of the outermost lists that differ, for an error."""
+    """The differing lengths in ragged nested lists, for an error."""
     lengths = [len(item) if isinstance(item, list | tuple | np.ndarray) else "none" for item in value]
     if len({*lengths}) > 1:
         return ", ".join(map(str, lengths[:8])) + (", …" if len(lengths) > 8 else "")
@@ -170,7 +170,7 @@ def _lengths(value: Any) -> str:
 
 
 def _stacked(value: Any, type_: Type | None) -> Tensor | Expr:
-    """A list with tensors in it: each element becomes one, and they are stacked."""
+    """A list that contains tensors, stacked into one."""
     from nxkernel.ops.shapes.shaping import stack
 
     result = stack([tensor(item) for item in value])
@@ -178,7 +178,7 @@ def _stacked(value: Any, type_: Type | None) -> Tensor | Expr:
 
 
 def from_binary(binary: bytes, type: Any) -> Tensor:
-    r"""Read the elements of a vector from bytes in the machine's byte order.
+    r"""A vector from bytes in native byte order.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def template(
 
 
 def shape_of(value: Any) -> shapes.Shape:
-    """The shape that a person gives as a tuple of sizes, one size, or a tensor of that shape."""
+    """A shape from a tuple of sizes, one size, or a tensor."""
     return value.shape if isinstance(value, Operand | np.ndarray) and value.shape else shapes.normalize_shape(value)
 
 
@@ -282,15 +282,15 @@ def iota(
     shape = shape_of(shape)
     names = normalize_names(names, shape)
     if axis is not None or len(shape) == 1:
-        place = shapes.normalize_axis(axis or 0, shape, names)
-        made = apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=place)
+        position = shapes.normalize_axis(axis or 0, shape, names)
+        result = apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=position)
     else:
-        made = apply(primitives.reshape, iota(shapes.size(shape), type=type), shape=shape, names=names)
-    return _entries(made, vectorized_axes)
+        result = apply(primitives.reshape, iota(shapes.size(shape), type=type), shape=shape, names=names)
+    return _entries(result, vectorized_axes)
 
 
 def _entries(entry: Operand, axes: Any) -> Operand:
-    """A tensor as every entry of the vectorized axes that a person gave."""
+    """A tensor repeated for every entry of vectorized axes."""
     return entry if axes is None else axis_alignment.broadcast(entry, axis_alignment.sized(axes))
 
 
@@ -327,7 +327,7 @@ def eye(
 
 
 def _places(shape: shapes.Shape) -> tuple[Operand, Operand]:
-    """The row and the column of each element of the last two axes."""
+    """The row and column index of each element of the last two axes."""
     return iota(shape[-2:], axis=0), iota(shape[-2:], axis=1)
 
 
@@ -357,7 +357,7 @@ def tri(n: int, m: int | None = None, *, k: int = 0, type: Any = "u8") -> Tensor
 
 
 def tril(tensor: Any, *, k: int = 0) -> Tensor | Expr:
-    """Keep what is on and below a diagonal of each matrix; the rest becomes zero.
+    """The lower triangle of each matrix, zeros above.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def tril(tensor: Any, *, k: int = 0) -> Tensor | Expr:
 
 
 def triu(tensor: Any, *, k: int = 0) -> Tensor | Expr:
-    """Keep what is on and above a diagonal of each matrix; the rest becomes zero.
+    """The upper triangle of each matrix, zeros below.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def _triangle(tensor: Operand, k: int) -> Operand:
 def linspace(
     start: Any, stop: Any, *, n: int, type: Any = "f32", endpoint: bool = True, name: str | None = None
 ) -> Tensor | Expr:
-    """Numbers at equal distances from `start` to `stop`.
+    """Evenly spaced numbers from `start` to `stop`.
 
     Parameters
     ----------
@@ -451,12 +451,12 @@ def linspace(
     shape = (*start.shape, n)
     steps = filled(builtins.max(n - 1 if endpoint else n, 1), inner, start.shape)
     step = apply(primitives.divide, apply(primitives.subtract, stop, start), steps)
-    place = apply(primitives.iota, type=inner, shape=shape, names=shapes.unnamed(shape), axis=len(shape) - 1)
+    index = apply(primitives.iota, type=inner, shape=shape, names=shapes.unnamed(shape), axis=len(shape) - 1)
     names = (*start.names, name)
     first, each, last = (_along_last(value, shape, names) for value in (start, step, stop))
-    result = apply(primitives.add, first, apply(primitives.multiply, place, each))
+    result = apply(primitives.add, first, apply(primitives.multiply, index, each))
     if endpoint and n > 1:
-        is_last = apply(primitives.equal, place, filled(n - 1, inner, shape))
+        is_last = apply(primitives.equal, index, filled(n - 1, inner, shape))
         result = apply(primitives.select, is_last, last, result)
     return convert(result, type_)
 

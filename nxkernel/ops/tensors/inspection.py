@@ -1,4 +1,4 @@
-"""Asking tensors about their shape: answers are Python values, known while a graph is built."""
+"""Shapes, names and sizes of tensors, as Python values that are known while tracing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def _shape(tensor: Any) -> shapes.Shape:
-    """The shape of a tensor, or a shape itself."""
+    """The shape of a tensor, or a shape unchanged."""
     return shape_of(tensor) if isinstance(tensor, tuple) else operand(tensor, "tensor").shape
 
 
@@ -78,7 +78,7 @@ def size(tensor: Any) -> int:
 
 
 def flat_size(tensor: Any) -> int:
-    """The number of elements of all entries along vectorized axes together.
+    """The number of elements including those of vectorized axes.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def axis_size(tensor: Any, axis: int | str) -> int:
 
 
 def axis_index(tensor: Any, axis: int | str) -> int:
-    """The index of an axis, given by its name or counted from the end.
+    """The index of an axis given by name or negative index.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def axis_index(tensor: Any, axis: int | str) -> int:
 
 
 def byte_size(tensor: Any) -> int:
-    """The memory that the elements take, those of all vectorized axes included, in bytes.
+    """The size of the elements in bytes, vectorized axes included.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def byte_size(tensor: Any) -> int:
 
 
 def bit_size(tensor: Any) -> int:
-    """The memory that the elements take, in bits.
+    """The size of the elements in bits, vectorized axes included.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _NAMED = {"NaN": math.nan, "Inf": math.inf, "-Inf": -math.inf}
 
 
 def vec(text: str, *, type: Any = None) -> Tensor | Expr:
-    """A vector out of numbers in a text.
+    """A vector from numbers in a text.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def vec(text: str, *, type: Any = None) -> Tensor | Expr:
 
 
 def mat(text: str, *, type: Any = None) -> Tensor | Expr:
-    """A matrix out of rows of numbers in a text.
+    """A matrix from rows of numbers in a text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tensors to and from plain Python."""
+"""Conversion between tensors and Python numbers, lists and bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value counts as a tensor where one is expected: a tensor or a number, but no list or array.
+    """Whether a value is accepted where a tensor is expected: a tensor or number, but no list or array.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def to_tensor(value: Any) -> Any:
-    """A tensor out of a number, an array or what already is one.
+    """A tensor from a number, an array or a tensor.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
 
 
 def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
-    r"""The elements in C order as bytes in the machine's byte order.
+    r"""The elements in C order as bytes in native byte order.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _limit(limit: int | None) -> int | None:
 
 
 def eager(tensor: Any, asked: str) -> Tensor:
-    """The tensor, which has data; a traced value answers the question with its own error."""
+    """The tensor itself; a traced value raises its error, since it has no data."""
     tensor = operand(tensor, "tensor")
     if isinstance(tensor, Template):
         raise NxTypeError(f"{tensor!r} has no data")
@@ -163,7 +163,7 @@ def eager(tensor: Any, asked: str) -> Tensor:
 
 
 def from_dlpack(value: Any) -> Tensor:
-    """A tensor over the memory of another library's array, without a copy.
+    """A tensor that shares the memory of another library's array.
 
     Parameters
     ----------

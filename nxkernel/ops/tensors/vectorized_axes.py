@@ -1,4 +1,4 @@
-"""Vectorized axes: functions work on each entry along them as if it were the whole tensor."""
+"""Vectorized axes: functions apply to each entry along them as if it were the whole tensor (vmap by annotation)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Axes = str | Sequence[str | tuple[str, int]] | Mapping[str, int]
 
 
 def vectorize(tensor: Any, name_or_axes: Axes) -> Any:
-    """Turn the first axes of a tensor into vectorized axes, which functions no longer see.
+    """Turn leading axes into vectorized axes, which functions no longer see.
 
     Each function then works on every entry along them, and tensors with different vectorized axes are combined entry
     with entry: all of one with all of another.
@@ -63,21 +63,21 @@ def _vectorized(tensor: Operand, wanted: Sequence[tuple[str, int | None]]) -> Op
             )
         )
     axes = list(tensor.vectorized_axes)
-    for (name, size), found in zip(wanted, tensor.shape, strict=False):
-        if size not in (None, found):
-            raise NxValueError(f"the axis {name!r} is to have size {size}, in {tensor.spec} it has size {found}")
+    for (name, size), actual in zip(wanted, tensor.shape, strict=False):
+        if size not in (None, actual):
+            raise NxValueError(f"the axis {name!r} is to have size {size}, in {tensor.spec} it has size {actual}")
         if name in dict(axes):
             raise NxValueError(
                 message(f"{tensor.spec} has a vectorized axis {name!r} already.", "Choose another name for this one.")
             )
-        axes.append((name, found))
+        axes.append((name, actual))
     spec, count = tensor.spec, len(wanted)
     entry = Spec(spec.type, spec.shape[count:], spec.names[count:])
     return axis_alignment.vectorized(axis_alignment.whole(tensor), tuple(axes), entry)
 
 
 def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
-    """Turn all vectorized axes into plain axes again, the first ones.
+    """Turn all vectorized axes back into plain leading axes.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
         if not axes:
             return value
         front = tuple([name if keep_names else None for name, _ in axes])
-        made, names = axis_alignment.whole(value), front + value.names
-        return made if made.names == names else apply(primitives.reshape, made, shape=made.shape, names=names)
+        result, names = axis_alignment.whole(value), front + value.names
+        return result if result.names == names else apply(primitives.reshape, result, shape=result.shape, names=names)
 
     return _each(tensor, plain)
 
@@ -118,7 +118,7 @@ def revectorize(
     target_shape: Sequence[int | str] | None = None,
     target_names: Sequence[str | None] | None = None,
 ) -> Any:
-    """Arrange the same elements along other vectorized axes, in C order.
+    """Rearrange the vectorized axes and elements, in C order.
 
     Parameters
     ----------
@@ -154,14 +154,14 @@ def revectorize(
         value = _with_all_axes(value)
         shape = value.shape if target_shape is None else tuple(target_shape)
         names = value.names if target_shape is None and target_names is None else target_names
-        made = axis_alignment.whole(value)
-        sizes = shapes.resolve_auto([size for _, size in wanted] + list(shape), shapes.size(made.shape))
+        result = axis_alignment.whole(value)
+        sizes = shapes.resolve_auto([size for _, size in wanted] + list(shape), shapes.size(result.shape))
         axes = tuple([(name, size) for (name, _), size in zip(wanted, sizes, strict=False)])
         inner = sizes[len(axes) :]
         entry = Spec(value.type, inner, shapes.normalize_names(names, inner))
-        if made.shape != sizes:
-            made = apply(primitives.reshape, made, shape=sizes, names=shapes.unnamed(sizes))
-        return axis_alignment.vectorized(made, axes, entry)
+        if result.shape != sizes:
+            result = apply(primitives.reshape, result, shape=sizes, names=shapes.unnamed(sizes))
+        return axis_alignment.vectorized(result, axes, entry)
 
     return _each(tensor, arranged)
 
@@ -232,8 +232,8 @@ def _together(tensors: Any, align_ranks: bool, function: str, repeat: bool) -> A
     if align_ranks:
         rank = max([leaf.rank for leaf in leaves], default=0)
         leaves = [_ranked(leaf, rank) for leaf in leaves]
-    made = iter([axis_alignment.broadcast(leaf, axes if repeat else _own_sizes(leaf, axes)) for leaf in leaves])
-    return type(tensors)([_each(tensor, lambda _: next(made)) for tensor in tensors])
+    result = iter([axis_alignment.broadcast(leaf, axes if repeat else _own_sizes(leaf, axes)) for leaf in leaves])
+    return type(tensors)([_each(tensor, lambda _: next(result)) for tensor in tensors])
 
 
 def _own_sizes(tensor: Operand, axes: VectorizedAxes) -> VectorizedAxes:
@@ -249,12 +249,12 @@ def _ranked(tensor: Operand, rank: int) -> Operand:
 
 
 def _with_all_axes(tensor: Any) -> Operand:
-    """A tensor with those vectorized axes too that are gone over outside of the body of a primitive."""
+    """A tensor that includes the vectorized axes that are hidden inside a primitive's body."""
     return tensor if isinstance(tensor, Operand) else lasting(tensor, "tensor")
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A container with what a function gives for each of its leaves; lists of numbers are leaves."""
+    """Apply a function to each leaf of a container; lists of numbers are leaves."""
     return each(value, function, _is_tensor)
 
 

@@ -10,11 +10,11 @@ from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, refusal, zeros
-from nxkernel.transforms.adjoints.shared_pads import merged, plus
+from nxkernel.transforms.adjoints.shared_padding import merged, plus
 
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
-    """The nodes that change with inputs by degrees, and those."""
+    """The inputs, and all nodes through which a gradient can flow to them."""
     affected = set(inputs)
     for node in post_order(outputs, affected):
         if node.primitive not in CONSTANT and any(operand in affected for operand in node.operands):
@@ -29,7 +29,8 @@ def pullback(
     first: Sequence[Expr | None] = (),
     ranges: Mapping[Expr, Interval] | None = None,
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """The cotangents of inputs for those of outputs, recorded in the trace that is active.
+    """The vector-Jacobian product: cotangents of the inputs for cotangents of the outputs, recorded in the active
+    trace.
 
     Parameters
     ----------
@@ -79,16 +80,16 @@ class _BackwardPass:
                 self.parts.setdefault(node.operands[0], {})[node.params["index"]] = node
 
     def gain(self, node: Expr, value: Gain) -> None:
-        """Give a node more."""
+        """Add to the cotangent of a node."""
         if value is not None and node in self.reached:
             self.gained.setdefault(node, []).append(value)
 
     def has(self, node: Expr) -> bool:
-        """Whether a node has gained anything."""
+        """Whether a node has a cotangent."""
         return node in self.gained
 
     def sum(self, node: Expr) -> Expr:
-        """All that a node has gained."""
+        """The cotangent of a node: the sum of all contributions."""
         gains = self.gained[node]
         if len(gains) == 1 and isinstance(gains[0], Expr):
             return gains[0]
@@ -105,7 +106,7 @@ class _BackwardPass:
         return total
 
     def back(self) -> None:
-        """Go through the nodes, users before operands."""
+        """Go through the nodes in reverse order and apply their gradient rules."""
         for node in reversed(self.order):
             if node in self.inputs or node not in self.reached or node.primitive is p.elem:
                 continue

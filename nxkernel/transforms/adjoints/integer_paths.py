@@ -1,4 +1,4 @@
-"""Paths of a graph that no gradient flows through, since an operation on them gives integers."""
+"""Paths of a graph that gradients cannot flow through, since they pass through integers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONSTANT |= WHOLE
 
 
 def check(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
-    """Refuse a loss that depends on its variables through whole numbers alone.
+    """Refuse a loss that depends on its variables only through integers.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def check(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
 
 
 def jumping(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> list[bool]:
-    """Which outputs depend on inputs, but through whole numbers alone."""
+    """The outputs that depend on the inputs only through integers, so that they are piecewise constant."""
     cut: dict[Expr, None] = {}
     smooth = _dependent_outputs(outputs, dict.fromkeys(inputs, True), cut)
     if not cut:
@@ -59,7 +59,7 @@ def _is_smooth(node: Expr) -> bool:
 
 
 def _dependent_outputs(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
-    """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given.
+    """The outputs that depend on marked nodes; with `cut`, only by paths without integers, whose operations it gets.
 
     What is asked of a branch or loop does not count.
     """

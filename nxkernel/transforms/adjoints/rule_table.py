@@ -1,4 +1,4 @@
-"""The table of gradients, and what a rule is given.
+"""The table of gradient rules, and the node with its cotangents that a rule is given.
 
 A rule takes the cotangent of a result, which is what the loss gains for each unit that an element of it gains, and
 gives those of the operands. Complex numbers follow JAX's convention: rules are those of holomorphic functions, nothing
@@ -25,7 +25,7 @@ from nxkernel.types import Type
 
 @dataclass(frozen=True)
 class BlockCotangent:
-    """The cotangent of an array that is zero but for a block, whose starts are known when the program runs.
+    """The cotangent of an array that is zero except for a block at start indices known when the program runs.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class BlockCotangent:
     starts: tuple[Expr, ...]
 
     def onto(self, array: Expr, empty: bool) -> Expr:
-        """Add it to a whole array, in place where the compiler can; where that is empty nothing needs to be read."""
+        """Add the block to a whole array, in place if possible; an empty array need not be read."""
         block = self.block
         if self._is_cleared(array):
             array = array.operands[0]
@@ -47,7 +47,7 @@ class BlockCotangent:
         return apply(p.put_slice, array, block, *self.starts)
 
     def _is_cleared(self, array: Expr) -> bool:
-        """Whether zeros were put where the block goes: it takes the place of what a program has put there."""
+        """Whether the array was set to zero where the block goes, so that the block replaces what is there."""
         if array.primitive is not p.put_slice or array.operands[1].shape != self.block.shape:
             return False
         pairs = zip(array.operands[2:], self.starts, strict=True)
@@ -57,7 +57,7 @@ class BlockCotangent:
 
 @dataclass(frozen=True)
 class IndexedCotangent:
-    """The cotangent of an array that is zero but for elements at indices, which add up where they meet.
+    """The cotangent of an array that is zero except for elements at indices; repeated indices add up.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class IndexedCotangent:
     axes: tuple[int, ...]
 
     def onto(self, array: Expr, empty: bool) -> Expr:
-        """Add them to a whole array."""
+        """Add the elements to a whole array."""
         return apply(p.scatter, array, self.updates, *self.indices, axes=self.axes, combine="add")
 
 
@@ -80,7 +80,7 @@ Gain = Expr | BlockCotangent | IndexedCotangent | None
 
 
 class AdjointSite:
-    """A node whose results have cotangents.
+    """A node whose gradient rule is applied, with the cotangents of its results.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class AdjointSite:
 
     @property
     def g(self) -> Expr:
-        """The cotangent of the one result."""
+        """The cotangent of the result."""
         return self.cotangents[0]
 
     @property
@@ -120,33 +120,33 @@ class AdjointSite:
         return self.node.params
 
     def x(self, position: int) -> Expr:
-        """An operand without names, in the type that gradients are computed in."""
+        """Operand `position` without axis names, in the type that gradients are computed in."""
         return plain(self.node.operands[position])
 
     @property
     def y(self) -> Expr:
-        """The result, as :meth:`x` gives operands."""
+        """The result of the node, as :meth:`x` gives operands."""
         return plain(self._results[0])
 
     def part(self, position: int) -> Expr:
-        """One of several results as it is; made where nobody has asked for it so far."""
+        """Result `position` of a multi-result node, recorded on demand."""
         result = self._results[position]
         if result is None:
             result = tracing.current().result(self.node, position)
         return result
 
     def result(self, position: int) -> Expr:
-        """One of several results as :meth:`x` gives operands."""
+        """Result `position` of a multi-result node, as :meth:`x` gives operands."""
         return plain(self.part(position))
 
     def replace(self, results: Sequence[Expr]) -> None:
-        """Say that other values are the same as the results."""
+        """Declare other values equal to the results of the node, to be used in their place."""
         for old, new in zip(self._results, results, strict=True):
             if old is not None:
                 self._replacing[old] = new
 
     def zeros(self, position: int) -> Expr:
-        """A cotangent of an operand that is zero everywhere."""
+        """A zero cotangent for operand `position`."""
         return zeros(self.node.operands[position].spec)
 
 
@@ -160,7 +160,7 @@ REFUSED: dict[Primitive, str] = {}
 
 
 def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
-    """Say that a function is the rule of primitives."""
+    """Register a function as the gradient rule of primitives."""
 
     def add(function: Rule) -> Rule:
         for primitive in primitives:
@@ -171,7 +171,7 @@ def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
 
 
 def refusal(node: Expr, *because: str) -> NxTypeError:
-    """The error for a node that no gradient goes through, with reasons beyond those of the table."""
+    """The error for a node without a gradient, with explanations beyond those of the table."""
     where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     reason = REFUSED.get(node.primitive)
@@ -186,54 +186,54 @@ def refusal(node: Expr, *because: str) -> NxTypeError:
 
 
 def tangent_type(type_: Type) -> Type:
-    """The type of gradients of values of a type: its own, and f32 for whole numbers."""
+    """The type of the gradients of values of a type: the type itself, and f32 for integers."""
     return type_ if type_.is_float or type_.is_complex else types.f32
 
 
 def tangent_spec(spec: Spec) -> Spec:
-    """What a cotangent looks like: without names."""
+    """The spec of a cotangent: without axis names."""
     return Spec(tangent_type(spec.type), spec.shape, unnamed(spec.shape))
 
 
 def zeros(spec: Spec) -> Expr:
-    """A cotangent that is zero everywhere."""
+    """A zero cotangent."""
     return filled(0, tangent_type(spec.type), spec.shape)
 
 
 def bare(node: Expr) -> Expr:
-    """A value without names."""
+    """A value without axis names."""
     if any(name is not None for name in node.names):
         return apply(p.reshape, node, shape=node.shape, names=unnamed(node.shape))
     return node
 
 
 def plain(node: Expr) -> Expr:
-    """A value without names, whole numbers as floats."""
+    """A value without axis names, integers converted to floats."""
     return convert(bare(node), tangent_type(node.type))
 
 
 def shaped(node: Expr, shape: tuple[int, ...]) -> Expr:
-    """Another shape."""
+    """A value reshaped."""
     return node if node.shape == shape else apply(p.reshape, node, shape=shape, names=unnamed(shape))
 
 
 def spread(node: Expr, shape: tuple[int, ...], axes: Sequence[int]) -> Expr:
-    """A value repeated: its axis ``i`` becomes ``axes[i]``."""
+    """A value broadcast: its axis ``i`` becomes axis ``axes[i]``."""
     if node.shape == shape:
         return node
     return apply(p.broadcast, node, shape=shape, axes=tuple(axes), names=unnamed(shape))
 
 
 def total(node: Expr, axes: Sequence[int]) -> Expr:
-    """The sum over axes."""
+    """A value summed over axes."""
     return apply(p.sum_, node, axes=tuple(axes), keep_axes=False) if axes else node
 
 
 def is_number(node: Expr, value: Any) -> bool:
-    """Whether a node is that number of the program in every element."""
+    """Whether a node is a constant with this number in every element."""
     return node.primitive is p.constant and node.params["value"] == value
 
 
 def index(value: int) -> Expr:
-    """A whole number of the program."""
+    """A Python int as a constant of the graph."""
     return filled(value, types.s64, ())

@@ -21,7 +21,7 @@ Ranges = Mapping[Expr, Interval]
 
 
 class ConditionBound(NamedTuple):
-    """What a comparison in the condition of a loop says.
+    """What a comparison in a loop's condition says of the number of iterations.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ class ConditionBound(NamedTuple):
 
 
 def most(node: Expr, ranges: Ranges) -> int | None:
-    """The most iterations that a loop can have, where a counter is compared with a number that is bounded."""
+    """An upper bound of the number of iterations, if a counter is compared with a bounded number."""
     return min((bound.trip_count for bound in _bounds(node, ranges)), default=None)
 
 
 def exactly(node: Expr, ranges: Ranges) -> int | None:
-    """How many turns a loop has, where nothing but a counter decides about it."""
+    """The number of iterations of a loop, if only a counter decides when it ends."""
     bounds = _bounds(node, ranges)
     is_only_condition = node.params["condition"].outputs[0].primitive is not p.logical_and
     return bounds[0].trip_count if is_only_condition and bounds and bounds[0].exact else None
 
 
 def counter(node: Expr) -> int | None:
-    """The place of a whole number that tells by its last value how many turns a loop had."""
+    """The position of an integer in the loop's state whose last value gives the number of iterations."""
     for position in range(node.params["state"]):
         if node.operands[position].type is types.s64 and iteration_step(node.params["body"], position):
             return position
@@ -59,14 +59,14 @@ def counter(node: Expr) -> int | None:
 
 
 def counted(node: Expr, position: int, end: Expr) -> Expr:
-    """How many turns a loop had, by the last value of such a number."""
+    """The number of iterations of a loop, from the last value of its counter."""
     by = iteration_step(node.params["body"], position)
     distance = end - node.operands[position]
     return distance if by == 1 else apply(p.quotient, distance, index(by))
 
 
 def inside(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
-    """What is known of the parameters of a loop's body: those from outside, and counters."""
+    """The known bounds of the parameters of a loop's body: of values from outside, and of counters."""
     inner = dict(ranges)
     body, count, trip_count = node.params["body"], node.params["state"], most(node, ranges)
     for position, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
@@ -80,7 +80,7 @@ def inside(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
 
 
 def chosen(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
-    """What is known of the parameters of both sides of a branch."""
+    """The known bounds of the parameters of both sides of a branch."""
     inner = dict(ranges)
     for side in (node.params["then"], node.params["otherwise"]):
         pairs = zip(side.parameters, node.operands[1:], strict=True)
@@ -89,7 +89,7 @@ def chosen(node: Expr, ranges: Ranges) -> dict[Expr, Interval]:
 
 
 def step(node: Expr, position: int) -> int | None:
-    """By how much a whole number changes in every iteration that another one follows; None where nobody can tell.
+    """The constant by which an integer of the state changes in each iteration that another follows; None if unknown.
 
     Where a loop is left by ``break``, what comes after it is not done any more.
     """
@@ -103,7 +103,7 @@ def step(node: Expr, position: int) -> int | None:
 
 
 def _flags(node: Expr) -> list[tuple[int, bool]]:
-    """Parts of the state that end a loop, each with the truth that does."""
+    """The booleans in the state that end a loop, each with the truth value that ends it."""
     condition, count = node.params["condition"], node.params["state"]
     positions = {parameter: position for position, parameter in enumerate(condition.parameters[:count])}
     flags = []
@@ -116,7 +116,7 @@ def _flags(node: Expr) -> list[tuple[int, bool]]:
 
 
 def _conjuncts(node: Expr) -> list[Expr]:
-    """What must hold for a loop to go on."""
+    """The conditions that must all hold for a loop to continue."""
     conjuncts, todo = [], list(node.params["condition"].outputs)
     while todo:
         asked = todo.pop()
@@ -128,7 +128,7 @@ def _conjuncts(node: Expr) -> list[Expr]:
 
 
 def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, bool]]) -> set[int] | None:
-    """The changes of a number on all ways that do not end the loop; None where nobody can tell."""
+    """The changes of a number on all paths that do not end the loop; None if unknown."""
     if any(flag.primitive is p.constant and bool(flag.params["value"]) is value for flag, value in flags):
         return set()
     by = difference(after, before)
@@ -169,7 +169,7 @@ _OPPOSITE = {
 
 
 def _bounds(node: Expr, ranges: Ranges) -> list[ConditionBound]:
-    """What parts of the condition say, all of which must hold."""
+    """The bounds that each comparison in the condition implies."""
     condition = node.params["condition"]
     bounds = []
     positions = {parameter: position for position, parameter in enumerate(condition.parameters)}
@@ -216,7 +216,7 @@ def _bound(
 
 
 def _interval(node: Expr, ranges: Ranges) -> Interval | None:
-    """Between which values a whole number lies."""
+    """The bounds of an integer."""
     intervals_of: dict[Expr, Interval | None] = dict(ranges)
     if node.shape or not node.type.is_integer:
         return None
@@ -243,7 +243,7 @@ def _of_node(node: Expr, interval_of: Callable[[Expr], Interval | None], ranges:
 
 
 def total(node: Expr, results: Sequence[Expr], ranges: Ranges) -> Expr:
-    """How many turns a loop had, once its results are there.
+    """The number of iterations of a loop, given its results.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_lab.inspector.event_list import Feed, counts_line, row
+from nxkernel_lab.inspector.event_list import EventFeed, counts_line, row
 
 
 class Owner:
@@ -23,7 +23,7 @@ def owner():
 @pytest.fixture
 def followed(definition, owner, shell):
     stream.clear()
-    feed = Feed(definition, owner.tell, shell)
+    feed = EventFeed(definition, owner.tell, shell)
     yield feed
     feed.stop()
     stream.clear()

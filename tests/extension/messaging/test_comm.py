@@ -9,7 +9,7 @@ from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab.inspector.widget import Inspector
 from nxkernel_lab.messaging.comm import TARGET, install, opened
-from nxkernel_lab.messaging.page_updates import Desk
+from nxkernel_lab.messaging.page_updates import PageHub
 from nxkernel_lab.timeline.widget import Timeline
 
 
@@ -36,10 +36,10 @@ class Comm:
 @pytest.fixture
 def page(shell, clock):
     graph_cache.report_hits()
-    made, desk = Comm(), Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
-    opened(desk, made)
+    made, hub = Comm(), PageHub(shell, lambda since: {"since": since, "last": stream.kept}, clock)
+    opened(hub, made)
     yield made
-    desk.close_all()
+    hub.close_all()
 
 
 def miss():

@@ -1,14 +1,14 @@
 import pytest
 
 from nxkernel_lab.messaging.page_requests import (
-    Choose,
-    Close,
-    Compare,
-    Export,
-    Fold,
+    ChooseCompilation,
+    CloseView,
+    CompareCompilation,
+    ExportPicture,
+    FoldGroups,
     GroupNodes,
-    Measure,
-    Open,
+    MeasureKernels,
+    OpenView,
     ReadCode,
     ShowStage,
     read_message,
@@ -18,16 +18,16 @@ from nxkernel_lab.messaging.page_requests import (
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"kind": "open", "view": "v"}, Open("v")),
-        ({"kind": "close", "view": "v"}, Close("v")),
-        ({"kind": "choose", "view": "v", "index": 1}, Choose("v", 1)),
-        ({"kind": "fold", "view": "v", "side": 0, "groups": []}, Fold("v", 0, ())),
-        ({"kind": "compare", "view": "v", "index": -1}, Compare("v", -1)),
+        ({"kind": "open", "view": "v"}, OpenView("v")),
+        ({"kind": "close", "view": "v"}, CloseView("v")),
+        ({"kind": "choose", "view": "v", "index": 1}, ChooseCompilation("v", 1)),
+        ({"kind": "fold", "view": "v", "side": 0, "groups": []}, FoldGroups("v", 0, ())),
+        ({"kind": "compare", "view": "v", "index": -1}, CompareCompilation("v", -1)),
         ({"kind": "step", "view": "v", "name": "traced"}, ShowStage("v", "traced")),
         ({"kind": "together", "view": "v", "way": "modules"}, GroupNodes("v", "modules")),
-        ({"kind": "measure", "view": "v"}, Measure("v")),
+        ({"kind": "measure", "view": "v"}, MeasureKernels("v")),
         ({"kind": "read", "view": "v", "side": 1, "kernel": 0, "form": "LLVM"}, ReadCode("v", 1, 0, "LLVM")),
-        ({"kind": "export", "view": "v", "format": "dot"}, Export("v", "dot")),
+        ({"kind": "export", "view": "v", "format": "dot"}, ExportPicture("v", "dot")),
     ],
 )
 def test_what_a_page_may_ask(content, message):

@@ -5,7 +5,7 @@ import pytest
 
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.observe.events import Event, NotebookCell, stream
-from nxkernel_lab.messaging.page_updates import UNANSWERED, Desk, More, read_request
+from nxkernel_lab.messaging.page_updates import UNANSWERED, EventsRequest, PageHub, read_request
 from nxkernel_lab.records import cache_clearing
 from nxkernel_lab.records.event_follower import PAUSE
 
@@ -13,9 +13,9 @@ from nxkernel_lab.records.event_follower import PAUSE
 class Reader:
     """A page whose other end is the test."""
 
-    def __init__(self, desk, since=0):
+    def __init__(self, hub, since=0):
         self.sent, self.broken = [], False
-        self.page = desk.open(self.send, since)
+        self.page = hub.open(self.send, since)
 
     def send(self, message):
         if self.broken:
@@ -30,17 +30,17 @@ class Reader:
 
 
 @pytest.fixture
-def desk(shell, clock):
+def hub(shell, clock):
     # Hits of other tests are no news of these.
     graph_cache.report_hits()
-    made = Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
+    made = PageHub(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     yield made
     made.close_all()
 
 
 @pytest.fixture
-def reader(desk):
-    return Reader(desk)
+def reader(hub):
+    return Reader(hub)
 
 
 @pytest.fixture
@@ -53,35 +53,35 @@ def miss():
     return stream.kept
 
 
-def test_a_page_gets_what_it_lacks_when_it_comes(desk, reader):
+def test_a_page_gets_what_it_lacks_when_it_comes(hub, reader):
     assert reader.sent == [{"kind": "news", "since": 0, "last": stream.kept}]
-    assert Reader(desk, stream.kept).sinces() == [stream.kept]
-    assert Reader(desk, 10**12).sinces() == [stream.kept]
+    assert Reader(hub, stream.kept).sinces() == [stream.kept]
+    assert Reader(hub, 10**12).sinces() == [stream.kept]
 
 
-def test_a_page_that_answers_gets_what_is_new_at_once(desk, reader, clock):
+def test_a_page_that_answers_gets_what_is_new_at_once(hub, reader, clock):
     before = stream.kept
-    desk.more(reader.page, before)
+    hub.more(reader.page, before)
     assert reader.sinces() == [0]
     clock.now += PAUSE
     miss()
     assert reader.sinces() == [0, before]
 
 
-def test_a_page_gets_again_what_was_lost_on_the_way(desk, reader):
+def test_a_page_gets_again_what_was_lost_on_the_way(hub, reader):
     miss()
     lost = stream.kept - 1
-    desk.more(reader.page, lost)
+    hub.more(reader.page, lost)
     assert reader.sinces() == [0, lost]
 
 
 @pytest.mark.alone
-def test_a_page_that_asks_without_end_slows_no_cell(desk, reader, clock, in_cell):
+def test_a_page_that_asks_without_end_slows_no_cell(hub, reader, clock, in_cell):
     for _ in range(50):
-        desk.more(reader.page, miss() - 1)
+        hub.more(reader.page, miss() - 1)
     assert len(reader.sent) == 1
     clock.now += PAUSE
-    desk.more(reader.page, stream.kept - 1)
+    hub.more(reader.page, stream.kept - 1)
     assert len(reader.sent) == 2
 
 
@@ -107,18 +107,18 @@ def test_pauses_double_until_the_page_answers(reader, clock):
     assert told == [2, 6, 14, 30, 62]
 
 
-def test_a_page_that_never_answers_is_left_alone_until_it_speaks(desk, reader, shell, clock):
+def test_a_page_that_never_answers_is_left_alone_until_it_speaks(hub, reader, shell, clock):
     for _ in range(50):
         clock.now += 1e6
         miss()
         shell.end_cell()
     assert len(reader.sent) == UNANSWERED
     assert shell.callbacks == []
-    Reader(desk)
+    Reader(hub)
     missed = stream.kept - 5
-    desk.more(reader.page, missed)
+    hub.more(reader.page, missed)
     assert reader.sinces()[-1] == missed
-    desk.clear(cache_clearing.Undo(-1), reader.send)
+    hub.clear(cache_clearing.UndoRequest(-1), reader.send)
     assert reader.kinds()[-2:] == ["done", "news"]
 
 
@@ -132,8 +132,8 @@ def test_during_a_cell_other_threads_wait_for_its_end(reader, shell, clock, in_c
     assert len(reader.sent) == 2
 
 
-def test_a_page_that_cannot_be_told_breaks_no_cell_and_no_other_page(desk, reader, shell, caplog):
-    other = Reader(desk)
+def test_a_page_that_cannot_be_told_breaks_no_cell_and_no_other_page(hub, reader, shell, caplog):
+    other = Reader(hub)
     other.broken = True
     miss()
     shell.end_cell()
@@ -143,24 +143,24 @@ def test_a_page_that_cannot_be_told_breaks_no_cell_and_no_other_page(desk, reade
     assert len(reader.sent) == 3
 
 
-def test_pages_that_have_gone_are_told_nothing(desk, reader, shell):
-    desk.close(reader.page)
-    desk.close(reader.page)
+def test_pages_that_have_gone_are_told_nothing(hub, reader, shell):
+    hub.close(reader.page)
+    hub.close(reader.page)
     miss()
     shell.end_cell()
     assert len(reader.sent) == 1
     assert shell.callbacks == []
 
 
-def test_several_pages_get_each_what_it_lacks(desk, reader, shell):
+def test_several_pages_get_each_what_it_lacks(hub, reader, shell):
     miss()
-    other = Reader(desk)
+    other = Reader(hub)
     shell.end_cell()
     assert len(reader.sent) == 2
     assert len(other.sent) == 1
 
 
-def test_what_was_cleared_is_told_to_the_page_that_asked_and_shown_to_all(desk, reader, monkeypatch):
+def test_what_was_cleared_is_told_to_the_page_that_asked_and_shown_to_all(hub, reader, monkeypatch):
     asked = []
 
     def perform(request):
@@ -168,9 +168,9 @@ def test_what_was_cleared_is_told_to_the_page_that_asked_and_shown_to_all(desk, 
         return {"text": "Forgot 1 program of softmax.", "undo": 3}
 
     monkeypatch.setattr(cache_clearing, "clearing", SimpleNamespace(perform=perform))
-    other = Reader(desk)
-    desk.clear(cache_clearing.Forget("programs", "softmax"), reader.send)
-    assert asked == [cache_clearing.Forget("programs", "softmax")]
+    other = Reader(hub)
+    hub.clear(cache_clearing.ClearRequest("programs", "softmax"), reader.send)
+    assert asked == [cache_clearing.ClearRequest("programs", "softmax")]
     assert reader.sent[1] == {"kind": "done", "text": "Forgot 1 program of softmax.", "undo": 3}
     assert reader.kinds() == ["news", "done", "news"]
     assert other.kinds() == ["news", "news"]
@@ -182,19 +182,19 @@ def test_a_snapshot_that_tells_of_hits_is_told_once(shell, clock):
         miss()
         return {"since": since, "last": stream.kept}
 
-    desk = Desk(shell, snapshot, clock)
-    reader = Reader(desk)
+    hub = PageHub(shell, snapshot, clock)
+    reader = Reader(hub)
     assert len(reader.sent) == 1
-    desk.close_all()
+    hub.close_all()
 
 
 @pytest.mark.parametrize(
     ("content", "request_"),
     [
-        ({"kind": "more", "since": 3}, More(3)),
-        ({"kind": "more", "since": 3, "view": "v"}, More(3, "v")),
-        ({"kind": "undo", "number": 3}, cache_clearing.Undo(3)),
-        ({"kind": "forget", "what": "disk"}, cache_clearing.Forget("disk")),
+        ({"kind": "more", "since": 3}, EventsRequest(3)),
+        ({"kind": "more", "since": 3, "view": "v"}, EventsRequest(3, "v")),
+        ({"kind": "undo", "number": 3}, cache_clearing.UndoRequest(3)),
+        ({"kind": "forget", "what": "disk"}, cache_clearing.ClearRequest("disk")),
         (None, None),
         (7, None),
         ("more", None),

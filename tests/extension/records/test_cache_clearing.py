@@ -8,7 +8,7 @@ from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.definitions.calls import graph_cache
 from nxkernel_lab.records import cache_clearing, cache_contents
-from nxkernel_lab.records.cache_clearing import Clearing, Forget, Undo, read_request
+from nxkernel_lab.records.cache_clearing import Clearing, ClearRequest, UndoRequest, read_request
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def halved():
 @pytest.mark.parametrize(
     ("content", "request_"),
     [
-        ({"kind": "forget", "what": "programs", "function": "f"}, Forget("programs", "f")),
-        ({"kind": "forget", "what": "programs", "function": ""}, Forget("programs")),
-        ({"kind": "forget", "what": "disk", "function": "import os"}, Forget("disk")),
-        ({"kind": "forget", "what": "memory"}, Forget("memory")),
-        ({"kind": "undo", "number": 3}, Undo(3)),
+        ({"kind": "forget", "what": "programs", "function": "f"}, ClearRequest("programs", "f")),
+        ({"kind": "forget", "what": "programs", "function": ""}, ClearRequest("programs")),
+        ({"kind": "forget", "what": "disk", "function": "import os"}, ClearRequest("disk")),
+        ({"kind": "forget", "what": "memory"}, ClearRequest("memory")),
+        ({"kind": "undo", "number": 3}, UndoRequest(3)),
     ],
 )
 def test_what_is_understood(content, request_):
@@ -53,37 +53,37 @@ def test_what_is_ignored(content):
 
 def test_programs_are_forgotten_and_put_back(halved):
     made = Clearing()
-    told = made.perform(Forget("programs", "halved"))
+    told = made.perform(ClearRequest("programs", "halved"))
     assert told == {"text": "Forgot 2 programs of halved.", "undo": 1}
     assert halved.compilations() == []
-    assert made.perform(Undo(1)) == {"text": "Put back 2 programs.", "undo": 0}
+    assert made.perform(UndoRequest(1)) == {"text": "Put back 2 programs.", "undo": 0}
     assert len(halved.compilations()) == 2
-    assert made.perform(Undo(1)) == {"text": "That cannot be undone any more.", "undo": 0}
-    assert made.perform(Forget("programs"))["text"] == "Forgot 2 programs of all functions."
-    assert made.perform(Forget("programs")) == {"text": "There are no programs to forget.", "undo": 0}
+    assert made.perform(UndoRequest(1)) == {"text": "That cannot be undone any more.", "undo": 0}
+    assert made.perform(ClearRequest("programs"))["text"] == "Forgot 2 programs of all functions."
+    assert made.perform(ClearRequest("programs")) == {"text": "There are no programs to forget.", "undo": 0}
 
 
 def test_only_so_much_is_kept(halved, monkeypatch):
     monkeypatch.setattr(cache_clearing, "UNDONE", 1)
     made = Clearing()
-    made.perform(Forget("programs"))
+    made.perform(ClearRequest("programs"))
     halved(1.0)
-    made.perform(Forget("programs"))
-    assert made.perform(Undo(1))["text"] == "That cannot be undone any more."
-    assert made.perform(Undo(2))["text"] == "Put back 1 program."
+    made.perform(ClearRequest("programs"))
+    assert made.perform(UndoRequest(1))["text"] == "That cannot be undone any more."
+    assert made.perform(UndoRequest(2))["text"] == "Put back 1 program."
 
 
 def test_kernels_in_memory_and_files(halved, tmp_path, monkeypatch):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path / "kernels"))
     disk_cache.reset()
-    assert Clearing().perform(Forget("memory"))["text"].startswith("Forgot ")
+    assert Clearing().perform(ClearRequest("memory"))["text"].startswith("Forgot ")
     assert code_store.forget() == 0
     nx.jit(lambda t: t / 2 + nx.cos(t), compiler="numba_cpu")(1.0)
     cache_contents.look_again()
     found = cache_contents.disk()
     files = found["kernels"] + found["records"]
     assert (found["kernels"], found["records"]) == (1, 1)
-    told = Clearing().perform(Forget("disk"))
+    told = Clearing().perform(ClearRequest("disk"))
     assert told == {"text": f"Removed {files} file{'s' * (files != 1)} from disk.", "undo": 0}
     assert cache_contents.disk()["kernels"] == 0
     assert float(halved(3.0)) == 1.5

@@ -8,10 +8,10 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.observe.events import NO_CELL, Event, NotebookCell, stream
-from nxkernel_lab.inspector.event_list import Feed
+from nxkernel_lab.inspector.event_list import EventFeed
 from nxkernel_lab.messaging.comm import opened
-from nxkernel_lab.messaging.page_updates import Desk
-from nxkernel_lab.records.event_follower import PAUSE, REST, Follower, Pace
+from nxkernel_lab.messaging.page_updates import PageHub
+from nxkernel_lab.records.event_follower import PAUSE, REST, EventFollower, PaceLimit
 
 
 class Owner:
@@ -33,14 +33,14 @@ def owner():
 
 @pytest.fixture
 def follower(owner, shell, clock):
-    made = Follower(owner.look, shell, Pace(clock=clock))
+    made = EventFollower(owner.look, shell, PaceLimit(clock=clock))
     made.start()
     yield made
     made.stop()
 
 
 def test_a_round_is_followed_by_a_pause(clock):
-    pace = Pace(clock=clock)
+    pace = PaceLimit(clock=clock)
     assert pace.ready()
     with pace.round():
         pass
@@ -50,7 +50,7 @@ def test_a_round_is_followed_by_a_pause(clock):
 
 
 def test_a_long_round_is_followed_by_a_long_pause(clock):
-    pace = Pace(clock=clock)
+    pace = PaceLimit(clock=clock)
     with pace.round():
         clock.now += 2.0
     clock.now += 2.0 * REST - 0.5
@@ -64,7 +64,7 @@ def test_a_long_round_is_followed_by_a_long_pause(clock):
 
 
 def test_a_round_that_fails_counts(clock):
-    pace = Pace(clock=clock)
+    pace = PaceLimit(clock=clock)
     with pytest.raises(KeyError), pace.round():
         raise KeyError("row")
     assert not pace.ready()
@@ -88,7 +88,7 @@ def test_single_kernels_and_hits_are_no_reason(follower, owner):
 
 
 def test_what_is_wanted_can_be_said(owner, clock):
-    follower = Follower(owner.look, pace=Pace(clock=clock), wanted=lambda event: event.function == "g")
+    follower = EventFollower(owner.look, pace=PaceLimit(clock=clock), wanted=lambda event: event.function == "g")
     follower.start()
     stream.emit(Event("miss", "f"))
     assert owner.looks == 0
@@ -125,7 +125,7 @@ def test_what_happens_during_a_look_is_no_reason_for_another(shell, clock):
             stream.emit(Event("hits", "f"))
 
     busy = Busy()
-    follower = Follower(busy.look, shell, Pace(clock=clock))
+    follower = EventFollower(busy.look, shell, PaceLimit(clock=clock))
     follower.start()
     stream.emit(Event("miss", "f"))
     assert busy.looks == 1
@@ -134,7 +134,7 @@ def test_what_happens_during_a_look_is_no_reason_for_another(shell, clock):
 
 def test_one_that_fails_breaks_no_cell_and_is_left_alone(shell, clock, caplog):
     broken = Owner(broken=True)
-    follower = Follower(broken.look, shell, Pace(clock=clock))
+    follower = EventFollower(broken.look, shell, PaceLimit(clock=clock))
     follower.start()
     stream.emit(Event("miss", "f"))
     stream.emit(Event("miss", "f"))
@@ -158,7 +158,7 @@ def test_starting_and_stopping_twice_is_doing_it_once(follower, owner, shell):
 @pytest.mark.parametrize("end", [lambda shell: shell.end_cell(), lambda shell: stream.emit(Event("miss", "f"))])
 def test_it_ends_with_its_owner(shell, end):
     owner = Owner()
-    follower = Follower(owner.look, shell)
+    follower = EventFollower(owner.look, shell)
     follower.start()
     del owner
     gc.collect()
@@ -188,9 +188,9 @@ def test_watching_slows_calls_that_hit_by_less_than_five_percent(shell, best_sec
     f(given)
 
     def watch():
-        desk, feed = Desk(shell), Feed(f, Owner().look, shell)
+        desk, feed = PageHub(shell), EventFeed(f, Owner().look, shell)
         opened(desk, SimpleNamespace(send=lambda data: None, on_msg=lambda call: None, on_close=lambda call: None))
-        timeline = Desk(shell)
+        timeline = PageHub(shell)
         timeline.open(lambda data: None)
         feed.start()
         assert len(shell.callbacks) == 3

@@ -9,9 +9,9 @@ import pytest
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
-from nxkernel_lab.messaging.page_requests import Close
-from nxkernel_lab.messaging.page_updates import UNANSWERED, More
-from nxkernel_lab.records.cache_clearing import Forget, Undo
+from nxkernel_lab.messaging.page_requests import CloseView
+from nxkernel_lab.messaging.page_updates import UNANSWERED, EventsRequest
+from nxkernel_lab.records.cache_clearing import ClearRequest, UndoRequest
 from nxkernel_lab.timeline import widget as timeline_module
 from nxkernel_lab.timeline.widget import Timeline, read_message
 
@@ -50,10 +50,10 @@ def news(widget):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"kind": "more", "view": "v", "since": 3}, More(3, "v")),
-        ({"kind": "close", "view": "v"}, Close("v")),
-        ({"kind": "forget", "view": "v", "what": "programs", "function": "f"}, Forget("programs", "f")),
-        ({"kind": "undo", "view": "v", "number": 1}, Undo(1)),
+        ({"kind": "more", "view": "v", "since": 3}, EventsRequest(3, "v")),
+        ({"kind": "close", "view": "v"}, CloseView("v")),
+        ({"kind": "forget", "view": "v", "what": "programs", "function": "f"}, ClearRequest("programs", "f")),
+        ({"kind": "undo", "view": "v", "number": 1}, UndoRequest(1)),
         ({"kind": "close", "view": 1}, None),
         ({"kind": "more", "view": "v", "since": -1}, None),
         ({"kind": "eval", "code": "1"}, None),

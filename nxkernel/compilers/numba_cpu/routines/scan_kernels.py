@@ -264,8 +264,8 @@ class _RowScan(_ScanWriter):
 
     def _square(self, index: IRValue, carried: IRValue, before: IRValue | None, masks: list[IRValue] | None) -> IRValue:
         """Scan a square: as many elements of each lane as there are lanes; the carried values after it."""
-        addresses, masks = self._addresses(index), [None] * self.lanes if masks is None else masks
-        masks = [mask and self._forwards(mask) for mask in masks]
+        addresses = self._addresses(index)
+        masks = [mask and self._forwards(mask) for mask in masks or [None] * self.lanes]
         rows = [self._forwards(self.get(address, mask)) for address, mask in zip(addresses, masks, strict=True)]
         columns = turned(self.b, rows)
         for k, column in enumerate(columns):

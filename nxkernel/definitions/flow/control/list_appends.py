@@ -15,7 +15,7 @@ from nxkernel.definitions.flow.values.unassigned_variables import pending
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Array
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand
 from nxkernel.primitives import Spec
@@ -60,7 +60,7 @@ class _Shares:
         For each leaf of what an iteration appends NumPy's array, or None.
     begun : dict
         For a leaf the variable that has that array when an iteration begins.
-    maybe : list of Root
+    maybe : list of ArrayStorage
         Arrays from before the loop that items may be, as the running program decides.
     doubted : list of int
         The variables that may have an array after the loop that is an item, or several.
@@ -68,7 +68,7 @@ class _Shares:
 
     arrays: list[Any] = field(default_factory=list)
     begun: dict[int, int] = field(default_factory=dict)
-    maybe: list[Root] = field(default_factory=list)
+    maybe: list[ArrayStorage] = field(default_factory=list)
     doubted: list[int] = field(default_factory=list)
 
 
@@ -107,7 +107,8 @@ class Gathering:
     def begin(self) -> None:
         """Make the arrays, in the trace that the loop is in."""
         self._roots = [
-            [Root(filled(0, spec.type, (self._length, *spec.shape))) for spec in specs or ()] for specs in self._specs
+            [ArrayStorage(filled(0, spec.type, (self._length, *spec.shape))) for spec in specs or ()]
+            for specs in self._specs
         ]
         self._found: list[tuple] = [()] * len(self._lists)
         self._refused: MustUnrollError | None = None
@@ -213,7 +214,7 @@ class Gathering:
             if other is array
         )
 
-    def _tie(self, each: AppendedList, roots: Sequence[Root], shares: _Shares) -> None:
+    def _tie(self, each: AppendedList, roots: Sequence[ArrayStorage], shares: _Shares) -> None:
         sources = {root: root.writes for root in shares.maybe}
         refusal = functools.partial(self._refusal, each.name)
         for root in roots:
@@ -268,7 +269,7 @@ class Gathering:
         """Note where the arrays of items, and those that may have been items of earlier iterations, are after the
         iteration.
         """
-        items: dict[Root, Any] = {}
+        items: dict[ArrayStorage, Any] = {}
         for each, shares in zip(self._lists, self._shares, strict=True):
             for array in shares.arrays:
                 if array is not None and items.setdefault(array.root, array) is not array:
@@ -354,7 +355,7 @@ def _arrays(value: Any) -> list[Any]:
     return [array for array in variable_leaves.arrays_of(structure) if array is not None]
 
 
-def _reached(arrays: Sequence[Any]) -> dict[Root, int]:
+def _reached(arrays: Sequence[Any]) -> dict[ArrayStorage, int]:
     return array_aliases.reached([array.root for array in arrays])
 
 

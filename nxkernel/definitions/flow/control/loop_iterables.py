@@ -19,7 +19,7 @@ from nxkernel.definitions.flow.values.variable_leaves import (
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
-from nxkernel.numpy.arrays.strided_slices import Spaced
+from nxkernel.numpy.arrays.strided_slices import StridedElements
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import convert, operand
@@ -152,7 +152,7 @@ def rows(value: Any) -> Counted:
         # A row of what shows an array shows it, too.
         value = (
             value
-            if isinstance(value, DynamicSlice) or (isinstance(value, Spaced) and value.is_view)
+            if isinstance(value, DynamicSlice) or (isinstance(value, StridedElements) and value.is_view)
             else settled(value)
         )
         return Counted(value.shape[0], lambda place: value[place])

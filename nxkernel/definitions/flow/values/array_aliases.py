@@ -16,12 +16,12 @@ from nxkernel.definitions.flow.values.mutable_arguments import own_copy
 from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays.array import Array, orders_told
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.array import Array, order_dependences
+from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Index
 
 #: The storage of arrays that an array may be, and the number of writes to it when that began.
-Sources = Mapping[Root, int]
+Sources = Mapping[ArrayStorage, int]
 #: Keys of a trace's memory. The stale arrays, each with the one that made it so, in order: see :func:`mark`.
 _JOURNAL = "arrays out of date"
 #: The arrays that were read and may be others.
@@ -33,7 +33,7 @@ class Aliases:
 
     Attributes
     ----------
-    root : Root
+    root : ArrayStorage
     sources : dict
         The storage of arrays that this one may be, and the number of writes to it when that began.
     group : object
@@ -48,9 +48,9 @@ class Aliases:
 
     __slots__ = ("group", "home", "name", "outdated", "root", "site", "sources", "trusted", "whose")
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: ArrayStorage) -> None:
         self.root = root
-        self.sources: dict[Root, int] = {}
+        self.sources: dict[ArrayStorage, int] = {}
         self.group, self.home, self.outdated = object(), frozenset(), []
         self.trusted: set[Any] = {self.group}
         self.name, self.site, self.whose = "", None, None
@@ -70,7 +70,7 @@ class Aliases:
     def before_write(self) -> None:
         """Mark the arrays that this one may be as stale; refuse it where the caller would see the difference."""
         self.before_read()
-        if any(source.cell.shared and source not in self.home for source in self.sources):
+        if self.whose is not None and any(one.cell.shared and one not in self.home for one in self.sources):
             raise self.whose()
         for source in self.sources:
             stale = of(source).outdated
@@ -78,7 +78,7 @@ class Aliases:
                 stale.append(self)
                 _journal().append((source, self))
 
-    def before_compared(self, other: Root | None = None) -> None:
+    def before_compared(self, other: ArrayStorage | None = None) -> None:
         """Refuse to compare identities where only the running program knows which array this is.
 
         Raises
@@ -120,16 +120,16 @@ class Aliases:
         )
 
 
-def of(root: Root) -> Aliases:
+def of(root: ArrayStorage) -> Aliases:
     """The aliasing information of an array's storage, made if there is none yet."""
     if root.aliases is None:
         root.aliases = Aliases(root)
     return root.aliases
 
 
-def reached(roots: Iterable[Root]) -> dict[Root, int]:
+def reached(roots: Iterable[ArrayStorage]) -> dict[ArrayStorage, int]:
     """Storage roots and all that they may be instead, each with its number of writes when that began."""
-    roots_: dict[Root, int] = {}
+    roots_: dict[ArrayStorage, int] = {}
     for root in roots:
         own = {root: root.writes} if root.aliases is None else {root: root.writes, **root.aliases.sources}
         for source, writes in own.items():
@@ -138,19 +138,19 @@ def reached(roots: Iterable[Root]) -> dict[Root, int]:
 
 
 def tie(
-    root: Root,
+    root: ArrayStorage,
     sources: Sources,
     name: str,
     site: Any,
     whose: Callable[[], NxError],
     group: Any = None,
-    home: frozenset[Root] = frozenset(),
+    home: frozenset[ArrayStorage] = frozenset(),
 ) -> None:
     """Record which other arrays an array may be.
 
     Parameters
     ----------
-    root : Root
+    root : ArrayStorage
         The storage of the array.
     sources : mapping
         The storage of the arrays that it may be.
@@ -172,7 +172,7 @@ def tie(
     aliases.trusted = {aliases.group}.union(*inner)
 
 
-def record_part(root: Root, origin: Root) -> None:
+def record_part(root: ArrayStorage, origin: ArrayStorage) -> None:
     """Record that `root` is a part of `origin`."""
     aliases = of(root)
     aliases.sources = reached([origin])
@@ -218,7 +218,7 @@ def _are_disjoint_views(one: Sequence[Any], other: Sequence[Any]) -> bool:
     return False
 
 
-def _journal() -> list[tuple[Root, Aliases]]:
+def _journal() -> list[tuple[ArrayStorage, Aliases]]:
     return _list(_JOURNAL)
 
 
@@ -245,7 +245,7 @@ def undo(begin: int) -> None:
     del journal[begin:]
 
 
-def written_back(root: Root) -> None:
+def written_back(root: ArrayStorage) -> None:
     """Record that an array is no longer stale: it has got what was written to arrays of its group."""
     if root.aliases is not None:
         journal = _journal()
@@ -265,9 +265,9 @@ class LoopAliases:
         self.site = site
         self._disjoint = True
         #: For each variable, other arrays of the outer trace that iterations bind it to.
-        self._more: dict[str, dict[Root, None]] = {}
+        self._more: dict[str, dict[ArrayStorage, None]] = {}
         #: A common source of all variables, once two of them may share memory.
-        self._common: Root | None = None
+        self._common: ArrayStorage | None = None
         #: For each variable, its arrays in an iteration, and those that the iteration bound it to.
         self._now: dict[str, Sequence[Any]] = {}
         self._bound: dict[str, Sequence[Any]] = {}
@@ -277,24 +277,24 @@ class LoopAliases:
         """What is known so far; equal snapshots mean that a retrace would learn nothing."""
         return (self._disjoint, self._orders, tuple([(name, len(roots)) for name, roots in self._more.items()]))
 
-    def begin(self, initial: Mapping[str, Sequence[Array]], home: frozenset[Root]) -> None:
+    def begin(self, initial: Mapping[str, Sequence[Array]], home: frozenset[ArrayStorage]) -> None:
         """Start tracing an iteration.
 
         Parameters
         ----------
         initial : mapping
             The arrays in each variable before the loop.
-        home : frozenset of Root
+        home : frozenset of ArrayStorage
             Arrays into which the loop writes back what its iterations assign.
         """
         self._initial, self._home, self._read = initial, home, _count(_READ)
-        self._orders_asked = orders_told()
+        self._orders_asked = order_dependences()
         arrays = [array for arrays_ in initial.values() for array in arrays_]
         self._disjoint = self._disjoint and all_disjoint(arrays)
         group = object()
         self._groups = {name: group if self._disjoint else object() for name in initial}
         if not self._disjoint and self._common is None and arrays:
-            self._common = Root(arrays[0].root.content())
+            self._common = ArrayStorage(arrays[0].root.content())
 
     def tie(self, name: str, arrays: Sequence[Any]) -> None:
         """Record which arrays a variable may be, in an iteration or after the loop."""
@@ -342,7 +342,7 @@ class LoopAliases:
                 and not all(_are_ordered_alike(array, own) for array, own in zip(arrays, now, strict=True))
             )
             self._bound[name] = arrays
-        again = more and orders_told() > self._orders_asked
+        again = more and order_dependences() > self._orders_asked
         self._orders += again
         return again
 

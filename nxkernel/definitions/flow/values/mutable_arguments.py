@@ -17,7 +17,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.array import Array
-from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.operand import Operand, Proxy
 
 #: Keys of a trace's memory. Its arguments that are immutable traced values: by node, the path, whether it is a NumPy
@@ -65,7 +65,7 @@ class MutableArgument(Proxy):
     __hash__ = object.__hash__
 
     def __init__(self, value: Expr, name: str, shared: bool) -> None:
-        self.root = Root(value, name)
+        self.root = ArrayStorage(value, name)
         self.root.cell.shared = shared
 
     def __nx_operand__(self) -> Operand:

@@ -21,8 +21,8 @@ from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.array import Array, as_value
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
-from nxkernel.numpy.arrays.masked_elements import Selected
-from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
+from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant
@@ -42,7 +42,7 @@ def is_value(value: Any) -> bool:
 
 def has_traced_length(value: Any) -> bool:
     """Whether a value is a part of an array whose length only the running program knows."""
-    return isinstance(value, DynamicSlice | Selected)
+    return isinstance(value, DynamicSlice | MaskedElements)
 
 
 def is_traced(value: Any) -> bool:
@@ -172,7 +172,9 @@ def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> DynamicSl
         if isinstance(length, Expr):
             integer_bounds.assume(length, 0, base.shape[axis])
     known = dict(zip(axes, lengths, strict=True))
-    return DynamicSlice(base, tuple([Stretch(0, known[axis]) if axis in known else None for axis in range(base.ndim)]))
+    return DynamicSlice(
+        base, tuple([AxisRange(0, known[axis]) if axis in known else None for axis in range(base.ndim)])
+    )
 
 
 def stretched(value: Array, axes: Iterable[int]) -> DynamicSlice:

@@ -1,4 +1,4 @@
-"""Primitives that no gradient goes through, and leaves."""
+"""Primitives with zero gradients, and leaves of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of products of matrices."""
+"""Gradients of matrix products and tensor contractions."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def _dot(at: AdjointSite) -> list[Gain]:
 
 
 def _product(gain: Side, other: Side, batch: list[int], free: list[int], contracted: list[int]) -> Expr:
-    """The product of a cotangent with the other operand, whose axes go where those of the operand are.
+    """The product of a cotangent with the other operand, with the axes in the operand's order.
 
     In which order the two are multiplied decides how the result lies in memory: that of the operand, where one does it.
     """
     order = [*batch, *free, *contracted]
     if order != sorted(order):
-        turned = [*batch, *contracted, *free]
-        if turned == sorted(turned):
-            gain, other, order = other, gain, turned
+        order_ = [*batch, *contracted, *free]
+        if order_ == sorted(order_):
+            gain, other, order = other, gain, order_
     product = apply(p.dot, gain[0], other[0], contract=(gain[1], other[1]), batch=(gain[2], other[2]))
     return _arranged(product, order)
 
@@ -56,7 +56,7 @@ def _ascending(axes: Sequence[int]) -> list[int]:
 
 
 def _arranged(node: Expr, axes: Sequence[int]) -> Expr:
-    """With axis ``i`` moved to ``axes[i]``."""
+    """A value transposed: its axis ``i`` becomes axis ``axes[i]``."""
     if list(axes) == sorted(axes):
         return node
     return apply(p.transpose, node, axes=tuple(axes.index(axis) for axis in range(len(axes))))

@@ -1,4 +1,4 @@
-"""Gradients of loops and branches: a loop runs backwards over the values that its iterations saved."""
+"""Gradients of loops and branches: a loop runs in reverse over values that its forward iterations saved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
 from nxkernel.transforms.adjoints.backward_pass import pullback, reached
 from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, index, rule, tangent_spec, zeros
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 @rule(p.cond)
@@ -28,7 +28,7 @@ def _cond(at: AdjointSite) -> list[Gain]:
     graphs, ranges = [], trip_counts.chosen(at.node, at.ranges)
     for name in ("then", "otherwise"):
         side = at.params[name]
-        with Recorder():
+        with RecordingTrace():
             cotangents = [
                 parameter(len(side.parameters) + k, "cotangent", at.cotangents[position].spec)
                 for k, position in enumerate(have)
@@ -48,7 +48,7 @@ def _cond(at: AdjointSite) -> list[Gain]:
 
 @rule(p.while_)
 def _while(at: AdjointSite) -> list[Gain]:
-    return _Backwards(at).gains()
+    return _ReverseLoop(at).gains()
 
 
 #: What costs more to compute again than to read, and how many times as many bytes may be kept for that.
@@ -58,7 +58,7 @@ _WORTH_KEEPING = 8
 
 @dataclass
 class _Iteration:
-    """The gradient of one iteration.
+    """The gradient of one iteration of a loop.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class _Iteration:
     outputs: list[Expr]
 
 
-class _Backwards:
+class _ReverseLoop:
     def __init__(self, at: AdjointSite) -> None:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
@@ -94,7 +94,7 @@ class _Backwards:
         }
 
     def _active(self) -> list[int]:
-        """The operands through which the loss can change what the loop gives, from turn to turn."""
+        """The operands through which the loss can change the loop's results, over all iterations."""
         active = {position for position, flag in enumerate(self.at.wanted) if flag}
         while True:
             through = reached(self.body.outputs, [self.body.parameters[position] for position in active])
@@ -104,7 +104,7 @@ class _Backwards:
             active |= more
 
     def gains(self) -> list[Gain]:
-        """What the operands of the loop gain."""
+        """The cotangents of the loop's operands."""
         gains: list[Gain] = [None] * len(self.node.operands)
         if self.most == 0:
             for position in self.state:
@@ -122,7 +122,7 @@ class _Backwards:
 
     def _iteration(self) -> _Iteration:
         body = self.body
-        with Recorder():
+        with RecordingTrace():
             specs = [tangent_spec(body.parameters[position].spec) for position in self.active]
             parameters = [parameter(0, "cotangent", spec) for spec in specs]
             cotangents, totals = parameters[: len(self.state)], parameters[len(self.state) :]
@@ -137,8 +137,8 @@ class _Backwards:
     # -----------------------------------------------------------------------------------
 
     def _saved(self, iteration: _Iteration) -> tuple[list[Expr], set[Expr]]:
-        """The values of an iteration that going back needs and cannot make: those, or what makes them, whatever is
-        less.
+        """The values of an iteration that the reverse loop needs: themselves or what they are computed from, whichever
+        is smaller.
         """
         own = set(iteration.cotangents) | set(iteration.totals)
         behind = _dependent(iteration.gains, own)
@@ -166,7 +166,7 @@ class _Backwards:
         return (first if has_tuple or most <= _bytes(border) else list(border)), recomputed
 
     def _is_recomputed(self, position: int) -> bool:
-        """Whether a parameter is the same in every iteration, or counts."""
+        """Whether a body parameter is invariant or a counter, so that it need not be saved."""
         return (
             position >= self.count
             or position in self.counters
@@ -174,7 +174,7 @@ class _Backwards:
         )
 
     def _forward(self, iteration: _Iteration, saved: Sequence[Expr]) -> list[Expr]:
-        """The results of the loop, and for each kept value those of all iterations."""
+        """The results of the loop, and the saved values of all iterations stacked."""
         node, count = self.node, self.count
         if not saved and (
             trip_counts.exactly(node, self.at.ranges) is not None or trip_counts.counter(node) is not None
@@ -185,7 +185,7 @@ class _Backwards:
         state, outside = list(node.operands[:count]), node.operands[count:]
         stacks = [filled(0, value.type, (self.most, *value.shape)) for value in saved]
         zero = index(0)
-        with Recorder():
+        with RecordingTrace():
             graphs = []
             for graph in (self.at.params["condition"], self.body):
                 new = [_twin(old) for old in graph.parameters]
@@ -241,7 +241,7 @@ class _Backwards:
         static = trip_count.primitive is p.constant
         if not static:
             outside.append(trip_count)
-        with Recorder():
+        with RecordingTrace():
             counter = parameter(0, "turn", number)
             old = [parameter(0, "cotangent", value.spec) for value in first]
             parameters = [parameter(0, "outside", value.spec) for value in outside]
@@ -295,7 +295,7 @@ def _loaded(buffer: Expr, like: Expr, iteration: Expr) -> Expr:
 
 
 def _dependent(outputs: Sequence[Expr], roots: set[Expr]) -> set[Expr]:
-    """The nodes that depend on roots, and those."""
+    """The roots, and all nodes that depend on them."""
     dependent = set(roots)
     for node in post_order(outputs):
         if any(operand in dependent for operand in node.operands):

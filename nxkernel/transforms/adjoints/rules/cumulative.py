@@ -1,4 +1,4 @@
-"""Gradients of what goes along an axis: sums, products and extremes so far, and sorted elements."""
+"""Gradients of cumulative sums, products and extremes, and of sorting along an axis."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _product(at: AdjointSite) -> list[Gain]:
 
 
 def _moved(value: Expr, axis: int, by: int, fill: int) -> Expr:
-    """Moved along an axis, with a number where nothing comes from."""
+    """A value shifted along an axis and filled with a number."""
     by = max(-value.shape[axis], min(by, value.shape[axis]))
     config = tuple((by, -by, 0) if a == axis else (0, 0, 0) for a in range(len(value.shape)))
     return apply(p.pad, value, filled(fill, value.type, ()), config=config)
@@ -66,12 +66,12 @@ def _sort(at: AdjointSite) -> list[Gain]:
 
 
 def _numbers(shape: tuple[int, ...], axis: int) -> Expr:
-    """For each element its place along an axis."""
+    """The index of each element along an axis."""
     return apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=axis)
 
 
 def _elements(gain: Expr, order: Expr, axis: int) -> IndexedCotangent:
-    """What goes to other places along an axis."""
+    """A cotangent whose elements are permuted along an axis."""
     everywhere = range(len(order.shape))
     indices = [order if a == axis else _numbers(order.shape, a) for a in everywhere]
     return IndexedCotangent(gain, tuple(indices), tuple(everywhere))

@@ -1,4 +1,4 @@
-"""Gradients of what reads and writes at indices."""
+"""Gradients of reading and writing at indices."""
 
 from __future__ import annotations
 

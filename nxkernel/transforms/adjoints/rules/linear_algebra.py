@@ -1,4 +1,4 @@
-"""Gradients of Fourier transforms and of linear algebra, for whole batches of matrices.
+"""Gradients of Fourier transforms and linear algebra, for batches of matrices.
 
 The rules of factorizations say how the loss rises: in which direction it does so fastest, which is the conjugate of the
 cotangent. Matrices of which only a triangle is read count as symmetric.
@@ -32,7 +32,7 @@ from nxkernel.transforms.adjoints.rule_table import (
 
 
 def _times(left: Expr, right: Expr) -> Expr:
-    """Products of matrices, one for each index of the axes before."""
+    """Matrix products, for each index of the batch axes."""
     batch = tuple(range(len(left.shape) - 2))
     last = len(batch) + 1
     return apply(p.dot, left, right, contract=((last,), (last - 1,)), batch=(batch, batch))
@@ -60,13 +60,13 @@ def _in_type(value: Expr, like: Expr) -> Expr:
 
 
 def _rows_of(vector: Expr, shape: tuple[int, ...]) -> Expr:
-    """Matrices of a shape whose element in column `j` is element `j` of a vector."""
+    """Matrices of a shape in which each row is the vector."""
     rank = len(shape)
     return spread(vector, shape, (*range(rank - 2), rank - 1))
 
 
 def _columns_of(vector: Expr, shape: tuple[int, ...]) -> Expr:
-    """Matrices of a shape whose element in row `i` is element `i` of a vector."""
+    """Matrices of a shape in which each column is the vector."""
     return spread(vector, shape, range(len(shape) - 1))
 
 
@@ -75,7 +75,7 @@ def _unit(like: Expr) -> Expr:
 
 
 def _diagonal(vector: Expr, like: Expr) -> Expr:
-    """Square matrices with a vector on the diagonal, in the type of others."""
+    """Diagonal matrices of vectors, in the type of `like`."""
     square = (*vector.shape, vector.shape[-1])
     return _rows_of(_in_type(vector, like), square) * eye(square, type=like.type)
 
@@ -87,7 +87,7 @@ def _on_diagonal(value: Expr) -> Expr:
 
 
 def _inverse_or_zero(value: Expr) -> Expr:
-    """One over each element; zero where it is zero."""
+    """The reciprocal of each element; zero where it is zero."""
     none = apply(p.equal, value, filled(0, value.type, value.shape))
     safe = apply(p.select, none, filled(1, value.type, value.shape), value)
     return apply(p.select, none, filled(0, value.type, value.shape), 1 / safe)
@@ -120,8 +120,8 @@ def _solve(at: AdjointSite) -> list[Gain]:
 
 @rule(p.inverse)
 def _inverse(at: AdjointSite) -> list[Gain]:
-    turned = _swapped(at.y)
-    return [-_times(_times(turned, at.g), turned)]
+    transposed = _swapped(at.y)
+    return [-_times(_times(transposed, at.g), transposed)]
 
 
 @rule(p.determinant)
@@ -151,17 +151,17 @@ def _determinant(at: AdjointSite) -> list[Gain]:
 
 
 def _numbers(shape: tuple[int, ...]) -> Expr:
-    """For each element its place along the last axis."""
+    """The index of each element along the last axis."""
     return apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=len(shape) - 1)
 
 
 def _last(vectors: Expr) -> Expr:
-    """The last element of each."""
+    """The last element of each vector."""
     return shaped(_columns(vectors, vectors.shape[-1] - 1, vectors.shape[-1]), vectors.shape[:-1])
 
 
 def _sign(order: Expr) -> Expr:
-    """1 for permutations that an even number of exchanges makes, -1 for others."""
+    """The sign of permutations: 1 if even, -1 if odd."""
     square = (*order.shape, order.shape[-1])
     greater = apply(p.greater, _columns_of(order, square), _rows_of(order, square))
     swapped = triu(convert(greater, types.s64), k=1)
@@ -314,6 +314,6 @@ def _svd(at: AdjointSite) -> list[Gain]:
 
 
 def _reduced(at: AdjointSite) -> list[Expr]:
-    """The results without the vectors beyond the singular values: the gradient has a gradient then."""
+    """The decomposition without the vectors beyond the singular values, so that its gradient is differentiable."""
     factors = apply(p.svd, at.node.operands[0], full_matrices=False)
     return [plain(part) for part in factors]

@@ -12,7 +12,7 @@ CONSTANT |= {p.all_, p.any_}
 
 
 def _back(at: AdjointSite, value: Expr) -> Expr:
-    """What belongs to a reduced value, for every element that it was reduced from."""
+    """A reduced value broadcast back to the shape before the reduction."""
     shape, axes = at.node.operands[0].shape, at.params["axes"]
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     return spread(shaped(value, tuple(shape[axis] for axis in kept)), shape, kept)
@@ -40,15 +40,15 @@ def _product(at: AdjointSite) -> list[Gain]:
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]
     order = (*kept, *axes)
     rows = apply(p.transpose, x, axes=order)
-    turned = rows.shape
-    rows = shaped(rows, (*turned[: len(kept)], shapes.size(turned[len(kept) :])))
+    shape = rows.shape
+    rows = shaped(rows, (*shape[: len(kept)], shapes.size(shape[len(kept) :])))
     others = _others(rows, False) * _others(rows, True)
-    others = apply(p.transpose, shaped(others, turned), axes=tuple(order.index(axis) for axis in range(len(order))))
+    others = apply(p.transpose, shaped(others, shape), axes=tuple(order.index(axis) for axis in range(len(order))))
     return [_back(at, at.g) * others]
 
 
 def _others(rows: Expr, reverse: bool) -> Expr:
-    """Of each element of rows the product of those before it, or behind."""
+    """For each element the product of those before it along the last axis, or after it with `reverse`."""
     last = len(rows.shape) - 1
     along = apply(p.cumulative_product, rows, axis=last, reverse=reverse)
     config = [(0, 0, 0)] * last + [(-1, 1, 0) if reverse else (1, -1, 0)]

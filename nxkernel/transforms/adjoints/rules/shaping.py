@@ -1,4 +1,4 @@
-"""Gradients of what moves elements: each element's cotangent goes back to where it came from."""
+"""Gradients of shape operations: each element's cotangent returns to where the element came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of `reduce` and `window_reduce` with a user's function, as those of an equivalent loop."""
+"""Gradients of `reduce` and `window_reduce` with a user's function, computed through an equivalent loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import AdjointSite, Gain, index, rule, shaped, spread, total
-from nxkernel.transforms.recording_trace import Recorder
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 
 @rule(p.reduce)
@@ -34,7 +34,7 @@ def _fold(at: AdjointSite) -> list[Gain]:
 
 
 def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...], body: Graph) -> Expr:
-    """The fold as a loop over the elements that go into one result."""
+    """The fold as a loop over the elements of each result."""
     rest = [axis for axis in range(len(x.shape)) if axis not in axes]
     shape = tuple(x.shape[axis] for axis in rest)
     count = shapes.size([x.shape[axis] for axis in axes])
@@ -43,7 +43,7 @@ def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...],
     state = [index(0), held, rows, *captured]
     graphs = []
     for name in ("condition", "body"):
-        with Recorder():
+        with RecordingTrace():
             iteration, before, all_rows, *others = parameters = [
                 parameter(position, f"{name} {position}", value.spec) for position, value in enumerate(state)
             ]
@@ -60,7 +60,7 @@ def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...],
 
 
 def _for_all(body: Graph, arguments: Sequence[Expr], shape: tuple[int, ...]) -> Expr:
-    """A function of single numbers for all elements of arrays of a shape at once."""
+    """A function of scalars applied to all elements of arrays at once."""
     (output,) = body.outputs
     values = dict(zip(body.parameters, arguments, strict=True))
     for node in post_order([output]):

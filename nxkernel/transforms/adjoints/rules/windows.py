@@ -1,4 +1,4 @@
-"""Gradients of windows, whose elements are added where they overlap, and of convolutions, which are convolutions."""
+"""Gradients of window reductions, which add up where windows overlap, and of convolutions, which are convolutions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _windows(at: AdjointSite) -> list[Gain]:
     window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
     disjoint = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
     if shapes.size(strides) <= (SPARSE_APART if disjoint else SPARSE):
-        gain_of_windows = _Collected(at).total(gain)
+        gain_of_windows = _WindowFactors(at).total(gain)
         if gain_of_windows is not None:
             return [gain_of_windows]
     for axis, each in enumerate(zip(shape, window, strides, dilations, strict=True)):
@@ -35,8 +35,8 @@ def _windows(at: AdjointSite) -> list[Gain]:
     return [gain]
 
 
-class _Collected:
-    """A gain that is computed of the elements themselves and of what there is one of for each window.
+class _WindowFactors:
+    """Splits a cotangent of window elements into factors of the element and factors of the window.
 
     Each element then adds up what it gains in the windows that it is in, and nothing is kept for all elements of all
     windows. What belongs to a window is found by windows that go over it the other way.
@@ -48,7 +48,7 @@ class _Collected:
         self._results: dict[Expr, Expr | None] = {}
 
     def total(self, gain: Expr) -> Expr | None:
-        """The sum over windows; None where the gain depends on something else."""
+        """The sum of the cotangent over windows; None if it depends on something else."""
         picked = self._of(gain)
         if picked is None:
             return None
@@ -81,7 +81,7 @@ class _Collected:
         return node.primitive is p.broadcast and all(axis < self.rank for axis in node.params["axes"])
 
     def _seen(self, value: Expr) -> Expr:
-        """For each element, the values of the windows that it is in; zero where there is no such window."""
+        """For each element, the values of the windows that contain it; zero where there is no such window."""
         names = ("window", "strides", "dilations")
         window, strides, dilations = (self.at.params[name] for name in names)
         config = tuple(
@@ -92,7 +92,7 @@ class _Collected:
         return apply(p.windows, value, window=window, strides=(1,) * self.rank, dilations=dilations)
 
     def _is_cleared(self, node: Expr) -> bool:
-        """Whether a value is zero where there is no window, as what belongs to windows is zero there."""
+        """Whether a value is zero where there is no window."""
         if self._is_a_windows(node):
             return True
         cleared = [self._is_cleared(operand) for operand in node.operands]
@@ -110,7 +110,7 @@ def _is_finite(node: Expr) -> bool:
 
 
 def _overlap_add(gain: Expr, axis: int, window_axis: int, size: int, window: int, stride: int, dilation: int) -> Expr:
-    """The elements of windows (along `window_axis`), added to where on `axis` they were taken from."""
+    """Window elements (along `window_axis`) added up at the positions of `axis` that they were taken from."""
     rank = len(gain.shape)
     others = [a for a in range(rank) if a not in (axis, window_axis)]
     count, reach = gain.shape[axis], (window - 1) * dilation + 1
@@ -133,7 +133,7 @@ def _overlap_add(gain: Expr, axis: int, window_axis: int, size: int, window: int
 
 
 def _sum_by_window_element(gain: Expr, axis: int, window_axis: int, size: int, stride: int, dilation: int) -> Expr:
-    """The first elements of all windows, the second ones, and so on, each moved to where they belong."""
+    """Overlap-add as a sum over window elements: the first of all windows, the second, …, each shifted into place."""
     count, sum_ = gain.shape[axis], None
     for number in range(gain.shape[window_axis]):
         starts = tuple(number if a == window_axis else 0 for a in range(len(gain.shape)))
@@ -147,7 +147,9 @@ def _sum_by_window_element(gain: Expr, axis: int, window_axis: int, size: int, s
 
 
 def _overlap_add_by_skewing(gain: Expr, axis: int, window_axis: int, size: int, stride: int, dilation: int) -> Expr:
-    """The same for many elements: as rows, each moved against the one before by being cut too late."""
+    """As :func:`_overlap_add` for many elements: windows as rows, each shifted by one more, by a reshape of other
+    width.
+    """
     rank, window = len(gain.shape), gain.shape[window_axis]
     others = [a for a in range(rank) if a not in (axis, window_axis)]
     gain = apply(p.transpose, gain, axes=(*others, window_axis, axis))
@@ -178,7 +180,7 @@ def _conv(at: AdjointSite) -> list[Gain]:
 
 
 def _ends(at: AdjointSite) -> list[tuple[int, int]]:
-    """Along each spatial axis how far a kernel reaches, and how many elements no window reaches at the end."""
+    """For each spatial axis the extent of the kernel, and the number of trailing elements that no window covers."""
     ends = []
     for axis, ((low, high), stride, gap, dilation) in enumerate(
         zip(*(at.params[name] for name in ("padding", "strides", "input_dilation", "kernel_dilation")), strict=True)
@@ -190,7 +192,7 @@ def _ends(at: AdjointSite) -> list[tuple[int, int]]:
 
 
 def _of_operand(at: AdjointSite) -> Expr:
-    """The kernel, turned round, moves over the cotangent."""
+    """The gradient of a convolution's operand: the cotangent convolved with the flipped kernel."""
     x, kernel, params = at.node.operands[0], at.x(1), at.params
     parts, groups = params["batch_groups"], params["feature_groups"]
     features, depth, *window = kernel.shape
@@ -223,7 +225,7 @@ def _of_operand(at: AdjointSite) -> Expr:
 
 
 def _of_kernel(at: AdjointSite) -> Expr:
-    """The cotangent moves over the operand as a kernel: batch and channels change places, and so do their groups."""
+    """The gradient of a convolution's kernel: operand convolved with cotangent, batch and channels exchanged."""
     x, params = at.x(0), at.params
     features, depth, *window = at.node.operands[1].shape
     products = shapes.size(x.shape[:2]) * shapes.size(window) * shapes.size(at.node.shape[2:])
@@ -247,7 +249,7 @@ def _of_kernel(at: AdjointSite) -> Expr:
 
 
 def _of_few_channels(at: AdjointSite) -> Expr:
-    """The products of the cotangent with the windows of the operand, which are added up over the batch.
+    """The gradient of a kernel with few channels: products of the cotangent with the operand's windows, summed.
 
     A convolution would have too few rows that share what it reads.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery import restacked_rows
 
 
 def shapes_of(function, *args):
@@ -11,7 +11,7 @@ def shapes_of(function, *args):
     found = []
 
     def traced(*given):
-        parts = row_assembly.joined(function(*given))
+        parts = restacked_rows.joined(function(*given))
         found.append(None if parts is None else [part.shape for part in parts])
         return given[0]
 

@@ -2,9 +2,9 @@
 
 import ast
 
-from nxkernel_magics import cell_transform
+from nxkernel_magics import first_line_rewriting
 
-REWRITE = cell_transform.rewriting("%%twice", lambda line: f"twice({line!r})")
+REWRITE = first_line_rewriting.rewriting("%%twice", lambda line: f"twice({line!r})")
 
 
 def test_a_marked_line_becomes_a_statement():
@@ -21,7 +21,7 @@ def test_other_lines_stay():
 def test_a_shell_is_as_it_was_afterwards(bare):
     visitor = ast.NodeVisitor()
     before = list(bare.ip.input_transformers_cleanup), list(bare.ip.ast_transformers)
-    remove = cell_transform.install(bare.ip, REWRITE, visitor)
+    remove = first_line_rewriting.install(bare.ip, REWRITE, visitor)
     assert REWRITE in bare.ip.input_transformers_cleanup
     assert visitor in bare.ip.ast_transformers
     remove()

@@ -5,7 +5,7 @@ from IPython.core.error import UsageError
 
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel_magics.calls import Witness, read_call, witnessed
+from nxkernel_magics.call_parsing import CallReport, read_call, witnessed
 
 
 def test_the_outermost_call_is_read_but_not_made(shell):
@@ -46,7 +46,7 @@ def test_other_expressions_are_usage_errors(shell, text, error):
 
 
 def line(*events, seconds):
-    return Witness(list(events), seconds).line()
+    return CallReport(list(events), seconds).line()
 
 
 def test_the_line_says_what_happened():

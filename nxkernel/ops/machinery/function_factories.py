@@ -1,4 +1,4 @@
-"""Generating element-wise public functions, with signature and documentation, from rows of a table."""
+"""Factories of element-wise public functions, with signature and docstring, from rows of a table."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Examples
 
 
 def named(primitive: Primitive, rule: TypeRule, what: str, types: str, example: str, result: str) -> Any:
-    """The function of two operands that has the name of its primitive."""
+    """A binary function with the name of its primitive."""
     name = primitive.name
     return binary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
 
@@ -56,27 +56,27 @@ def named(primitive: Primitive, rule: TypeRule, what: str, types: str, example: 
 def unary(
     name: str, primitive: Primitive, rule: TypeRule, what: str, types: str, example: str, result: str
 ) -> Callable[[Any], Tensor | Expr]:
-    """The function of one operand that applies a primitive in the type that the rule gives."""
+    """A unary function that applies a primitive in the type that the rule gives."""
 
     def function(tensor: Any) -> Tensor | Expr:
         return dispatch.unary(primitive, tensor, rule)
 
-    return told(function, name, UNARY.format(what=what, types=types, example=example, result=result))
+    return documented(function, name, UNARY.format(what=what, types=types, example=example, result=result))
 
 
 def binary(
     name: str, primitive: Primitive, rule: TypeRule, what: str, types: str, example: str, result: str
 ) -> Callable[[Any, Any], Tensor | Expr]:
-    """The function of two operands that broadcasts, merges their types by the rule, and applies a primitive."""
+    """A binary function that broadcasts, promotes types by the rule, and applies a primitive."""
 
     def function(left: Any, right: Any) -> Tensor | Expr:
         return dispatch.elementwise(primitive, left, right, rule)
 
-    return told(function, name, BINARY.format(what=what, types=types, example=example, result=result))
+    return documented(function, name, BINARY.format(what=what, types=types, example=example, result=result))
 
 
-def told(function: Callable, name: str, doc: str) -> Callable:
-    """The function under the name and with the documentation that people see."""
+def documented(function: Callable, name: str, doc: str) -> Callable:
+    """A function with its public name, module and docstring."""
     function.__module__, function.__name__, function.__qualname__ = "nxkernel.ops", name, name
     function.__doc__ = doc
     return function

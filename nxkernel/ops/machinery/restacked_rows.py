@@ -1,4 +1,4 @@
-"""Recognizing rows that were taken from one tensor and are stacked again, so that no copy is made."""
+"""Eliding copies: consecutive rows of one tensor that are stacked again are a slice of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nxkernel.ops.machinery.dispatch import apply
 
 
 def joined(rows: Sequence[Operand]) -> list[Operand] | None:
-    """Parts that have values one after the other along their first axis; None where no two follow each other.
+    """The parts with runs of consecutive rows of one tensor replaced by slices of it; None if there is no such run.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def joined(rows: Sequence[Operand]) -> list[Operand] | None:
     parts: list[Operand] = []
     run: tuple[Any, int, int] | None = None
     for row in (*rows, None):
-        source, place = (None, 0) if row is None else _place(row)
-        if run is not None and source is run[0] and place == run[1] + run[2]:
+        source, index = (None, 0) if row is None else _place(row)
+        if run is not None and source is run[0] and index == run[1] + run[2]:
             run = (run[0], run[1], run[2] + 1)
             continue
         if run is not None:
             parts.append(_part(*run))
-        run = None if source is None else (source, place, 1)
+        run = None if source is None else (source, index, 1)
         if row is not None and source is None:
             parts.append(apply(p.reshape, row, shape=(1, *row.shape), names=(None,) * (1 + len(row.shape))))
     return parts if len(parts) < len(rows) else None
@@ -48,7 +48,7 @@ def _part(source: Expr, first: int, count: int) -> Operand:
 
 
 def _place(row: Any) -> tuple[Expr | None, int]:
-    """What a value is a whole row of, and which."""
+    """The tensor that a value is a whole row of, and the index of the row."""
     shape = row.shape
     while isinstance(row, Expr) and row.primitive is p.reshape:
         row = row.operands[0]

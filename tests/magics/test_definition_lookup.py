@@ -4,7 +4,7 @@ from IPython.core.error import UsageError
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.keys import source_locations
-from nxkernel_magics.names import compiled, definitions, find, is_definition
+from nxkernel_magics.definition_lookup import compiled, definitions, find, is_definition
 
 
 @nx.defn

@@ -1,4 +1,4 @@
-"""The first line of a cell such as ``%%defn``: a statement in IPython's eyes, so that the cell stays line for line."""
+"""Rewriting the first line of cells such as ``%%defn`` to a statement, so that line numbers stay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rewrite = Callable[[list[str]], list[str]]
 
 
 def parser(magic: str, description: str) -> MagicArgumentParser:
-    """The options that all such cells have.
+    """A parser of the options that all such cells have.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def parser(magic: str, description: str) -> MagicArgumentParser:
 
 
 def rewriting(mark: str, statement: Callable[[str], str]) -> Rewrite:
-    r"""What puts a statement in place of a first line with a mark; other cells are left alone.
+    r"""An input transformer that replaces the first line of cells with this mark by a statement.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def rewriting(mark: str, statement: Callable[[str], str]) -> Rewrite:
 
 
 def install(shell: InteractiveShell, rewrite: Rewrite, visitor: ast.NodeVisitor) -> Callable[[], None]:
-    """Let a shell understand such cells; the function that is returned ends that.
+    """Register the transformers with a shell; returns a function that unregisters.
 
     Parameters
     ----------

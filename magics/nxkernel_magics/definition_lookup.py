@@ -1,4 +1,4 @@
-"""Names as the person at the notebook says them: of their definitions, and of their cells."""
+"""Looking up definitions by name in the user's namespace, and naming cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWERS = ("compilations", "cache_info", "clear_cache")
 
 
 def is_definition(value: object) -> bool:
-    """Whether a value is a numerical definition, going by what its class answers."""
+    """Whether a value is a numerical definition, by the protocol of its class."""
     return all(hasattr(type(value), name) for name in _ANSWERS)
 
 
@@ -38,12 +38,12 @@ def definitions(namespace: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Name to definition.
     """
-    found = {
+    by_name = {
         name: value
         for name, value in list(namespace.items())
         if not re.fullmatch(r"_+\d*|_i+", name) and is_definition(value)
     }
-    return dict(sorted(found.items(), key=_order))
+    return dict(sorted(by_name.items(), key=_order))
 
 
 def _order(pair: tuple[str, Any]) -> tuple:
@@ -52,7 +52,7 @@ def _order(pair: tuple[str, Any]) -> tuple:
 
 
 def find(namespace: Mapping[str, Any], name: str) -> Any:
-    """The definition that a person means by a name, which may have dots.
+    """The definition of a name, which may be dotted.
 
     Where no variable holds one, it is the function of that name that was compiled last, as by ``training.fit``.
 
@@ -92,7 +92,7 @@ def find(namespace: Mapping[str, Any], name: str) -> Any:
 
 
 def compiled(namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The definitions of a namespace by name, and then what else has programs, such as the step of a training.
+    """Definitions of a namespace by name, then other objects with compiled programs, such as training steps.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def compiled(namespace: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Name to definition.
     """
-    found = definitions(namespace)
-    others = [each for each in content_identity.functions() if not any(map(each.is_of, found.values()))]
-    return found | {each.__name__: each for each in others if each.__name__ not in found}
+    by_name = definitions(namespace)
+    others = [each for each in content_identity.functions() if not any(map(each.is_of, by_name.values()))]
+    return by_name | {each.__name__: each for each in others if each.__name__ not in by_name}
 
 
 def _there_are(namespace: Mapping[str, Any], name: str) -> str:
@@ -118,10 +118,10 @@ def _there_are(namespace: Mapping[str, Any], name: str) -> str:
 
 
 class CompiledCells(dict[str, Any]):
-    """The programs of a shell's ``%%jit`` cells, as ``%%jit[7]``; the one that ran last is ``%%jit``, too."""
+    """The programs of a shell's ``%%jit`` cells, named ``%%jit[7]``; the latest is also ``%%jit``."""
 
     def remember(self, cell: str, definition: Any) -> None:
-        """Keep the program of a cell, in the place of what it was when it ran before.
+        """Record the program of a cell, replacing that of an earlier run.
 
         Parameters
         ----------
@@ -151,12 +151,12 @@ def compiled_cells(shell: InteractiveShell) -> CompiledCells:
 
 
 def namespace(shell: InteractiveShell) -> Mapping[str, Any]:
-    """What a person can name in a shell: variables, and the programs of ``%%jit`` cells."""
+    """The names that users may refer to: variables, and programs of ``%%jit`` cells."""
     return ChainMap(shell.user_ns, compiled_cells(shell))
 
 
 def name_cells(shell: InteractiveShell) -> Callable[[], None]:
-    """Let the library call the code of a shell's cells ``cell 7``; the function that is returned ends that.
+    """Have the library call the code of a shell's cells ``cell 7``; returns a function that undoes it.
 
     Parameters
     ----------

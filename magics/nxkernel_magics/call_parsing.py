@@ -1,4 +1,4 @@
-"""A call as it is written on the line of a magic: what is called, with what, and what came of it.
+"""Parsing and running the call on the line of a magic, and reporting what happened.
 
 IPython leaves frames with a local ``__tracebackhide__`` out of tracebacks: a person sees their cell and their function.
 """
@@ -28,7 +28,7 @@ WIDTH = 88
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """A call that has been read but not made.
+    """A call that has been parsed but not made.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ParsedCall:
     line: int
 
     def make(self, function: Callable[..., Any] | None = None) -> Any:
-        """Call `function`, by default the one that was written, from a frame that belongs to the cell."""
+        """Call `function`, by default the one that was written, in a frame attributed to the cell."""
         __tracebackhide__ = True
         # The line of the cell is in the traceback already, as that of the command.
         scope = {"args": self.args, "kwargs": self.kwargs, "__tracebackhide__": True}
@@ -57,7 +57,7 @@ class ParsedCall:
 
 
 def read_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
-    """Evaluate the function and the arguments of an expression's outermost call.
+    """Evaluate the function and the arguments of the outermost call of an expression.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
 
 
 def _assigned(magic: str, text: str) -> str:
-    """A hint for a line that assigns what a call gives."""
+    """The hint for a line that assigns the result of a call."""
     try:
         (statement,) = ast.parse(text).body
     except (SyntaxError, ValueError):
@@ -110,14 +110,14 @@ def _assigned(magic: str, text: str) -> str:
 
 
 def _call_within(expression: ast.expr) -> ast.Call | None:
-    """The call of whose result an expression takes a part or an attribute."""
+    """The call of whose result an expression takes an element or attribute."""
     while isinstance(expression, ast.Subscript | ast.Attribute):
         expression = expression.value
     return expression if isinstance(expression, ast.Call) else None
 
 
 def cell_line(shell: InteractiveShell) -> tuple[str, int]:
-    """The file and the line of the cell that is running.
+    """File name and line number of the running cell.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def _expression(expression: ast.expr, file: str, line: int) -> CodeType:
 
 
 @dataclass
-class Witness:
-    """What happened during a call.
+class CallReport:
+    """The events and the time of a call.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Witness:
     seconds: float = 0.0
 
     def line(self) -> str:
-        """One line for a person, and more with advice and with what may surprise in how it was traced."""
+        """The report in one line, and more lines for advice and for surprises in the trace."""
         misses = [event for event in self.events if event.kind == "miss"]
         parts: list[str] = []
         for event in misses:
@@ -181,8 +181,8 @@ class Witness:
 
 @contextmanager
 def witnessed():
-    """Record the events and the time of the calls made under ``with``."""
-    witness = Witness()
+    """Context manager: record the events and the time of calls."""
+    witness = CallReport()
     stop = stream.subscribe(witness.events.append)
     start = time.perf_counter()
     try:

@@ -14,7 +14,9 @@ from nxkernel.transforms.adjoints.rule_table import BlockCotangent, Gain, index,
 
 
 def merged(gains: Sequence[Gain]) -> list[Gain]:
-    """Gains of one value, with those that are one array among zeros, at different places, as views of a common one."""
+    """The contributions to one cotangent, with padded copies of one array at different offsets as views of a common
+    pad.
+    """
     pads_of: dict[Expr, list[Expr]] = {}
     for gain in gains:
         if isinstance(gain, Expr) and _is_plain(gain):
@@ -27,7 +29,7 @@ def merged(gains: Sequence[Gain]) -> list[Gain]:
 
 
 def plus(total: Expr, gain: Expr) -> Expr:
-    """The sum of two gains; of one among zeros only the place where it is changes, in place where the compiler can."""
+    """The sum of two contributions; of a padded one only the block changes, in place if possible."""
     if not _is_plain(gain):
         return total + gain
     starts = tuple(index(low) for low, _, _ in gain.params["config"])
@@ -35,7 +37,7 @@ def plus(total: Expr, gain: Expr) -> Expr:
 
 
 def _is_plain(gain: Expr) -> bool:
-    """Whether a gain is an array with zeros around it."""
+    """Whether a contribution is an array padded with zeros."""
     if gain.primitive is not p.pad:
         return False
     return is_number(gain.operands[1], 0) and all(
