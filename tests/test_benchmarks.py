@@ -302,6 +302,7 @@ def run_command(*arguments):
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_prints_the_table_and_writes_the_figures(self, tmp_path):
         file = tmp_path / "figures.json"
         done = run_command("--quick", "--only", "^sum of all|on 3 elements", "--json", str(file))

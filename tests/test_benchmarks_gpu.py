@@ -54,6 +54,7 @@ class TestPrograms:
         found = plain("x").arrays(result)
         gpu_works.same(found, program.expected(arguments), program.tolerance)
 
+    @pytest.mark.sampled(every=3)
     @pytest.mark.parametrize("name", SMALL)
     def test_programs_of_jax_compute_what_numpy_does(self, name):
         jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -281,6 +282,7 @@ class TestCommand:
             "No GPU to measure on: NUMBA_ENABLE_CUDASIM=1 in the environment asks for the simulator.\n",
         )
 
+    @pytest.mark.slow
     def test_works_can_be_tried_in_the_simulator(self):
         done = run_command("--small", "--quick", "--only", "^(sum|softmax)", CUDA_VISIBLE_DEVICES="")
         assert done.returncode == 0, done.stderr

@@ -43,6 +43,7 @@ SWEPT = {**FUNCTIONS, "print_value": nx.print_value, "debug_expr_apply": nx.debu
 GIVEN = {"print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "keyword": ([{}], {})}
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", SWEPT)
 def test_whatever_is_given_no_other_errors_are_raised(name, capsys):

@@ -151,6 +151,7 @@ def compiles(number):
     return stressing.is_right(number, nx.jit(stressing.program(number)[0])(stressing.argument()))
 
 
+@pytest.mark.slow
 @pytest.mark.alone
 @FORKS
 def test_children_that_begin_while_threads_compile_never_hang():
@@ -408,6 +409,7 @@ _WAYS = {
 _NEEDED = {"dask": "distributed"}
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("way", _WAYS)
 def test_processes_that_others_start(way, tmp_path):
     needed = _NEEDED.get(way, way)

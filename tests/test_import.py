@@ -22,6 +22,7 @@ def loaded_after(code):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

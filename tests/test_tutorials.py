@@ -136,6 +136,7 @@ def stale(tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_a_stale_cell_is_named_with_what_refreshes_it(stale, tmp_path):
     path = stale(("print(1)", "1\n"), ("print('took 3 ms')", "took 8 ms\n"), ("print(2)", "3\n"))
     assert not needs_nbclient(path)

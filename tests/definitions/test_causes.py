@@ -145,6 +145,7 @@ def made(monkeypatch, tmp_path):
     code_store.forget()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("program", PROGRAMS_OF)
 def test_code_that_is_said_to_be_compiled_was_made(program, run, made):
     source, given, has_loops = PROGRAMS_OF[program]

@@ -77,6 +77,7 @@ def test_what_python_runs(text, wrap):
     assert definition.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_a_change_of_what_lies_deepest_is_seen():
     space = run(TEXTS["functions that call the next one"].replace("x * 2.", "x * k") + "\nk = 2.")
     definition = nx.jit(space["f"])
@@ -102,6 +103,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
 def test_text_that_is_too_deep_to_be_rewritten(text):
     function = run(text)["f"]
@@ -147,6 +149,7 @@ def test_functions_that_are_called_inside_of_others():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("around", [lambda v: [v], lambda v: (v,), lambda v: {"a": v}], ids=["list", "tuple", "dict"])

@@ -521,6 +521,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("code", "text"), REFUSED, ids=[code.partition("\n")[2].strip()[:60] for code, _ in REFUSED])
 def test_what_is_refused(run, code, text):
     arguments = [X.copy(), 2][: 2 if "(x, n)" in code else 1]

@@ -139,6 +139,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["inspector", "timeline"])
 def test_nothing_large_is_kept(request, which, sent):
     widget = request.getfixturevalue(which)

@@ -55,6 +55,7 @@ def test_smooth_ones_have_their_slope_and_curvature_at_zero():
         np.testing.assert_allclose(nx.hessian(function)(np.float64(0)), curvature, rtol=1e-12)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_gradients(name):
     weights = np.random.default_rng(2).standard_normal(np.shape(FORMULAS[name](X)))
@@ -68,6 +69,7 @@ def test_gradients(name):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_gradients_are_finite_far_from_zero(name):
     far = np.array([-1e4, -100.0, 0.0, 100.0, 1e4])

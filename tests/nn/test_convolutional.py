@@ -43,6 +43,7 @@ def padded(x, around):
     return np.pad(x, [(0, 0), (0, 0), *around])
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("channels", ["first", "last"])
 @pytest.mark.parametrize(("strides", "dilation", "padding"), [(1, 1, "valid"), (2, 1, "same"), (1, 2, "valid")])

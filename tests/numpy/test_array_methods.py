@@ -64,6 +64,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
@@ -96,6 +97,7 @@ def test_partitions():
     check(f, M)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "formula",
     ["~(k > 0)", "bool(k) + bool(k)", "-(k > 1)", "bool(k) * 3", "(k > 0) + (k > 1)", "~bool(a.any())", "~(a[0] > 0)",

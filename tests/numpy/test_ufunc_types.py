@@ -99,6 +99,7 @@ def _problem(mine, theirs):
     return ""
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_and_values(name):
     pairs = [(kind, kind) for kind in KINDS]
@@ -131,7 +132,7 @@ def _in_place(sign, m, a, b):
     return names["a"]
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("sign", OPERATORS)
 def test_operators(sign):
     assert not [line for kind in KINDS for line in _differences(sign, kind, kind, _with_numbers)]
@@ -143,6 +144,7 @@ def test_operators(sign):
 BEYOND = [-1, 0, 5, 127, 128, 255, 256, 300, -128, -129, 65536, 2**31, 2**32, -(2**31) - 1, 2**63 - 1, -(2**63)]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 def test_integers_are_compared_with_numbers_that_their_type_does_not_hold(kind):
     def compared(x, n):

@@ -25,6 +25,7 @@ MINIMIZERS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", MINIMIZERS)
 def test_the_minimum_of_rosenbrocks_function_is_found(name):
     optimizer, count = MINIMIZERS[name]
@@ -212,6 +213,7 @@ def test_optimizers_are_shown_as_they_were_made():
     assert repr(optim.Transformation(lambda params: (), lambda g, s, p: (g, s))) == "<gradient transformation>"
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
 @pytest.mark.parametrize(
     "optimizer",

@@ -109,6 +109,7 @@ def written(kind, place):
     return space["f"]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.UnrolledWarning")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", CHANGES)

@@ -117,7 +117,7 @@ def outcome(function, layout):
         return None
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=24)
 @pytest.mark.parametrize("expression", FUNCTIONS)
 def test_views_and_copies(expression):
     compared = 0

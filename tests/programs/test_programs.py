@@ -6,13 +6,14 @@ from catalogue import PROGRAMS
 from comparing import compare, graph_size
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if not program.grows], ids=lambda p: p.name)
 def test_gives_numpys_results_with_a_graph_that_does_not_grow(program):
     small, large = (graph_size(compare(program, size)) for size in program.sizes)
     assert small == large
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if program.grows], ids=lambda p: p.name)
 def test_gives_numpys_results_where_every_step_has_other_shapes(program):
     small, large = (graph_size(compare(program, size)) for size in program.sizes)

@@ -112,6 +112,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["f8", "f4"])
 def test_values_and_signs(kind):
     with np.errstate(all="ignore"):

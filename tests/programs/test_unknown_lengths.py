@@ -110,6 +110,7 @@ def test_some_uses():
 PAIRS = [(f"({x}, {y})", f"(lambda x, y: np.sum({use}))(*v)") for x in SIDES for y in SIDES for use in PRODUCTS]
 
 
+@pytest.mark.slow
 def test_some_products():
     """An outer product goes over all elements of a matrix, an inner one along its rows."""
     seed = time.time_ns() % 2**32

@@ -32,6 +32,7 @@ USES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_what_is_written_through_a_view_arrives_or_is_refused(binding):

@@ -103,6 +103,7 @@ def test_choice_of_all_without_replacement_is_a_shuffle():
 P = nx.f32([0.1, 0.2, 0.3, 0.15, 0.25])
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     "draw",
     [

@@ -87,6 +87,7 @@ def check(found):
         assert now["mappings"] <= first["mappings"] + 12, (first, now)
 
 
+@pytest.mark.slow
 def test_definitions_come_and_go(tmp_path):
     check(run(100, 4, tmp_path))
 

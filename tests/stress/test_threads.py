@@ -34,6 +34,7 @@ def storm(seconds, seed):
     return one
 
 
+@pytest.mark.slow
 def test_a_short_storm():
     assert sum(storm(1.5, 7).done.values()) >= THREADS
 

@@ -175,6 +175,7 @@ def test_numbers_are_folded_in_their_own_type(type_):
     np.testing.assert_array_equal(run(folded).run([x])[0], run(graph).run([x])[0])
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes_are_simplified_without_recursion():
     def function(x):
         for _ in range(5000):

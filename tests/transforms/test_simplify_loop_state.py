@@ -203,6 +203,7 @@ def test_graphs_grow_by_the_order_of_the_derivative(function, loops):
     assert all(after <= 3.1 * before for before, after in itertools.pairwise(sizes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [continued, counted, nested, two_states], ids=lambda one: one.__name__)
 def test_third_derivatives(function):
     """By central differences of second ones."""

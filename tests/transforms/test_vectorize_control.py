@@ -220,6 +220,7 @@ def test_arrays_that_entries_assign_into():
     check(graph, [np.int64(2), ROWS], [False, True])
 
 
+@pytest.mark.slow
 def test_gradients_go_through_loops_that_entries_leave_on_their_own():
     """Bounds of an inner loop that come from the outer one are known in all entries too."""
     rows = ROWS[:, :3] * 0.2

@@ -25,6 +25,7 @@ def _made(path, begin, found):
     found.put(key(Path(path)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_several_processes_take_the_same(tmp_path):
     context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")

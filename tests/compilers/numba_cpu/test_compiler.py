@@ -186,6 +186,7 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", LONG)

@@ -56,7 +56,7 @@ def norm(x):
     return centered * nx.rsqrt(nx.mean(centered * centered, axes=[-1], keep_axes=True) + 1e-5)
 
 
-@pytest.mark.sampled(every=2, lane="simulator")
+@pytest.mark.sampled(every=4, lane="simulator")
 @pytest.mark.parametrize("shape", [(3, 7), (40, 33), (5, 1500), (2, 20_000)])
 @pytest.mark.parametrize("function", [softmax, norm], ids=["softmax", "norm"])
 def test_rows(gpu, function, shape):
@@ -66,6 +66,7 @@ def test_rows(gpu, function, shape):
     assert (len(launched) > 1) == (shape[1] > 10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 1000, 40_000])
 def test_sums_of_everything(gpu, n):
     launched = agree(gpu, lambda x: (nx.sum(x * x), nx.reduce_max(x), nx.argmin(x)), uniform(n), rtol=1e-5)
@@ -73,6 +74,7 @@ def test_sums_of_everything(gpu, n):
     assert any(blocks > 1 for blocks, _ in launched) == (n == 40_000)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("shape", [(300, 5), (900, 40), (17, 900)])
 def test_columns(gpu, shape):
     agree(gpu, lambda x: (nx.sum(x, axes=[0]), nx.reduce_min(x, axes=[0])), uniform(*shape), rtol=1e-5, atol=1e-5)

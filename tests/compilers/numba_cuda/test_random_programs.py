@@ -104,11 +104,13 @@ def both(program, *arrays):
 X, M = np.linspace(0.3, 1.2, 4), np.random.default_rng(0).normal(size=(4, 4))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("program", looping.OF_A_VECTOR, ids=lambda program: program.__name__)
 def test_loops_of_a_vector(program, simulation):
     both(program, X)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("program", looping.OF_A_MATRIX, ids=lambda program: program.__name__)
 def test_loops_of_a_vector_and_a_matrix(program, simulation):
     both(program, X, M)
@@ -122,6 +124,7 @@ def test_other_loops(simulation):
     both(looping.loop_of_linalg, M, X)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     "program", [looping.nested_while, looping.in_place, looping.left_early, looping.nested_choices]
 )

@@ -177,6 +177,7 @@ def begun_anew(x):
         x[i, 0] = y[i, 0]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [

@@ -92,6 +92,7 @@ def gram_schmidt(a):
     return q, r
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("shape", [(40, 30), (31, 31), (24, 23), (50, 17)])
 def test_gram_schmidt(shape):
     # There and back, and the result that begins as zeros back.
@@ -239,6 +240,7 @@ def one_column(x):
         x[:, 0] = x[:, 0] * 0.5 + 1.0
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("function", [rows, both, single, once, whole, pairs, zeros])
 def test_other_programs_are_left_alone(function):
     check(function, matrix(6, 10), count=0)

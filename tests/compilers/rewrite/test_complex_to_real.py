@@ -59,6 +59,7 @@ def both(primitive, *arrays, **params):
     return found, MEANING[primitive](node.spec, *arrays, **params)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", EXACT, ids=str)
@@ -138,6 +139,7 @@ def test_quotients(type_):
 EXPONENTS = [0, 1, 2, 3, 5, 10, -1, -2, -7, 0.5, -0.5, 2.5, 1j, 0.3 - 0.7j, 99, -99, 100]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("exponent", EXPONENTS)

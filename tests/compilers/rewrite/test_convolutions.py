@@ -46,6 +46,7 @@ NESTS = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", NESTS)
 def test_along_what_vectors_run(name):
     function, x, kernel, tile, steps = NESTS[name]
@@ -84,6 +85,7 @@ def test_sums_over_small_windows_are_not_cut():
     assert made_of(same, (2, 1000, 20, 32), (24, 1000, 3, 3)) == [(1, 2, 1, 1, 24, 20, 32, 1000, 3, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", ["f4", "f8", "c8"])
 @pytest.mark.parametrize(("parts", "groups"), [(1, 1), (2, 1), (1, 3), (2, 3)])

@@ -8,6 +8,7 @@ from compiling import compiled, graph_of, spec
 from nxkernel.compilers.rewrite.powers import written_out
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", [3, 4, -1, -2, 0.5, -0.5, 1.5, -1.5])
 @pytest.mark.parametrize("type_", ["f32", "f64"])
 def test_powers_that_are_written_out_are_as_exact(number, type_):

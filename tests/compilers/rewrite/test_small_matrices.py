@@ -38,7 +38,7 @@ def run(primitive, *arrays):
     return found
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("condition", [0, 0.2, 0.75])
@@ -58,6 +58,7 @@ def test_backward_errors_are_of_rounding_only(size, kind, condition):
     assert np.all(off <= epsilon * np.prod(np.linalg.norm(wide_a, axis=-1), axis=-1))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_factors_of_positive_matrices(size, kind):
@@ -74,6 +75,7 @@ def test_factors_of_positive_matrices(size, kind):
     assert np.isfinite(found[8]).all()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("kind", "size"), SOME)
 @pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
 def test_triangles_are_substituted(size, kind, transform):
@@ -92,6 +94,7 @@ def test_triangles_are_substituted(size, kind, transform):
     assert [bool(np.isnan(one).all()) for one in x[4:7]] == [False, True, False]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("kind", "size"), SOME)
 def test_triangular_factors_have_the_rows_of_lapack(size, kind):
     a = matrices(size, kind, 30.0)
@@ -99,7 +102,7 @@ def test_triangular_factors_have_the_rows_of_lapack(size, kind):
     agree(lambda a: apply(p.lu, a), a, atol=30 * np.finfo(kind).eps)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_singular_matrices(size, kind):

@@ -67,6 +67,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     function, expected = PROGRAMS[name]

@@ -208,6 +208,7 @@ def workspace(loss):
     return found, gradient._entry_group.programs()[-1].executable.plan.workspace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "least"), [(of_a_loop, 3), (of_a_chain, 2)])
 def test_less_is_kept_and_gradients_are_the_same(form, least):
     plain, before = workspace(form(deep))

@@ -37,6 +37,7 @@ ROOTS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("body", ROOTS.values(), ids=ROOTS)
 def test_as_numpy_broadcasts(body):
     function = function_of(body if "return" in body else f"{body}\nreturn a, b", "a, b, i, j, k")

@@ -41,6 +41,7 @@ REDUCED = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("row", REDUCED.values(), ids=REDUCED)
 def test_reductions(row, bounds):
@@ -137,6 +138,7 @@ ASSIGNED = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("bounds", [(0, 4), (1, 4), (2, 4)])
 @pytest.mark.parametrize("row", ASSIGNED.values(), ids=ASSIGNED)
 def test_assignments(row, bounds):
@@ -190,6 +192,7 @@ KEYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("part", ["a[i:]", "a[:, i:]", "a[:, :, i:]", "a[:, ::-1][i:]"])
 def test_parts_at_arrays_of_indices(part):

@@ -35,6 +35,7 @@ def test_reading(key):
     check(lambda np, x: x[key(np)], M)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize("value", [7, "own", "number"])
 def test_assigning(key, value):

@@ -70,6 +70,7 @@ def _columns(np, a):
 CHANGES = [_number, _in_place, _own, _other, _values, _rows, _rows_scaled, _columns]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_assignments(change):
     def f(np, a):
@@ -92,7 +93,7 @@ def test_refusals(row):
         traced(row, A)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2, 1), (5, 1), (1, 5, 1), (2, 3, 1)])
 @pytest.mark.parametrize(
     "formula",

@@ -107,6 +107,7 @@ def agree(function, *arguments):
         np.testing.assert_allclose(np.asarray(one), other, rtol=2e-6 if np.asarray(other).dtype == "f4" else 1e-12)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
@@ -186,7 +187,7 @@ PICKED = {
 }
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("step", [1, 2, -1, -2])
 @pytest.mark.parametrize("shape", [(9,), (9, 1), (5, 3)])
 @pytest.mark.parametrize("name", PICKED)

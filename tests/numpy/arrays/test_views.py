@@ -43,6 +43,7 @@ SLICES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("key", SLICES, ids=str)
 @pytest.mark.parametrize("kind", ["f8", "i2", "?", "c16"])
 def test_slices_with_steps_are_assigned(key, kind):

@@ -45,7 +45,7 @@ def _takes(name, *arrays):
     return True
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name):
     for array in ANY:
@@ -56,7 +56,7 @@ def test_unary(name):
         check(lambda np, x: getattr(np, name)(x), array, rtol=1e-9)
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name):
     for left in ANY:
@@ -67,7 +67,7 @@ def test_binary(name):
                 check(lambda np, x, y: getattr(np, name)(x, y), left, right, rtol=1e-9)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("number", [2, 2.5, True, 1j])
 @pytest.mark.parametrize("name", ["add", "multiply", "divide", "subtract", "power", "maximum", "equal", "floor_divide"])
 def test_numbers_are_weak(name, number):
@@ -157,6 +157,7 @@ def places(values):
     return np.where(bits < 0, -(bits & 0x7FFF), bits)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", [*OF_ONE.split(), *OF_TWO.split()])
 def test_every_half_is_within_a_unit_of_numpys(name):
     random = np.random.default_rng(7)

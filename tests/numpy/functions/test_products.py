@@ -40,6 +40,7 @@ def test_values_and_types(function, kind):
     check(function, A.astype(kind), B.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", ["u1", "i2", "?", "f2"])
 @pytest.mark.parametrize(
     "text", ["np.inner(v[k::2], v[k::2])", "v[k:] @ v[k:]", "np.dot(v[m], v[m])", "np.vdot(v[m], v[m])"]

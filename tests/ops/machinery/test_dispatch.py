@@ -70,6 +70,7 @@ def test_lasting_copies_what_others_write_to():
     assert np.shares_memory(dispatch.lasting(array).data, array)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", sorted(OF_TENSORS.keys() - {"from_dlpack"}))
 @pytest.mark.parametrize("kind", [np.float64, np.int64, np.complex128])
 def test_results_keep_no_memory_that_others_write_to(name, kind):

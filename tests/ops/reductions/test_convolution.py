@@ -46,6 +46,7 @@ def test_same_keeps_space_whatever_the_dilation():
     assert nx.conv(IMAGE, np.ones((4, 3, 3, 3)), padding="same", strides=2).shape == (2, 4, 3, 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_options_are_jaxs(data):

@@ -141,7 +141,7 @@ def test_parts_of_real_numbers(type_):
         assert distance(found, expected, type_) <= (primitive is p.phase)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("type_", REAL)
 @pytest.mark.parametrize("source", REAL)
 def test_conversions(source, type_):
@@ -168,6 +168,7 @@ def test_conversions_round_once(source, type_):
     assert distance(found, expected, type_) == 0
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("source", "type_"),
     [(a, b) for a, b in itertools.product([*WHOLE, *FLOATS], repeat=2) if a.bits == b.bits],
@@ -181,7 +182,7 @@ def test_bits_in_another_type(source, type_):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("mask", REAL)
 @pytest.mark.parametrize("type_", REAL)
 def test_selection(mask, type_):

@@ -80,6 +80,7 @@ def drawn(dtype, count, seed):
     return [np.ascontiguousarray(np.concatenate([each[place] for each in chosen])) for place in range(3)]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("lanes", [1, 8])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_one_rounding(element, lanes):

@@ -37,6 +37,7 @@ def solved(a, b):
     return turns(n, body, [nx.broadcast(nx.f64(0.0), (n,))])[0]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 33, 70])
 def test_sums_over_what_was_just_written(n):
     a, b = np.tril(X[:n, :n]) + 3 * np.eye(n), X[0, :n]
@@ -70,6 +71,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("length", [1, 3, 8, 9, 21, 64, 70])
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_of_every_length(name, length):

@@ -35,6 +35,7 @@ def test_negative_powers_are_cut_to_zero_but_of_one_and_minus_one(type_):
     assert run(nx.pow, [2, 1, -1, -1, 0, -3], [-1, -2, -3, -4, -1, -1], type_) == [0, 1, -1, 1, 0, 0]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", WHOLE, ids=str)
 def test_numbers_of_every_size(type_):
     low, high = types.limits(type_)

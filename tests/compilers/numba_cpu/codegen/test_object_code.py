@@ -60,6 +60,7 @@ def texts(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not _TELLS, reason="this system does not tell what C code takes")
 def test_compiling_takes_no_memory_for_good(texts):
     def compiled(times):

@@ -76,6 +76,7 @@ STATES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("function", "arrays"), STATES.values(), ids=STATES)
 def test_states(function, arrays):
     agree(lambda *values: tuple(function(*values)), *arrays, rtol=1e-12)
@@ -152,6 +153,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", [1, 3])
 @pytest.mark.parametrize("function", CHOICES.values(), ids=CHOICES)
 def test_choices(function, number):

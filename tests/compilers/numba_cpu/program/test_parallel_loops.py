@@ -99,6 +99,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("function", "more"), PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("count", [1, 2])
 def test_values(spread, function, more, count):
@@ -120,6 +121,7 @@ def test_values(spread, function, more, count):
         np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("function", "more"), PROGRAMS.values(), ids=PROGRAMS)
 def test_values_on_any_number_of_threads_of_loops_that_are_too_small(spread, function, more):
     expected = X[:9, :4].copy()
@@ -163,6 +165,7 @@ def carried(x):
     return last
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("function", "x"),
     [
@@ -194,6 +197,7 @@ def test_only_the_outermost_loop_is_spread(spread):
     assert spread == ["nxl_0"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no timers that interrupt")
 def test_all_threads_stop_at_an_interrupt(spread):
     @nx.defn

@@ -40,6 +40,7 @@ def programs(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [t for t in types.TYPES.values() if str(t) != "bool"], ids=str)
 def test_elements_of_every_type(type_):
     def function(x):
@@ -123,6 +124,7 @@ def test_a_function_of_complex_numbers():
     np.testing.assert_allclose(found, z)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", [types.s8, types.s16, types.s32, types.s64], ids=str)
 def test_what_is_never_negative_is_divided_without_a_sign(type_, programs):
     def by(number):

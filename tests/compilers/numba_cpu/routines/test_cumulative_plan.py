@@ -67,7 +67,7 @@ def numbers(type_, shape, seed=0):
     return found.astype(type_.dtype)
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*ORDERED, *COMPLEX])
 def test_every_type_and_form(type_, form):
@@ -114,6 +114,7 @@ def test_a_sum_of_negative_zeros_stays_negative():
         assert np.signbit(found).all()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("shape", "axis"), [((1000, 40), 0), ((40, 1000), 1), ((BLOCK,), 0), ((2, BLOCK), 1)])
 @pytest.mark.parametrize("type_", [types.f32, types.f64, types.f16])
 def test_the_bits_are_those_of_one_addition_after_the_other(type_, shape, axis):

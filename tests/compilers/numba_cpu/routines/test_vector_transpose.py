@@ -7,6 +7,7 @@ from kernels import run
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize(
     ("element", "dtype"),

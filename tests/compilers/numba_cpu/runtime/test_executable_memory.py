@@ -95,6 +95,7 @@ def test_mappings_are_given_back():
     assert len(there) == 1
 
 
+@pytest.mark.slow
 def test_a_free_list_is_what_a_list_of_bytes_says():
     """At random, beside a list that has a mark for each byte."""
     for seed in range(20):
@@ -208,6 +209,7 @@ def test_a_process_without_mappings_is_told_and_goes_on(left):
     assert re.fullmatch(rf"({REFUSED}){{3}}2\.718281828459045\d*\n-1\.0\n", child.stdout), child.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "kind", "text"),
     [

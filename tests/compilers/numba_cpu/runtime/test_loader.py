@@ -46,6 +46,7 @@ def taken(no_disk):
     return count
 
 
+@pytest.mark.slow
 def test_code_goes_with_the_program(taken):
     before = taken()
     executable = compiled(lambda x: nx.exp(x) * 0.123 - nx.tanh(x), X)

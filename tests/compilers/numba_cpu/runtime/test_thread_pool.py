@@ -128,6 +128,7 @@ print(int(threading_layer.STATE[thread_pool.POOL]) > 1 or threading_layer.get_th
 """
 
 
+@pytest.mark.slow
 def test_where_the_threads_are_numbas():
     found = subprocess.run([sys.executable, "-c", NUMBAS], capture_output=True, text=True, timeout=120, check=False)
     assert (found.stdout, found.stderr) == ("True\n", "")

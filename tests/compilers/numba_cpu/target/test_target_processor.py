@@ -120,6 +120,7 @@ COMPILES = """
 """
 
 
+@pytest.mark.slow
 @intel
 def test_one_cache_for_several_machines(tmp_path, chosen):
     """Each processor has its own code in it."""

@@ -40,6 +40,7 @@ def costly(x):
     return e / (nx.sum(e * e, axes=[1], keep_axes=True) + 1.0)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("function", [softmax, standardized, costly])
 @pytest.mark.parametrize("columns", [2, 7, 33, 130])
 def test_rows_in_one_kernel(function, columns):
@@ -67,6 +68,7 @@ def test_cheap_values_are_computed_again():
     assert "row0" not in launch.source.text
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("shape", [(1, 3), (5, 7), (37, 3), (100, 5), (64, 64)], ids=str)
 def test_columns(shape):
     def function(x):

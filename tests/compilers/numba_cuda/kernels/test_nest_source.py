@@ -36,6 +36,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_are_ptx(name):
     function, specs = CASES[name]

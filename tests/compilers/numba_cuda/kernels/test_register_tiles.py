@@ -17,6 +17,7 @@ def numbers(*shape, type_="i4"):
     return np.random.default_rng(0).integers(-4, 5, shape).astype(type_)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 17])
 @pytest.mark.parametrize("columns", [5, 16, 33])
 def test_products_of_matrices(rows, columns):
@@ -58,6 +59,7 @@ def test_threads_share_what_is_reduced(machine):
     agree_on_device(nx.dot, numbers(9, 70, type_="c8"), numbers(70, 11, type_="c8"), machine=machine)
 
 
+@pytest.mark.slow
 def test_gradients_of_convolutions():
     def function(x, k):
         return nx.grad(lambda k: nx.sum(nx.conv(x, k) ** 2))(k)

@@ -232,6 +232,7 @@ def conversions(type_):
     return kernel, targets
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("here", [False, True])
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 def test_conversions_to_every_type(type_, here):
@@ -249,6 +250,7 @@ def test_conversions_to_every_type(type_, here):
     same(chosen, np.where(numbers != 0, numbers, 1).astype(type_.dtype))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("here", [False, True])
 @pytest.mark.parametrize("target", REAL, ids=str)
 def test_bits_as_another_type(target, here):
@@ -379,7 +381,7 @@ def test_functions_that_numba_compiled_are_refused():
         emit(SourceWriter(), Op("njit", types.f32, (0,), attribute=function), ["x"], [Op("", types.f32)])
 
 
-@pytest.mark.sampled(every=4, lane="simulator")
+@pytest.mark.sampled(every=8, lane="simulator")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 def test_ptx(type_, architecture):

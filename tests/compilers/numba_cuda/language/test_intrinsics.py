@@ -108,6 +108,7 @@ def test_pointers_to_elements():
 # Several threads -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [type_ for type_ in types.TYPES.values() if type_ is not types.bool_], ids=str)
 def test_adding(type_):
     line = element_types.atomic_add("a", "i % 2", element_types.literal(3, type_), type_)

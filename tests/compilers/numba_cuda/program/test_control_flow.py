@@ -75,6 +75,7 @@ STATES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("function", "arrays"), STATES.values(), ids=STATES)
 def test_states(function, arrays, device):
     agree(lambda *values: tuple(function(*values)), *arrays, rtol=1e-12, times=3)
@@ -119,12 +120,14 @@ CHOICES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", [1, 3])
 @pytest.mark.parametrize("function", CHOICES.values(), ids=CHOICES)
 def test_choices(function, number, device):
     agree(lambda x, i: tuple(function(x, i)), X, np.int64(number), rtol=1e-12, times=3)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("function", CHOICES.values(), ids=CHOICES)
 def test_choices_by_numbers_of_the_device(function, device):
     def chosen(x):

@@ -204,6 +204,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("function", "arrays", "text"), PROGRAMS.values(), ids=PROGRAMS)
 def test_decisions(function, arrays, text, device):
     made = decided(plan_of(function, *arrays), ())

@@ -45,6 +45,7 @@ def in_a_loop(type_):
     return function
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", TYPES)
 def test_elements_of_every_type(type_, device):
     executable = agree(in_a_loop(type_), np.array([1.0, 2.0, 3.0, 4.0]), rtol=1e-6)

@@ -72,7 +72,7 @@ BODIES = {
 }
 
 
-@pytest.mark.sampled(every=2, lane="simulator")
+@pytest.mark.sampled(every=4, lane="simulator")
 @pytest.mark.parametrize(("body", "state"), BODIES.values(), ids=BODIES)
 def test_turns(body, state, device):
     executable = agree(
@@ -102,6 +102,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("body", INSIDE.values(), ids=INSIDE)
 def test_loops_and_choices_inside(body, device):
     executable = agree(lambda x: turns(3, body, x), X, rtol=1e-12, times=2)

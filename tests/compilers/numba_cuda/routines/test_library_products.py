@@ -67,6 +67,7 @@ def multiplied(device, product, arrays):
     return result.host()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", sorted(library_products.TYPES, key=str), ids=str)
 def test_products(device, form, type_):

@@ -65,7 +65,7 @@ def launches(device, shape, primitive=p.sort, type_="f32", **params):
     return routine.launches(device), routine.scratch
 
 
-@pytest.mark.sampled(every=3, lane="simulator")
+@pytest.mark.sampled(every=6, lane="simulator")
 @pytest.mark.parametrize("type_", ORDERED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_networks(device, type_, direction):
@@ -77,6 +77,7 @@ def test_networks(device, type_, direction):
 DOWNWARDS = [type_ for type_ in ORDERED if type_.bits <= 16 or type_ is types.f32]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=10, lane="simulator")
 @pytest.mark.parametrize(
     ("direction", "type_"), [*[("asc", each) for each in ORDERED], *[("desc", each) for each in DOWNWARDS]]
@@ -108,6 +109,7 @@ def test_rows_with_more_elements_than_32_bits_count(device, digits):
     np.testing.assert_array_equal(made.host(), np.argsort(x, stable=True))
 
 
+@pytest.mark.slow
 def test_blocks_take_what_the_grid_leaves_over(device, digits, monkeypatch):
     monkeypatch.setattr(sort_plan, "MOST_BLOCKS", 2)
     check(device, numbers(types.u16, (2, 400)), 1, "asc")
@@ -116,6 +118,7 @@ def test_blocks_take_what_the_grid_leaves_over(device, digits, monkeypatch):
     check(device, numbers(types.u16, (9, 30)), 1, "asc")
 
 
+@pytest.mark.slow
 def test_blocks_of_a_real_size(device, digits, monkeypatch):
     monkeypatch.setattr(type(device), "threads", 1024)
     monkeypatch.setattr(sort_plan, "PART", 3000)

@@ -111,12 +111,14 @@ def test_both_tables_have_the_same_names():
     assert set(intrinsics.FUNCTIONS) < set(intrinsics.device())
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("target", [*INTEGERS, *FLOATS, "truth"])
 def test_conversions(target):
     for source in (*INTEGERS, *FLOATS, "bool"):
         check(target, source)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize(
     "name", ["quotient", "remainder", "whole_power", "shift_left", "shift_right", "maximum", "minimum"]
@@ -125,12 +127,14 @@ def test_functions_of_two_integers(name, kind):
     check(name, kind, kind)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("name", ["population_count", "leading_zeros", "absolute", "sign"])
 def test_functions_of_an_integer(name, kind):
     check(name, kind)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["maximum", "minimum", "divide", "times"])
 def test_functions_of_two_floats(name, kind):
@@ -151,6 +155,7 @@ def test_sigmoid(kind):
     check("sigmoid", kind, ulps=3)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("kind", ["bool", "s8", "u64", "f32", "f64"])
 def test_select(kind):
     check("select", "bool", kind, kind)
@@ -192,6 +197,7 @@ def test_random_bits():
 # Memory ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
 @pytest.mark.parametrize("count", [2, 4, 8, 16])
 def test_several_elements_at_once(kind, count):

@@ -140,6 +140,7 @@ def test_a_device_loads_each_code_once(monkeypatch):
     assert len(device.loads) == 2
 
 
+@pytest.mark.slow
 def test_the_simulators_environment_has_ptx_too(monkeypatch):
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     try:

@@ -70,6 +70,7 @@ def test_floats_of_two_widths_meet_in_the_wider():
     assert b[1] == np.float32(1 / 3 + 1.5)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
 @pytest.mark.parametrize("kind", ["s32", "u8", "u32", "u64", "f32"])
 def test_comparisons(sign, kind):

@@ -69,6 +69,7 @@ def plane(x):
     return total
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("function", "expected"),
     [

@@ -259,7 +259,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_columns_compute_what_planes_do(check, name):
     function, *arguments = PROGRAMS[name]
@@ -356,6 +356,7 @@ LEFT_ALONE = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_left_alone(check, name):
     function, *arguments = LEFT_ALONE[name]

@@ -190,6 +190,7 @@ MEMBERS = [
 ]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("promotion", ["nx", "numpy"])
 @pytest.mark.parametrize("kind", [int, float])
 @pytest.mark.parametrize("function", MEMBERS)

@@ -21,12 +21,14 @@ def name(program):
     return program.__name__
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("program", looping.OF_A_VECTOR, ids=name)
 def test_programs_of_a_vector(program):
     check_program(program, X, order=2)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("program", looping.OF_A_MATRIX, ids=name)
 def test_programs_of_a_vector_and_a_matrix(program):

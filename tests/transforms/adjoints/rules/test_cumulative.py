@@ -54,6 +54,7 @@ def test_infinite_first_elements():
     assert found.to_list() == [2.0, 0.0, 1.0]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_sort(axis, direction):
@@ -78,6 +79,7 @@ def test_whole_numbers():
     assert (str(found.type), found.to_list()) == ("f32", [3.0, 1.0, 2.0])
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("function", [*FUNCTIONS, nx.sort], ids=lambda f: f.__name__)
 def test_few_elements(function):
     for shape in ((0,), (1,), (3, 0), (0, 3)):
@@ -91,6 +93,7 @@ def test_narrow_types(type_, rtol):
         close_to_wide(function, nx.as_type(x, "f64").to_numpy(), type_=type_, rtol=rtol)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("function", [*FUNCTIONS, nx.sort], ids=lambda f: f.__name__)
 def test_names(function):
     x = nx.tensor(numbers(2, 3), names=["a", "b"])

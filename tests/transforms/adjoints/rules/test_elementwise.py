@@ -26,7 +26,7 @@ def one(primitive):
     return lambda x: apply(primitive, x)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("primitive", REAL, ids=str)
 def test_functions_of_one_number(primitive):
     x = numbers(5, low=REAL[primitive]) * (0.8 if primitive in (p.floor, p.ceil, p.truncate) else 1)
@@ -35,12 +35,14 @@ def test_functions_of_one_number(primitive):
     check(one(primitive), x, order=2)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("primitive", COMPLEX, ids=str)
 def test_functions_of_one_complex_number(primitive):
     low = REAL[primitive]
     check(one(primitive), numbers(5, low=low, complex_=True), order=2, rtol=1e-5)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("complex_", [False, True])
 @pytest.mark.parametrize("primitive", PAIRS, ids=str)
 def test_arithmetic(primitive, complex_):

@@ -20,6 +20,7 @@ def axes(draw):
     return shape, {"axes": tuple(sorted(chosen)), "keep_axes": draw(st.booleans())}
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("primitive", REDUCTIONS, ids=str)
 @given(case=axes())
 @settings(max_examples=12, deadline=None, derandomize=True)
@@ -58,6 +59,7 @@ def test_places_are_constant():
     check(lambda x: x[nx.argmax(x)] * x[nx.argmin(x)] + nx.sum(x) * nx.any(x > 0), numbers(5), order=2)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("function", [nx.mean, nx.variance, nx.standard_deviation, nx.logsumexp, nx.covariance])
 def test_what_reductions_are_used_for(function):
     check(function, numbers(4, 3), order=2)

@@ -16,6 +16,7 @@ def axes(draw):
     return shape, chosen, draw(st.booleans())
 
 
+@pytest.mark.slow
 @given(axes())
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_axes(case):

@@ -38,6 +38,7 @@ def test_windows(case, few):
         windows.FEW = before
 
 
+@pytest.mark.slow
 @given(of_windows())
 @EXAMPLES
 def test_what_goes_on_with_windows_is_collected(case):
@@ -124,6 +125,7 @@ def test_no_elements():
     assert [found.shape for found in slope(np.empty((0, 2, 5)), numbers(3, 2, 2))] == [(0, 2, 5), (3, 2, 2)]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("pooling", [nx.window_sum, nx.window_mean, nx.window_max, nx.window_min, nx.window_product])
 @pytest.mark.parametrize(
     "how",

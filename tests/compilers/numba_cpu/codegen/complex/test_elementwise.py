@@ -101,6 +101,7 @@ def test_zero_alone_is_false(type_):
     assert found.sum() == 4
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 def test_choices(type_):
     rng = np.random.default_rng(0)
@@ -113,6 +114,7 @@ def test_choices(type_):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("source", REAL, ids=str)
 def test_from_real_numbers(source, type_):
@@ -123,6 +125,7 @@ def test_from_real_numbers(source, type_):
     same_bits(found, expected)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("source", COMPLEX, ids=str)
 def test_to_other_types(source, type_):

@@ -70,7 +70,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("shape", [(5, 9), (33, 70), (9, 35)], ids=str)
 @pytest.mark.parametrize("view", VIEWS)
@@ -132,6 +132,7 @@ def test_captured_arrays():
 FORMS = [((37, 53), 0), ((37, 53), 1), ((200, 3), 0), ((200, 3), 1), ((3, 200), 0), ((5, 1), 1), ((6, 17, 9), 1)]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize(("shape", "axis"), FORMS)
 def test_reductions(shape, axis, type_):
@@ -142,6 +143,7 @@ def test_reductions(shape, axis, type_):
     agree(lambda x: nx.product(x, axes=[axis], keep_axes=True), units)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize(("shape", "axes"), [((300_000,), (0,)), ((600, 500), (0, 1)), ((150_000, 3), (0,))])
 def test_long_reductions_in_blocks(shape, axes, type_):
@@ -150,6 +152,7 @@ def test_long_reductions_in_blocks(shape, axes, type_):
     agree(lambda x: [make(r, x, axes=axes, keep_axes=False) for r in (p.sum_, p.all_, p.any_)], x)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 def test_a_value_that_later_passes_read_again(axis, type_):
@@ -165,6 +168,7 @@ def test_a_value_that_later_passes_read_again(axis, type_):
 # Products of matrices --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
 def test_products_by_blas(turned, type_):
