@@ -315,6 +315,7 @@ class TestCommand:
         assert all(row["figures"]["nxkernel"] > 0 for row in written["rows"])
         assert written["machine"]["Python"] == ".".join(map(str, sys.version_info[:3]))
 
+    @pytest.mark.slow
     def test_unknown_work(self):
         done = run_command("--only", "no such work")
         assert done.returncode == 1

@@ -217,6 +217,7 @@ WITHOUT_LOAD = {
 }
 
 
+@pytest.mark.slow
 def test_imports_in_functions_go_where_no_interrupt_reaches():
     printed, _ = stressing.run("import sys, nxkernel; print(*[name for name in sys.modules if 'nxkernel' in name])")
     known, missing = set(printed.split()), set()

@@ -60,6 +60,7 @@ def imported(path, names):
     return found & names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", [nxkernel, nxkernel_lab, nxkernel_magics], ids=lambda package: package.__name__)
 def test_modules_import_no_circle(package):
     folder = Path(package.__file__).parent

@@ -150,6 +150,7 @@ def test_a_stale_cell_is_named_with_what_refreshes_it(stale, tmp_path):
     assert text.endswith("before you commit:\n    python tutorials/rerun.py 03-stale")
 
 
+@pytest.mark.slow
 def test_interaction_is_followed_by_nbclient(stale, tmp_path):
     shown = "from IPython.display import display, HTML\nhandle = display(HTML('a'), display_id='x')\nprint('7 ms')"
     path = stale((shown, "8 ms\n"), ("handle.update(HTML('b'))\nprint('b\\rc')", "c\n"), ("1 / 0", "0\n"))

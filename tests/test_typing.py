@@ -165,6 +165,7 @@ def test_types_are_those_that_values_have(tmp_path, monkeypatch):
     assert seen == [others.get(name, name) for name in (re.split(r"[\[: |.]", text)[0] for text in told)]
 
 
+@pytest.mark.slow
 def test_mistakes_are_told(tmp_path):
     assert checked(tmp_path, MISTAKEN) == expected(MISTAKEN, "error", lambda text, comment: comment)
 

@@ -56,6 +56,7 @@ def ended(text):
     return subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=2)
 @linux
 @pytest.mark.parametrize(

@@ -179,6 +179,7 @@ def test_code_that_is_said_to_be_compiled_was_made(program, run, made):
     assert len(pieces) == 1
 
 
+@pytest.mark.slow
 def test_a_new_process_says_that_loops_came_from_disk(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -61,7 +61,7 @@ def test_names_that_are_not_there_are_one_line_of_the_cell(shell, code, text):
     ]  # fmt: skip
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("command", ["%jit", "%nx inspect", "%nx why"])
 @pytest.mark.parametrize(
     ("call", "cells", "error"),
@@ -129,7 +129,7 @@ def test_an_error_that_a_definition_raises_shows_the_persons_lines(shell):
     assert out.splitlines()[-1] == "ValueError: no mode saw"
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("call", ["wrong(1.0)", "wrong.why(1.0)", "%jit wrong(1.0)", "nx.grad(wrong)(1.0)"])
 def test_an_error_of_a_library_that_a_definition_calls_shows_no_frames_of_ours(shell, call):
     out = shell.run(f"import numpy as np\n@nx.defn\ndef wrong(x):\n    return np.cumsumm(x)\n{call}").out

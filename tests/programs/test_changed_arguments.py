@@ -40,6 +40,7 @@ def is_right(body, result, kind):
     return True
 
 
+@pytest.mark.slow
 def test_random_assignments():
     seed = time.time_ns() % 2**32
     print(f"seed {seed}")

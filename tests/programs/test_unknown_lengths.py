@@ -99,6 +99,7 @@ def is_right(value, use):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_some_uses():
     seed = time.time_ns() % 2**32

@@ -180,6 +180,7 @@ def likelihood(a, noise):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 4])
 def test_gradients_in_loops_call_no_library(size):
     a = matrices(size, "f8", count=6)

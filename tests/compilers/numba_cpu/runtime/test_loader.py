@@ -97,6 +97,7 @@ def test_a_clock_keeps_what_it_runs(taken):
     assert clock.run([X]).kernels
 
 
+@pytest.mark.slow
 def test_the_runtime_is_never_taken_away(taken):
     held = [code for code in loader._lasting if "nxk_run" in code.functions]
     assert held

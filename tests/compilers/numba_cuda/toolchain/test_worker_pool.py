@@ -111,6 +111,7 @@ def test_a_child_process_starts_its_own(pool, ready):
     assert "code" in ready.ask(source(1), "sm_90", "cubin")
 
 
+@pytest.mark.slow
 def test_what_a_dead_worker_had_is_compiled_here(pool, ready):
     pool._workers.append(ready)
     ready.process.kill()

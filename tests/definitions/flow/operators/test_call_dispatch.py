@@ -142,6 +142,7 @@ def test_what_a_function_without_source_raises_itself_stays():
         nx.defn(space["f"], promotion="numpy")(np.ones(3))
 
 
+@pytest.mark.slow
 def test_generalized_functions_of_numba_are_refused():
     numba = pytest.importorskip("numba")
 

@@ -35,6 +35,7 @@ def test_programs_of_a_vector_and_a_matrix(program):
     check_program(program, X, M, order=2)
 
 
+@pytest.mark.slow
 def test_other_programs():
     for turns in (0, 3):
         check_program(looping.bound_by_argument, X, np.int64(turns), order=2)
