@@ -207,7 +207,7 @@ def jit(
             more["static_argnames"] = function.static
         if donate_argnames is None and donate_argnums is None:
             more["donate_argnames"] = function.donated
-        more |= {"syntax": function.syntax, "promotion": function.dialect}
+        more |= {"syntax": function.syntax, "promotion": function.promotion}
         hooks = function.hooks | hook_delivery.checked(hooks)
         function = function.__nx_function__
     return Definition(
@@ -379,7 +379,7 @@ def compile(
     syntax, promotion, static = False, None, None
     if isinstance(function, Definition):
         hooks, static = function.hooks | hook_delivery.checked(hooks), function.static
-        syntax, promotion, function = function.syntax, function.dialect, function.__nx_function__
+        syntax, promotion, function = function.syntax, function.promotion, function.__nx_function__
     return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
 
 

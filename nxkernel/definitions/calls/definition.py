@@ -114,8 +114,15 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self.donated = static_arguments.named(
             self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
         )
-        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.dialect}"
+        # Where the text leaves open whose rules hold, traced indices are by those that a person asked for.
+        rules = f"{self.dialect} {'requested' if self._promoted else 'inferred'}"
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {rules}"
         self._entry_group: CacheEntryGroup = entry_group(self.__name__, content, callables.qualified_name(plain))
+
+    @property
+    def promotion(self) -> str | None:
+        """The dialect that was asked for; None where the text of the function decides."""
+        return self.dialect if self._promoted else None
 
     @property
     def _silent(self) -> bool:
@@ -247,8 +254,6 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
-            for change in program.repeated if hit else ():
-                change()
             return fast_path.results(program, made, self.hooks, tensor_of)
         except Exception as error:
             self._failed(error)

@@ -129,8 +129,6 @@ class FastPath:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
             return False
-        if program.repeated:
-            return False
         if program.copied or not program.reshaped.issubset(program.changes):
             # The long way looks at memory, or at the order of elements, of what does not change.
             return False

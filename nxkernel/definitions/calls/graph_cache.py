@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,6 @@ class CachedProgram:
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     changes_containers : bool
         Whether it is of a function that changes containers that it gets.
-    repeated : tuple of callable
-        What each call that it answers does besides, to Python objects outside of the function.
     reason : tuple of str
     where : str
     signature : str
@@ -93,7 +91,6 @@ class CachedProgram:
     compiler: str
     trace_ms: float
     placed: DeviceProgram | None = None
-    repeated: tuple[Callable[[], None], ...] = ()
     calls: int = 0
     new: int = 0
     # The call that it is made for is still to come then.

@@ -58,6 +58,7 @@ class MissedCall:
         self.case = explanations.cache_miss(group, arguments, declared)
         self._advice = self.case.advice
         self._notes: tuple[str, ...] = ()
+        self._outside: tuple[str, ...] = ()
 
     def make(self) -> CachedProgram:
         """Trace and compile; errors are reported, and name the line of the user's."""
@@ -82,7 +83,11 @@ class MissedCall:
         self._group.count(program)
         changed = take_snapshot(self._function)[0]
         is_settled, parts = arguments.options_now()
-        if is_settled and changed.ident == arguments.snapshot.ident:
+        if self._outside:
+            # Each call changes it, so each call runs the function: its kernels stay.
+            self._advice = recompilation_advice.changing(self._name, self._outside)
+            self._group.unkept = program, self._advice
+        elif is_settled and changed.ident == arguments.snapshot.ident:
             self._group.add(program)
         elif not arguments.anew:
             after = {**arguments.parts(), **changed.parts, **parts}
@@ -95,7 +100,7 @@ class MissedCall:
         report_compilation(self._name, self._group.identity, program, self._advice, notes)
 
     def _compiled(self, traced: Traced, trace_ms: float, where: str) -> CachedProgram:
-        arguments, self._notes = self._arguments, traced.notes
+        arguments, self._notes, self._outside = self._arguments, traced.notes, traced.changes_outside
         executable, placed = device_programs.compiled(
             traced.graph, arguments.compiler, self._name, len(arguments.values), arguments.donated
         )
@@ -115,7 +120,6 @@ class MissedCall:
             copied=traced.copied,
             reshaped=traced.reshaped,
             changes_containers=traced.changes_containers,
-            repeated=traced.repeated,
             reason=self.case.reason,
             where=where,
             signature=arguments.signature(self._name),
@@ -186,18 +190,16 @@ class MissedCall:
         return dataclasses.replace(traced, graph=graph), 1e3 * (time.perf_counter() - begin)
 
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
-        """One trace, with what each later call has to do besides."""
+        """One trace."""
         __tracebackhide__ = True
         arguments = self._arguments
         with negative_indices.by_text(self._is_silent):
             traced = arguments.trace(self._name, self._function, self._twin)
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
-        if self._of_numpy and outside.changed and self._is_kept():
-            return dataclasses.replace(traced, repeated=outside.repeated(self._name))
+        if self._of_numpy and not arguments.anew:
+            changes = outside.changed_places()
+            if changes and take_snapshot(self._function)[0].ident == arguments.snapshot.ident:
+                outside.refuse_counts(self._name)
+                return dataclasses.replace(traced, changes_outside=changes)
         return traced
-
-    def _is_kept(self) -> bool:
-        """Whether the next call with such arguments is not traced: what the function reads is what it was."""
-        snapshot = self._arguments.snapshot
-        return not self._arguments.anew and take_snapshot(self._function)[0].ident == snapshot.ident

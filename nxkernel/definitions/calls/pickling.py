@@ -58,7 +58,7 @@ def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
         "compiler": definition.compiler,
         "on_conflict": definition.on_conflict,
         "syntax": definition.syntax,
-        "promotion": definition.dialect,
+        "promotion": definition.promotion,
         "static_argnames": tuple(sorted(definition.static)),
         "donate_argnames": tuple(sorted(definition.donated)),
         "hooks": dict(definition.hooks),

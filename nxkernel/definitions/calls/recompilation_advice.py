@@ -224,6 +224,14 @@ def restless(function: str, before: Parts, after: Parts) -> str:
     )
 
 
+def changing(function: str, places: Collection[str]) -> str:
+    """The note on a function that changes what is outside of it, so that each call runs it."""
+    return (
+        f"{function} changes {_listed(places)} when it is traced, so its program was not kept: each call traces it. "
+        f"Change that where {function} is called."
+    )
+
+
 def _listed(names: Collection[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

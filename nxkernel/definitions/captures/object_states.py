@@ -10,7 +10,9 @@ import array
 import collections
 import functools
 import io
+import itertools
 import operator
+import random
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -23,7 +25,7 @@ from nxkernel.dict_metadata import items_of
 #: What never changes, and holds nothing that does.
 PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None), range, slice, type(...), types.CodeType})
 #: Modules of Python's own whose objects have attributes that programs change as those of their own objects.
-_OF_PYTHON = frozenset({"collections", "types", "argparse", "dataclasses", "string"})
+_OF_PYTHON = frozenset({"collections", "types", "argparse", "dataclasses", "functools", "string"})
 
 
 class Kind(NamedTuple):
@@ -74,8 +76,13 @@ def members(states: Iterable[tuple[Kind, Any]]) -> list[Any]:
     """The objects in some states, without those that never change."""
     found: list[Any] = []
     for _, state in states:
-        inner = state if isinstance(state, list) else state.values() if isinstance(state, dict) else ()
-        found += [each for each in inner if type(each) not in PLAIN]
+        if isinstance(state, dict):
+            inner = [*state, *state.values()]
+        elif isinstance(state, np.ndarray):
+            inner = state.ravel().tolist() if state.dtype.hasobject else []
+        else:
+            inner = state if isinstance(state, list | set) else []
+        found += [each for each in inner if not _never_changes(each)]
     return found
 
 
@@ -85,6 +92,9 @@ def same(now: Any, then: Any) -> bool:
         return len(now) == len(then) and all(map(operator.is_, now, then))
     if isinstance(then, dict):
         return list(now) == list(then) and all(map(operator.is_, now.values(), then.values()))
+    if isinstance(then, set):
+        # 1 and True are equal, and other objects.
+        return len(now) == len(then) and set(map(id, now)) == set(map(id, then))
     if isinstance(then, np.ndarray):
         return now.shape == then.shape and now.tobytes() == then.tobytes()
     return now == then
@@ -95,42 +105,20 @@ def changes(now: Any, then: Any) -> list[tuple[Any, Any]]:
     if isinstance(then, list):
         return [(key, each) for key, each in enumerate(now) if key >= len(then) or then[key] is not each]
     if isinstance(then, dict):
-        return [(key, each) for key, each in now.items() if then.get(key, MISSING) is not each]
+        return [(_name(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
     return []
 
 
-def replayed(held: Any, kind: Kind, now: Any, then: Any) -> Callable[[], None] | None:
-    """A function that changes an object as it was changed since an earlier state; None where that is not known.
-
-    Elements at the end, and keys and attributes that have another value, are known, as long as the values themselves
-    never change.
-    """
-    if isinstance(then, set):
-        added = now - then
-        return functools.partial(set.update, held, added) if then <= now and all(map(is_fixed, added)) else None
-    if not isinstance(then, list | dict) or not all(is_fixed(each) for _, each in changes(now, then)):
-        return None
-    if isinstance(then, list):
-        added = now[len(then) :]
-        extend = list.extend if isinstance(held, list) else collections.deque.extend
-        known = isinstance(held, list | collections.deque) and same(now[: len(then)], then)
-        return functools.partial(extend, held, added) if known else None
-    if then.keys() - now.keys():
-        return None
-    of_dict = kind is _KINDS[dict]
-    return functools.partial(_set_all, held, dict(changes(now, then)), dict.__setitem__ if of_dict else setattr)
+def _name(key: Any) -> Any:
+    """The name of a slot, without the class that has it; any other key as it is."""
+    return key[1] if type(key) is tuple and len(key) == 2 and isinstance(key[0], type) else key
 
 
-def _set_all(held: Any, values: dict[Any, Any], put: Callable[[Any, Any, Any], None]) -> None:
-    for key, value in values.items():
-        put(held, key, value)
-
-
-def is_fixed(value: Any) -> bool:
+def _never_changes(value: Any) -> bool:
     """Whether a value never changes, and neither does what is in it."""
     if type(value) is tuple:
-        return all(map(is_fixed, value))
-    return type(value) in PLAIN or isinstance(value, np.generic | np.dtype | type)
+        return all(map(_never_changes, value))
+    return type(value) in PLAIN or isinstance(value, np.generic | np.dtype)
 
 
 def _items(value: dict) -> dict:
@@ -156,11 +144,18 @@ def _write_deque(value: collections.deque, state: list) -> None:
 
 
 def _write_numbers(value: array.array, state: bytes) -> None:
+    if len(value) * value.itemsize == len(state):
+        # In place, since others may look at its memory.
+        with memoryview(value) as view, view.cast("B") as numbers:
+            numbers[:] = state
+        return
     del value[:]
     value.frombytes(state)
 
 
 def _write_array(value: np.ndarray, state: np.ndarray) -> None:
+    if value.shape != state.shape:
+        value.shape = state.shape
     value[...] = state
 
 
@@ -215,14 +210,17 @@ def _remaining(iterator: Any) -> int:
 def _begin_again(iterator: Any, state: int) -> None:
     """Move an iterator back, where it has not come to its end."""
     parts = iterator.__reduce__()
-    if len(parts) == 3 and hasattr(iterator, "__setstate__"):
-        iterator.__setstate__(parts[2] + _remaining(iterator) - state)
+    if len(parts) != 3 or not hasattr(iterator, "__setstate__"):
+        return
+    # That of a list from its end counts down.
+    is_reversed = isinstance(iterator, type(reversed([])))
+    iterator.__setstate__(state - 1 if is_reversed else parts[2] + _remaining(iterator) - state)
 
 
 def _where(generator: Any) -> Any:
     """At which instruction a generator stands, with the values of its names."""
     frame = generator.gi_frame
-    return None if frame is None else (frame.f_lasti, generator.gi_running)
+    return None if frame is None else (frame.f_lasti, tuple(map(id, frame.f_locals.values())))
 
 
 def _keep(value: Any, state: Any) -> None:
@@ -235,6 +233,7 @@ _KINDS: dict[type, Kind] = {
     list: _LIST,
     dict: Kind(_items, _write_dict),
     set: Kind(lambda value: set(set.__iter__(value)), _write_set),
+    frozenset: Kind(lambda value: list(frozenset.__iter__(value)), _keep),
     collections.deque: Kind(lambda value: [*collections.deque.__iter__(value)], _write_deque),
     bytearray: Kind(bytes, lambda value, state: bytearray.__setitem__(value, slice(None), state)),
     array.array: Kind(array.array.tobytes, _write_numbers),
@@ -250,7 +249,13 @@ _KINDS: dict[type, Kind] = {
     functools.partial: Kind(lambda value: [value.func, *value.args, *value.keywords.values()], _keep),
     tuple: Kind(lambda value: list(tuple.__iter__(value)), _keep),
     **dict.fromkeys(GENERATORS, Kind(_Drawn, _draw_again)),
-    **{type(iter(each)): _ITERATOR for each in ([], (), range(1), "", {}, set(), reversed([]))},
+    # It has no state: what it draws comes from the system.
+    random.SystemRandom: Kind(lambda value: None, _keep),
+    itertools.count: Kind(repr, _keep),
+    **{
+        type(iter(each)): _ITERATOR
+        for each in ([], (), range(1), "", "\u00e9", b"", {}, {}.values(), {}.items(), set(), reversed([]))
+    },
 }
 _ATTRIBUTES = Kind(lambda value: dict(attributes_of(value) or {}), _write_attributes)
 
@@ -260,7 +265,7 @@ def _kinds(kind: type) -> tuple[Kind, ...]:
     """The kinds that a class has of itself: that of the class in C that it comes from, and its slots."""
     base = next((_KINDS[each] for each in kind.__mro__ if each in _KINDS), None)
     slots = {
-        name: descriptor
+        (each, name): descriptor
         for each in reversed(kind.__mro__)
         if "__slots__" in vars(each) and not installed(each)
         for name, descriptor in vars(each).items()
@@ -275,23 +280,23 @@ def _has_attributes(kind: type) -> bool:
     return not installed(kind) or kind.__module__.partition(".")[0] in _OF_PYTHON
 
 
-def _slots(descriptors: dict[str, Any]) -> Kind:
+def _slots(descriptors: dict[tuple[type, str], Any]) -> Kind:
     """For attributes that have no dict."""
 
-    def read(value: Any) -> dict[str, Any]:
+    def read(value: Any) -> dict[Any, Any]:
         found = {}
-        for name, descriptor in descriptors.items():
+        for place, descriptor in descriptors.items():
             try:
-                found[name] = descriptor.__get__(value)
+                found[place] = descriptor.__get__(value)
             except AttributeError:
                 continue
         return found
 
-    def write(value: Any, state: dict[str, Any]) -> None:
-        for name in read(value).keys() - state.keys():
-            descriptors[name].__delete__(value)
-        for name, each in state.items():
-            descriptors[name].__set__(value, each)
+    def write(value: Any, state: dict[Any, Any]) -> None:
+        for place in read(value).keys() - state.keys():
+            descriptors[place].__delete__(value)
+        for place, each in state.items():
+            descriptors[place].__set__(value, each)
 
     return Kind(read, write)
 

@@ -7,12 +7,10 @@ that it stores in an attribute, a dict or a global name has no data, where NumPy
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from nxkernel.definitions.captures.object_states import is_fixed
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
@@ -63,11 +61,6 @@ class SideEffects:
             if before is not _NONE and _content(cell) is not before:
                 cell.cell_contents = before
 
-    @property
-    def changed(self) -> bool:
-        """Whether the trace has changed any object or name."""
-        return next(self._new(), None) is not None
-
     def refuse_traced(self, function: str, read: Collection[int], logs: bool) -> None:
         """Refuse a trace that has stored a traced value in an object or a global name.
 
@@ -96,13 +89,12 @@ class SideEffects:
                     )
                 )
 
-    def repeated(self, function: str) -> tuple[Callable[[], None], ...]:
-        """Functions that make the trace's changes again, for each later call, which does not run the function.
+    def refuse_counts(self, function: str) -> None:
+        """Refuse counters, which would make each call trace the function.
 
         Raises
         ------
         NxTypeError
-            For counters, and for changes that cannot be repeated.
         """
         for where, _, key, _ in self._new():
             if key in self._watch.counted:
@@ -114,28 +106,10 @@ class SideEffects:
                         f"Count where {function} is called.",
                     )
                 )
-        bound = [functools.partial(bind, value) if is_fixed(value) else None for bind, value in self._bound()]
-        changes = [*bound, *self._watch.replayed()]
-        if None in changes:
-            where, _, key, _ = next(self._new(), ("something outside of it", None, None, None))
-            self.undo()
-            raise NxTypeError(
-                message(
-                    f"{function} changes {where}: it is traced once, so that later calls would not change it.",
-                    *source_locations.line_of(_line(self._code, key)),
-                    f"Change it where {function} is called.",
-                )
-            )
-        return tuple(changes)
 
-    def _bound(self) -> Iterator[tuple[Callable[[Any], None], Any]]:
-        """The names outside of the function that were rebound: a function that binds one, and its new value."""
-        for name, before in self._globals.items():
-            if self._space.get(name, _NONE) is not before:
-                yield functools.partial(self._space.__setitem__, name), self._space.get(name)
-        for _, cell, before in self._cells:
-            if _content(cell) is not before:
-                yield functools.partial(setattr, cell, "cell_contents"), _content(cell)
+    def changed_places(self) -> tuple[str, ...]:
+        """Descriptions of where the trace has changed something."""
+        return tuple(dict.fromkeys([where for where, *_ in self._new()]))
 
     def _new(self) -> Iterator[tuple[str, Any, Any, Any]]:
         """What the trace has changed: a description of where, the object, the name or key in it, the new value."""

@@ -90,8 +90,8 @@ class Traced:
         The argument leaves that must be in C order, as the trace took a reshaped view of them to be one.
     changes_containers : bool
         Whether the function changes containers among its arguments.
-    repeated : tuple of callable
-        What each later call does besides: it changes Python objects outside of the function, as the trace did.
+    changes_outside : tuple of str
+        Which Python objects outside of the function the trace has changed, for people.
     """
 
     graph: Graph
@@ -107,7 +107,7 @@ class Traced:
     copied: tuple[tuple[int, SourceLocation | None], ...] = ()
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
-    repeated: tuple[Callable[[], None], ...] = ()
+    changes_outside: tuple[str, ...] = ()
 
 
 #: A node, and the spec that its value has for the function, which may have vectorized axes.

@@ -31,7 +31,6 @@ def program(ident, parts=None, kernels=(), made=0.0):
         copied=(),
         reshaped=frozenset(),
         changes_containers=False,
-        repeated=(),
         reason=(),
         where="",
         signature=f"f({ident})",

@@ -55,6 +55,18 @@ def test_a_method_goes_with_its_object():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(Model(3.0).scaled))(X), X * 3)
 
 
+def rule_of_the_text(x, y):
+    for i in range(3):
+        y[i] = y[i] + x[i - 1]
+    return y
+
+
+def test_whose_rules_hold_goes_with_it():
+    by_text, asked = nx.defn(rule_of_the_text), nx.defn(rule_of_the_text, promotion="nx")
+    assert pickle.loads(pickle.dumps(by_text)).promotion is None
+    assert pickle.loads(pickle.dumps(asked)).promotion == "nx"
+
+
 def test_what_does_not_go():
     with pytest.raises(pickle.PicklingError, match=r"^<compiled added\(t: f64\[4\], turns=3\)> is compiled for this"):
         pickle.dumps(nx.compile(added, [X]))

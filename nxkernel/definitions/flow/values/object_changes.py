@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -77,19 +78,12 @@ class ObjectWatch:
                 found.append((name, held, [change for pair in now for change in object_states.changes(*pair)]))
         return found
 
-    def replayed(self) -> list[Callable[[], None] | None]:
-        """For each change, a function that makes it again; None where that is impossible."""
-        return [
-            object_states.replayed(held, kind, kind.read(held), then)
-            for _, held, states in self._states.values()
-            for kind, then in states
-            if not object_states.same(kind.read(held), then)
-        ]
-
     def undo(self) -> None:
         """Restore all objects that have changed; objects that cannot be restored, such as generators, stay so."""
         for _, held, states in self._states.values():
-            object_states.put_back(held, states)
+            with contextlib.suppress(Exception):
+                # What does not let itself be put back, such as a file that was closed.
+                object_states.put_back(held, states)
 
     def _look_at(self, name: str, value: Any, with_arrays: bool) -> None:
         if type(value) in PLAIN or isinstance(value, _SKIPPED) or id(value) in self._seen:
@@ -122,8 +116,8 @@ class ObjectWatch:
         if len(self._states) > _MOST:
             raise NxTypeError(
                 message(
-                    f"a loop or branch of the program reaches more than {_MOST:,} Python objects, of which each may "
-                    "change in it.",
+                    f"a definition reaches more than {_MOST:,} Python objects, of which each may change while it is "
+                    "traced.",
                     "Keep numbers in arrays, and take what it does not need out of its reach.",
                 )
             )
