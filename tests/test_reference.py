@@ -50,7 +50,7 @@ def test_every_public_name_is_on_a_page(pages):
 def test_pages_are_packages(pages):
     assert {"definitions", "vocabulary", "tensors", "linalg", "random", "nn", "optim", "training"} <= set(pages)
     assert "nxkernel.linalg.svd" in pages["linalg"]
-    assert "What accumulates along an axis" in pages["vocabulary"]
+    assert "Cumulative sums, products and extremes along an axis" in pages["vocabulary"]
 
 
 def test_what_is_trusted_is_told(pages):

@@ -122,7 +122,11 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
             if names is None:
                 return False
             key.append(kind)
-            return add_all([getattr(value, name) for name in names], key, arrays)
+            try:
+                members = [getattr(value, name) for name in names]
+            except AttributeError:
+                return False  # a field that nobody has set
+            return add_all(members, key, arrays)
         return True
 
     def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:

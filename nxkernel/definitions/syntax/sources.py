@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import functools
 import linecache
@@ -17,6 +18,8 @@ _FOUND = Function | ast.AsyncFunctionDef
 #: The trees of functions that no source has as functions, such as those of whole cells; at most so many.
 _kept: OrderedDict[tuple[types.CodeType, str], ast.FunctionDef] = OrderedDict()
 _MOST = 1024
+#: How often a text is parsed again.
+_TRIES = 20
 
 
 def keep(code: types.CodeType, tree: ast.FunctionDef) -> None:
@@ -103,6 +106,10 @@ def _parsed(text: str) -> ast.Module:
     with warnings.catch_warnings():
         # Python told about them when it compiled the function itself.
         warnings.simplefilter("ignore")
+        for _ in range(_TRIES):
+            # Python 3.11 counts the depth of a tree in one place for all threads, and fails where two of them parse.
+            with contextlib.suppress(SystemError):
+                return ast.parse(text)
         return ast.parse(text)
 
 

@@ -381,6 +381,9 @@ def _turned(value: Array, even: Array, axis: int, positions: range, is_once: boo
 
 def _pairs(arguments: Any, rank: int) -> list[tuple[int, int]]:
     """Two whole numbers for each axis, of as many as a person gave."""
+    if isinstance(arguments, dict):
+        along = {normalize_axis(axis, (0,) * rank): width for axis, width in arguments.items()}
+        arguments = [np.broadcast_to(along.get(axis, 0), 2).tolist() for axis in range(rank)]
     pairs = np.broadcast_to(np.asarray(arguments), (rank, 2))
     if (pairs < 0).any():
         raise NxValueError("pad: widths and lengths are at least 0")

@@ -186,7 +186,10 @@ def cov(
     value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
     fewer = (0 if bias else 1) if ddof is None else ddof
     centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
-    result = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
+    count = value.shape[1]
+    # Beside a number of Python's the type stays; a length that the program computes gets it.
+    count = max(count - fewer, 0) if isinstance(count, int) else e.maximum(count - fewer, 0).astype(centred.dtype)
+    result = e.divide(products.dot(centred, e.conjugate(centred.T)), count)
     return shaping.squeeze(result) if 1 in result.shape else result
 
 
