@@ -181,12 +181,14 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if self.dialect != dialects.NX or self.static or self._entry_group.fixed:
-            of_numpy, fixed = self.dialect == dialects.NUMPY, self._entry_group.fixed
-            encoded = fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy)
-            return self._call(args, opts) if encoded is None else self._by_fast_path(args, opts, *encoded)
         key: list[Any] = []
         arrays: list[Any] = []
+        fixed = self._entry_group.fixed
+        if self.dialect != dialects.NX or self.static or fixed:
+            of_numpy = self.dialect == dialects.NUMPY
+            if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
+                return self._by_fast_path(args, opts, tuple(key), arrays)
+            return self._call(args, opts)
         for value in args:
             kind = type(value)
             if kind is np.ndarray:

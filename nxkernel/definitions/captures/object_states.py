@@ -116,9 +116,14 @@ def _name(key: Any) -> Any:
 
 def _never_changes(value: Any) -> bool:
     """Whether a value never changes, and neither does what is in it."""
-    if type(value) is tuple:
-        return all(map(_never_changes, value))
-    return type(value) in PLAIN or isinstance(value, np.generic | np.dtype)
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if type(each) is tuple:
+            waiting += each
+        elif not (type(each) in PLAIN or isinstance(each, np.generic | np.dtype)):
+            return False
+    return True
 
 
 def _items(value: dict) -> dict:

@@ -21,7 +21,9 @@ class State:
 
 
 def key_of(*values, **options):
-    return fast_keys.encode(values, options, (), frozenset(), (), False)
+    key, arrays = [], []
+    plain = fast_keys.encode(values, options, (), frozenset(), (), False, key, arrays)
+    return (tuple(key), arrays) if plain else None
 
 
 ARGUMENTS = [
