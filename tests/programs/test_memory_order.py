@@ -14,10 +14,10 @@ from nxkernel.errors import NxTypeError
 
 BASE = np.random.default_rng(0).normal(size=(3, 4)).round(2)
 LAYOUTS = {
-    "C": BASE.copy,
-    "Fortran": lambda: np.asfortranarray(BASE),
-    "gaps": lambda: np.repeat(BASE, 2, 1)[:, ::2],
-    "reversed": lambda: BASE[::-1].copy()[::-1],
+    "C": np.copy,
+    "Fortran": np.asfortranarray,
+    "gaps": lambda array: np.repeat(array, 2, 1)[:, ::2],
+    "reversed": lambda array: array[::-1].copy()[::-1],
 }
 USES = [
     "np.asfortranarray(v)", "np.ascontiguousarray(v)", "v.ravel()", "v.ravel('K')", "v.ravel('F')", "v.reshape(-1)",
@@ -107,9 +107,9 @@ def written(expression, use):
     return space["f"]
 
 
-def outcome(function, layout):
+def outcome(function, layout, kind):
     """Results and argument of a call; None where there is an error of NumPy's, or a refusal."""
-    a = LAYOUTS[layout]()
+    a = LAYOUTS[layout](BASE if kind == "f8" else (BASE * 4).astype(kind))
     try:
         with np.errstate(all="ignore"):
             return [np.asarray(each) for each in (*function(a), a)]
@@ -118,14 +118,15 @@ def outcome(function, layout):
 
 
 @pytest.mark.sampled(every=24)
+@pytest.mark.parametrize("kind", ["f8", "i8"])
 @pytest.mark.parametrize("expression", FUNCTIONS)
-def test_views_and_copies(expression):
+def test_views_and_copies(expression, kind):
     compared = 0
     for use in USES:
         plain = written(expression, use)
         definition = nx.defn(plain, promotion="numpy")
         for layout in LAYOUTS:
-            expected, result = outcome(plain, layout), outcome(definition, layout)
+            expected, result = outcome(plain, layout, kind), outcome(definition, layout, kind)
             if expected is None or result is None:
                 # Arrays in another order are refused where it matters; those in C order, which are usual, are not.
                 assert expected is None or layout != "C"

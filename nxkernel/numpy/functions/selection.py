@@ -18,6 +18,7 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import arange, zeros_like
 from nxkernel.numpy.functions.joining import stack
+from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.numpy.functions.shaping import in_one_axis, resize
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand
@@ -163,7 +164,7 @@ def clip(
         result = e.maximum(result, _held(low, result.type), **options)
     if high is not None:
         result = e.minimum(result, _held(high, result.type), **options)
-    return finished(result if result is not a else result.copy(), out, where, "clip")
+    return finished(result if result is not a else copied(result), out, where, "clip")
 
 
 def _held(bound: Any, type_: types.Type) -> Any:
@@ -191,7 +192,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
     def one(value: ArrayValue) -> ArrayValue:
         if value.type.is_integer and (decimals >= 0 or value.type is types.bool_):
-            return value.astype("float16") if value.type is types.bool_ else value.copy()
+            return value.astype("float16") if value.type is types.bool_ else copied(value)
         if value.type.is_complex:
             return e.add(one(value.real), e.multiply(one(value.imag), 1j)).astype(value.dtype)
         if decimals == 0:
@@ -295,7 +296,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
     value = as_value(x)
     if value.type.is_integer:
-        return value.copy() if copy else value
+        return copied(value) if copy else value
     if value.type.is_complex:
         parts_ = [nan_to_num(part, True, nan, posinf, neginf) for part in (value.real, value.imag)]
         return wrap(apply(p.make_complex, *map(operand, parts_)))
