@@ -40,6 +40,8 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
 def common_type(*arrays: Any) -> type:
     """The floating type that holds all arrays, as :func:`numpy.common_type`."""
     values = [operand(as_value(array)) for array in arrays]
+    if not values:
+        return np.float16
     result = types.to_floating(values[0].type)
     for value in values[1:]:
         result = types.merge(result, types.to_floating(value.type))

@@ -16,7 +16,7 @@ from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.creation import arange, zeros_like
+from nxkernel.numpy.functions.creation import arange
 from nxkernel.numpy.functions.joining import stack
 from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.numpy.functions.shaping import in_one_axis, resize
@@ -241,7 +241,7 @@ def _is_integer(self: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
-    result = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(zeros_like(value), value)
+    result = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(0, value)
     return e.multiply(result, 180 / math.pi) if deg else result
 
 

@@ -287,7 +287,7 @@ class LoopAliases:
         home : frozenset of ArrayStorage
             Arrays into which the loop writes back what its iterations assign.
         """
-        self._initial, self._home, self._read = initial, home, _count(_READ)
+        self._initial, self._home, self._read, self._stale = initial, home, _count(_READ), mark()
         self._orders_asked = order_dependences()
         arrays = [array for arrays_ in initial.values() for array in arrays_]
         self._disjoint = self._disjoint and all_disjoint(arrays)
@@ -318,6 +318,11 @@ class LoopAliases:
             # What an iteration reads, and then makes stale, the next one reads.
             if outside.knows(read.root.cell):
                 read.before_read()
+        used = tracing.current().entered
+        for source, _ in _journal()[self._stale :]:
+            # So does it with an array that was no other one when it was read.
+            if source.cell in used and source not in self._home and outside.knows(source.cell):
+                source.aliases.before_read()
         for name, arrays in results.items():
             own, more = reached([array.root for array in self._initial[name]]), self._more.setdefault(name, {})
             for array in arrays:

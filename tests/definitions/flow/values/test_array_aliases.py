@@ -224,3 +224,20 @@ def test_a_turn_is_refused_that_may_read_what_the_last_one_assigned(run, made, b
     function = read_in_turns(run, made, body)
     with pytest.raises(NxTypeError, match=r"is read, and an array that it may be was assigned into: which array"):
         nx.defn(function)(np.arange(6.0), np.zeros(6), 2)
+
+
+def test_what_a_loop_in_a_loop_reads_and_the_outer_one_makes_stale_is_refused(run):
+    source = (
+        "def f(a):\n"
+        "    a, b = a * 1, np.zeros((3, 1))\n"
+        "    for k in range(4):\n"
+        "        for n in range(5):\n"
+        "            row = a[0]\n"
+        "            b[2] = row\n"
+        "        row *= 2.0\n"
+        "    return b\n"
+    )
+    f = run(source, {"np": np})["f"]
+    assert f(np.ones((3, 1))).ravel().tolist() == [0.0, 0.0, 8.0]
+    with pytest.raises(NxTypeError, match=r"^an array is read that `row` may be, which was assigned into"):
+        nx.defn(f)(np.ones((3, 1)))
