@@ -81,13 +81,14 @@ class MissedCall:
         """Keep a program, unless what it reads has changed while it was traced."""
         arguments = self._arguments
         self._group.count(program)
-        changed = take_snapshot(self._function)[0]
-        is_settled, parts = arguments.options_now()
         if self._outside:
             # Each call changes it, so each call runs the function: its kernels stay.
             self._advice = recompilation_advice.changing(self._name, self._outside)
             self._group.unkept = program, self._advice
-        elif is_settled and changed.ident == arguments.snapshot.ident:
+            return
+        changed = take_snapshot(self._function)[0]
+        is_settled, parts = arguments.options_now()
+        if is_settled and changed.ident == arguments.snapshot.ident:
             self._group.add(program)
         elif not arguments.anew:
             after = {**arguments.parts(), **changed.parts, **parts}

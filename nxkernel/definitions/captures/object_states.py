@@ -126,11 +126,6 @@ def _never_changes(value: Any) -> bool:
     return True
 
 
-def _items(value: dict) -> dict:
-    """The items of a dict in its order, whatever its class makes of them."""
-    return dict(items_of(value))
-
-
 def _write_dict(value: dict, state: dict) -> None:
     base = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
     base.clear(value)
@@ -232,11 +227,12 @@ def _keep(value: Any, state: Any) -> None:
     """For what cannot be put back."""
 
 
-_LIST = Kind(lambda value: list.copy(value), lambda value, state: list.__setitem__(value, slice(None), state))
 _ITERATOR = Kind(_remaining, _begin_again)
+#: Of iterators that only go through others.
+_OF_OTHERS = Kind(lambda value: list(value.__reduce__()[1]), _keep)
 _KINDS: dict[type, Kind] = {
-    list: _LIST,
-    dict: Kind(_items, _write_dict),
+    list: Kind(lambda value: list.copy(value), lambda value, state: list.__setitem__(value, slice(None), state)),
+    dict: Kind(lambda value: dict(items_of(value)), _write_dict),
     set: Kind(lambda value: set(set.__iter__(value)), _write_set),
     frozenset: Kind(lambda value: list(frozenset.__iter__(value)), _keep),
     collections.deque: Kind(lambda value: [*collections.deque.__iter__(value)], _write_deque),
@@ -247,10 +243,7 @@ _KINDS: dict[type, Kind] = {
     io.StringIO: Kind(_text_state, _write_text),
     io.BytesIO: Kind(_text_state, _write_text),
     types.GeneratorType: Kind(_where, _keep),
-    enumerate: Kind(lambda value: list(value.__reduce__()[1]), _keep),
-    zip: Kind(lambda value: list(value.__reduce__()[1]), _keep),
-    map: Kind(lambda value: list(value.__reduce__()[1]), _keep),
-    filter: Kind(lambda value: list(value.__reduce__()[1]), _keep),
+    **dict.fromkeys((enumerate, zip, map, filter), _OF_OTHERS),
     functools.partial: Kind(lambda value: [value.func, *value.args, *value.keywords.values()], _keep),
     tuple: Kind(lambda value: list(tuple.__iter__(value)), _keep),
     **dict.fromkeys(GENERATORS, Kind(_Drawn, _draw_again)),

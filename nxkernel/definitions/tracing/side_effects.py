@@ -11,15 +11,16 @@ import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
+from nxkernel.definitions.keys.static_values import MISSING
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import SourceLocation, TracedValue
 from nxkernel.messages.grammar import a
 from nxkernel.operand import Proxy
 
-_NONE = object()
 #: How deeply nested containers are searched for traced values.
 _DEEPEST = 3
 
@@ -44,21 +45,21 @@ class SideEffects:
         if isinstance(plain, types.FunctionType):
             self._space = plain.__globals__
             self._globals = {
-                name: self._space.get(name, _NONE) for name in bytecode_reads.of_code(plain.__code__).written
+                name: self._space.get(name, MISSING) for name in bytecode_reads.of_code(plain.__code__).written
             }
             cells = zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True)
-            self._cells = [(name, cell, _content(cell)) for name, cell in cells]
+            self._cells = [(name, cell, contents_of(cell)) for name, cell in cells]
 
     def undo(self) -> None:
         """Restore all objects and names to what they were."""
         self._watch.undo()
         for name, before in self._globals.items():
-            if before is _NONE:
+            if before is MISSING:
                 self._space.pop(name, None)
             else:
                 self._space[name] = before
         for _, cell, before in self._cells:
-            if before is not _NONE and _content(cell) is not before:
+            if before is not MISSING and contents_of(cell) is not before:
                 cell.cell_contents = before
 
     def refuse_traced(self, function: str, read: Collection[int], logs: bool) -> None:
@@ -114,11 +115,11 @@ class SideEffects:
     def _new(self) -> Iterator[tuple[str, Any, Any, Any]]:
         """What the trace has changed: a description of where, the object, the name or key in it, the new value."""
         for name, before in self._globals.items():
-            if self._space.get(name, _NONE) is not before:
+            if self._space.get(name, MISSING) is not before:
                 yield f"the global name `{name}`", self._space, name, self._space.get(name)
         for name, cell, before in self._cells:
-            if _content(cell) is not before:
-                yield f"`{name}`, a name of the function around it", cell, name, _content(cell)
+            if contents_of(cell) is not before:
+                yield f"`{name}`, a name of the function around it", cell, name, contents_of(cell)
         for name, held, changes in self._watch.differences():
             for key, now in changes:
                 yield _place(name, held, key), held, key, now
@@ -161,13 +162,6 @@ def _place(name: str, held: Any, key: Any) -> str:
     if isinstance(held, type):
         return f"`{key}` of the class {name}"
     return f"{name}[{key!r}]" if isinstance(held, list | dict) else f"`{key}` of {a(type(held).__name__)}"
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _NONE
 
 
 def _holds_traced(value: Any, depth: int = 0) -> bool:

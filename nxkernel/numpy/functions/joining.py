@@ -273,8 +273,6 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """An array without some indices of an axis, which must be known, as :func:`numpy.delete`."""
-    import numpy as np
-
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from nxkernel.definitions.captures import object_states
 from nxkernel.definitions.captures.name_lookup import unwrapped
+from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.object_states import PLAIN, Kind
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.keys import bytecode_reads
@@ -133,11 +134,8 @@ class ObjectWatch:
         self.counted |= reads.counted
         self._owners.append((value.__name__, value))
         for variable, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
-            try:
-                content = cell.cell_contents
-            except ValueError:
-                continue
-            if not variable.startswith("__nx_"):
+            content = contents_of(cell)
+            if content is not MISSING and not variable.startswith("__nx_"):
                 self._waiting.append((variable, content, True))
         defaults = value.__defaults__ or ()
         placed = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
