@@ -36,7 +36,7 @@ CREATION = {
     "indices": lambda np, m: (np.indices((2, 3)), np.fromfunction(lambda i, j: i * 10 + j, (2, 3))),
     "grids": lambda np, m: (np.mgrid[0:2, 0:3], *np.ogrid[0:2, 0:3]),
     "vander": lambda np, m: np.vander(m[0], 3),
-    "empty": lambda np, m: (np.empty((2, 3)) * 0, np.empty_like(m) * 0),
+    "empty": lambda np, m: (np.negative(m, out=np.empty(m.shape)), np.abs(m, out=np.empty_like(m))),
     "conversions": lambda np, m: (
         np.float32(1.5) * m.astype(np.float32),
         m.astype(int),
