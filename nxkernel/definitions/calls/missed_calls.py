@@ -15,8 +15,8 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGrou
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.flow.retracing import AssignedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
-from nxkernel.definitions.flow.values.mutable_arguments import AssignedError
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.tracing import dialects, side_effects
@@ -155,32 +155,18 @@ class MissedCall:
         __tracebackhide__ = True
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
-        while True:
-            try:
-                traced = self._traced(outside)
-                break
-            except AssignedError as assigned:
-                argument_errors.check_once(self._name, arguments.used_up)
-                outside.undo()
-                arguments.add_assigned(assigned.path, assigned.augmented)
-                arguments.found_assigned.append((assigned.path, assigned.augmented))
-            except NxError as error:
-                outside.undo()
-                more = arguments.fixable(error)
-                if not more:
-                    source_locations.point_out(error)
-                    raise
-                argument_errors.check_once(self._name, arguments.used_up)
-                arguments.fixed |= more
-                arguments.found_fixed |= more
-            except RecursionError as error:
-                raise argument_errors.endless(self._name, error) from None
-            except (TypeError, AttributeError, ValueError) as error:
-                if not argument_errors.is_of_traced(error):
-                    raise
-                refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
-                source_locations.point_out(refusal)
-                raise refusal from error
+        try:
+            traced = retraced(lambda: self._traced(outside), (AssignedError, NxError), outside.undo, self._learn)
+        except NxError:
+            raise
+        except RecursionError as error:
+            raise argument_errors.endless(self._name, error) from None
+        except (TypeError, AttributeError, ValueError) as error:
+            if not argument_errors.is_of_traced(error):
+                raise
+            refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
+            source_locations.point_out(refusal)
+            raise refusal from error
         if not arguments.owner and hook_delivery.is_owned(traced.hooks):
             arguments.owner = hook_delivery.owner(self._function)
         if arguments.found_fixed:
@@ -189,6 +175,22 @@ class MissedCall:
             traced = dataclasses.replace(traced, notes=(*traced.notes, *notes))
         graph = dataclasses.replace(passes.SIMPLIFY(traced.graph), traced=traced.graph)
         return dataclasses.replace(traced, graph=graph), 1e3 * (time.perf_counter() - begin)
+
+    def _learn(self, error: BaseException) -> None:
+        """Keep what a trace has found: an argument that is assigned into, or numbers whose values it needs."""
+        arguments = self._arguments
+        if isinstance(error, AssignedError):
+            argument_errors.check_once(self._name, arguments.used_up)
+            arguments.add_assigned(error.path, error.augmented)
+            arguments.found_assigned.append((error.path, error.augmented))
+            return
+        more = arguments.fixable(error)
+        if not more:
+            source_locations.point_out(error)
+            raise error
+        argument_errors.check_once(self._name, arguments.used_up)
+        arguments.fixed |= more
+        arguments.found_fixed |= more
 
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""

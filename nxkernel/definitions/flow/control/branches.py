@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
-from nxkernel.definitions.flow.control.unrolling import MustUnrollError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
+from nxkernel.definitions.flow.retracing import MustUnrollError
 from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned

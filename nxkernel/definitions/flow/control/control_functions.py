@@ -9,7 +9,8 @@ from typing import Any
 from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState
-from nxkernel.definitions.flow.control.unrolling import MustUnrollError, loop_refusal
+from nxkernel.definitions.flow.control.unrolling import loop_refusal
+from nxkernel.definitions.flow.retracing import MustUnrollError
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.unassigned_variables import unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced

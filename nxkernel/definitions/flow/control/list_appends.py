@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from nxkernel import primitives, types
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.flow.control.unrolling import MustUnrollError, gathered
+from nxkernel.definitions.flow.control.unrolling import gathered
+from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError
 from nxkernel.definitions.flow.values import array_aliases, variable_leaves
 from nxkernel.definitions.flow.values.unassigned_variables import pending
 from nxkernel.errors import NxError, NxTypeError
@@ -41,13 +42,6 @@ def without(lists: Sequence[AppendedList], values: tuple) -> tuple:
     """The values of the variables of a loop without what an iteration appends to lists."""
     places = {each.place: pending(each.name) for each in lists}
     return tuple([places.get(place, value) for place, value in enumerate(values)])
-
-
-class LearntError(MustUnrollError):
-    """Raised when it is known what an iteration appends: the loop is traced again, with an array for it."""
-
-    def __init__(self) -> None:
-        super().__init__("what it appends was not known")
 
 
 @dataclass
@@ -104,6 +98,10 @@ class Gathering:
         #: For each list the specs of the leaves of what an iteration appends, once they are known.
         self._specs: list[list[Spec] | None] = [None] * len(lists)
 
+    def snapshot(self) -> tuple:
+        """What is known so far; equal snapshots mean that a retrace would learn nothing."""
+        return tuple([None if specs is None else tuple(specs) for specs in self._specs])
+
     def begin(self) -> None:
         """Make the arrays, in the trace that the loop is in."""
         self._roots = [
@@ -131,15 +129,13 @@ class Gathering:
         Raises
         ------
         LearntError
-            The first time.
+            The first time, and for a wider type.
         """
         self._refused = None
         try:
             for index, each in enumerate(self._lists):
                 self._keep(index, each, number, given, results)
             self._move(given, results)
-        except LearntError:
-            raise
         except MustUnrollError as error:
             self._refused = error
         return without(self._lists, results)

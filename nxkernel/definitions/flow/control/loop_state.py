@@ -9,7 +9,8 @@ from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.buffer_swaps import Exchange
-from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
+from nxkernel.definitions.flow.control.list_appends import Gathering
+from nxkernel.definitions.flow.retracing import ChangesError, LearntError, MustUnrollError, retraced
 from nxkernel.definitions.flow.values import array_aliases, variable_leaves
 from nxkernel.definitions.flow.values.array_aliases import LoopAliases
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, follow, make_of_several
@@ -64,10 +65,6 @@ def plan(site: Any, names: Sequence[str]) -> LoopPlan:
     if trace is None:
         return LoopPlan()
     return trace.outermost.memory.setdefault(("loop", tuple(site), tuple(names)), LoopPlan())
-
-
-class _AgainError(Exception):
-    """The plan has changed."""
 
 
 class _Variable:
@@ -127,7 +124,7 @@ class _Variable:
             if not variable_leaves.same(self.value, value):
                 if _can_open(self.value, value):
                     found.opened.add(self.name)
-                    raise _AgainError
+                    raise LearntError
                 raise MustUnrollError(f"`{self.name}` {_texts(self.value, value)}")
             return []
         leaves: list[Any] = []
@@ -139,7 +136,7 @@ class _Variable:
         if self.fresh:
             if len(leaves) != self.size:
                 found.sizes[self.name] = len(leaves)
-                raise _AgainError
+                raise LearntError
             return leaves
         self.copied = variable_leaves.is_mutable(self.value) and value is self.given
         try:
@@ -147,7 +144,7 @@ class _Variable:
         except variable_leaves.MismatchError as mismatch:
             if self.structure[0] == variable_leaves.LEAF and self.result[0] == variable_leaves.PART:
                 found.stretched[self.name] = self.result[1]
-                raise _AgainError from None
+                raise LearntError from None
             raise ChangesError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
         self.unchanged = len(leaves) == 1 and leaves[0] is before[0]
         return leaves
@@ -212,6 +209,8 @@ class LoopState:
     found : LoopPlan
     functions : iterable of callable
         What runs in an iteration.
+    gathering : Gathering, optional
+        The lists that iterations append to.
     target : bool
         Whether the first variable goes over items; it is part of the state where the plan says so.
     """
@@ -223,11 +222,12 @@ class LoopState:
         values: Sequence[Any],
         found: LoopPlan,
         functions: Iterable[Callable[..., Any]],
+        gathering: Gathering | None = None,
         target: bool = False,
     ) -> None:
         self.site, self._names, self._plan = site, names, found
         self._values = variable_leaves.entered(values)
-        self._functions, self._target = tuple(functions), target
+        self._functions, self._gathering, self._target = tuple(functions), gathering or Gathering((), 0, site), target
         self._arrays = LoopAliases(site)
 
     def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
@@ -239,22 +239,31 @@ class LoopState:
             Leaves beside the variables.
         ask, turn : callable
         """
-        while True:
-            before, begin = (self._plan.snapshot(), self._arrays.snapshot()), array_aliases.mark()
-            try:
-                return self._run(counts, ask, turn)
-            except (NxError, MustUnrollError):
-                array_aliases.undo(begin)
-                raise
-            except _AgainError:
-                array_aliases.undo(begin)
-                if (self._plan.snapshot(), self._arrays.snapshot()) == before:
-                    raise source_sites.error(
-                        NxTypeError,
-                        "this loop assigns values of another structure in each turn.",
-                        *source_sites.shown(self.site),
-                        "Keep what it computes in tensors of one type and shape.",
-                    ) from None
+        known, marked = self._known(), array_aliases.mark()
+
+        def attempt() -> tuple[list[Any], tuple]:
+            self._gathering.begin()
+            return self._run(counts, ask, turn)
+
+        def learn(error: BaseException) -> None:
+            nonlocal known
+            if not isinstance(error, LearntError):
+                raise error
+            before, known = known, self._known()
+            if known == before:
+                raise source_sites.error(
+                    NxTypeError,
+                    "this loop assigns values of another structure in each turn.",
+                    *source_sites.shown(self.site),
+                    "Keep what it computes in tensors of one type and shape.",
+                ) from None
+
+        reasons = (LearntError, MustUnrollError, NxError)
+        return retraced(attempt, reasons, lambda: array_aliases.undo(marked), learn)
+
+    def _known(self) -> tuple:
+        """What attempts have learned so far."""
+        return self._plan.snapshot(), self._arrays.snapshot(), self._gathering.snapshot()
 
     def _run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
         extra = len(counts)
@@ -287,14 +296,14 @@ class LoopState:
                 after, results = turn(nodes[:extra], values_of(nodes))
                 results = variable_leaves.entered(results)
                 if self._plan.keeps_target is not keeps:
-                    raise _AgainError
+                    raise LearntError
                 self._look_for_changes(watch, held)
                 leaves, place = [], extra + len(turns)
                 for variable, result in zip(held, results, strict=True):
                     leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
                     place += variable.size
                 if self._arrays.after_iteration({v.name: v.arrays_after_turn() for v in held}):
-                    raise _AgainError
+                    raise LearntError
                 # Last, when every variable is known to be held as it must be.
                 leaves = [*after, *turns.after_turn(results, nodes[extra : extra + len(turns)]), *leaves]
             except BaseException:
@@ -336,7 +345,7 @@ class LoopState:
                     f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value)
                 )
             self._plan.opened.add(variable.name)
-        raise _AgainError
+        raise LearntError
 
     def _changed(self, path: str, before: Any, after: Any, spec: Spec, spec_after: Spec) -> NxError:
         """The error for a variable whose type or shape an iteration changes."""

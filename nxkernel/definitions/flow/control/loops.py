@@ -10,11 +10,11 @@ from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.branches import TURN, if_, not_, predicate
-from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, LearntError, without
+from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, without
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, plan
-from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
+from nxkernel.definitions.flow.retracing import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
@@ -223,13 +223,8 @@ def _native_for(
             found.keeps_target = True
         return (counts[0] + step,), ((first, *rest) if found.keeps_target else tuple(rest))
 
-    while True:
-        gathering.begin()
-        try:
-            (count,), after = LoopState(site, names, values, found, (body,), target=True).run((start,), ask, turn)
-        except LearntError:
-            continue
-        break
+    state = LoopState(site, names, values, found, (body,), gathering, target=True)
+    (count,), after = state.run((start,), ask, turn)
     (first, *rest) = gathering.end(values, after if found.keeps_target else (None, *after))
     if found.keeps_target:
         return (first, *rest)

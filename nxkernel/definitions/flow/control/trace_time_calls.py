@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from nxkernel.definitions.flow.control.unrolling import MustUnrollError
+from nxkernel.definitions.flow.retracing import MustUnrollError
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.tracing import BodyTrace

@@ -8,6 +8,7 @@ from typing import Any
 
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control.loop_iterables import Unrolled
+from nxkernel.definitions.flow.retracing import MustUnrollError
 from nxkernel.errors import NxError, NxTypeError, TracedValueError, UnrolledWarning, message
 from nxkernel.graph import tracing
 
@@ -16,24 +17,6 @@ MOST = 10_000
 #: So many of them are written out without a word.
 FEW = 64
 _NOTES = "notes"
-
-
-class MustUnrollError(Exception):
-    """A loop cannot be one of the compiled program; the text says why, after the words "because".
-
-    Attributes
-    ----------
-    hint : str
-        What to write instead, where that is known.
-    """
-
-    def __init__(self, why: str, hint: str = "") -> None:
-        super().__init__(why)
-        self.hint = hint
-
-
-class ChangesError(MustUnrollError):
-    """An iteration gives a variable another type or shape; that may be so in the first one alone."""
 
 
 def gathered(name: str, value: Any) -> str:

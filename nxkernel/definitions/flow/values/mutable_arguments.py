@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
+from nxkernel.definitions.flow.retracing import AssignedError
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
@@ -29,22 +30,6 @@ _KEPT = "captured arrays without placeholders"
 _ONLY_ARRAYS = "only arrays are assigned into"
 #: The results of branches and loops that are one of several values.
 _SEVERAL = "values that are one of several"
-
-
-class AssignedError(BaseException):
-    """Raised when an argument that is traced as immutable is assigned into: the function is traced again.
-
-    Parameters
-    ----------
-    path : str
-        The path of the argument.
-    augmented : bool
-        Whether it was ``x += v``, which changes an array, but only rebinds the name of a tensor.
-    """
-
-    def __init__(self, path: str, augmented: bool) -> None:
-        super().__init__(path)
-        self.path, self.augmented = path, augmented
 
 
 class MutableArgument(Proxy):
