@@ -37,6 +37,8 @@ def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None)
     if axes is None:
         axes = range(value.ndim) if lengths is None else range(value.ndim - len(lengths), value.ndim)
     positions = [normalize_axis(axis, value.shape) for axis in axes]
+    if not positions:
+        return value
     lengths = [None] * len(positions) if lengths is None else lengths
     for position, length in zip(positions, lengths, strict=True):
         value = _resized(value, position, length)

@@ -124,11 +124,18 @@ OPEN = {
     "searchsorted(": "arrays that are not sorted", "piecewise(": "functions that are arrays",
     "hermitian=": "matrices that are not Hermitian", "eig": "vectors have any sign", "svd(": "vectors have any sign",
     "qr(": "vectors have any sign", "dsplit((": "a tuple for an array", "reciprocal(m": "division of integers by 0",
+    "polymul(": "NumPy drops leading zeros, and sizes follow from shapes here",
     "n=0": "NumPy gives the lists that it was given",
 }  # fmt: skip
 #: And of arrays of one kind.
 OPEN_OF = {
-    "nan": {"fft.": "where NaN goes depends on how sums are arranged"},
+    "nan": {
+        "fft.": "where NaN goes depends on how sums are arranged",
+        "lstsq(": "the same",
+        "exp2(A, dtype=complex": "infinite complex numbers",
+        "expm1(A, dtype=complex": "the same",
+    },
+    "i8": {"reciprocal(": "division of integers by 0"},
     "c": {"var(": "dtype= of real numbers cuts off what it is the variance of", "std(": "the same"},
 }
 #: Positions of arguments, where all combinations are tried; up to so many of them are taken further.

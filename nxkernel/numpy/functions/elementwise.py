@@ -161,9 +161,16 @@ def _reciprocal(value: Operand) -> Operand:
 def _sign(value: Operand) -> Operand:
     if not value.type.is_complex:
         return apply(p.sign, value)
-    size = convert(apply(p.absolute, value), value.type)
-    zero = apply(p.equal, value, zero_like(value))
-    return apply(p.select, zero, zero_like(value), apply(p.divide, value, size))
+    parts = [apply(part, value) for part in (p.real, p.imag)]
+    infinite = [apply(p.is_infinity, part) for part in parts]
+    # One infinite part is all that counts; of two nobody knows the angle.
+    is_axis = apply(p.logical_xor, *infinite)
+    ends = [apply(p.select, each, apply(p.sign, part), zero_like(part))
+            for each, part in zip(infinite, parts, strict=True)]  # fmt: skip
+    parts = [apply(p.select, is_axis, end, part) for end, part in zip(ends, parts, strict=True)]
+    size = apply(p.absolute, apply(p.make_complex, *parts))
+    size = apply(p.select, apply(p.equal, size, zero_like(size)), _number(1, size), size)
+    return apply(p.make_complex, *[apply(p.divide, part, size) for part in parts])
 
 
 def _absolute(value: Operand) -> Operand:

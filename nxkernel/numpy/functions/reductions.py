@@ -375,7 +375,8 @@ def _extreme_without_nan(function: Any, name: str) -> Any:
         value, mask = _numbers(a)
         mask = _both(mask, where)
         result = function(value, axis, keepdims=keepdims, where=mask, initial=initial)
-        if mask is not True and initial is None:
+        # Of a list NumPy says so whatever `initial` is.
+        if mask is not True and (initial is None or isinstance(a, list | tuple)):
             none = e.logical_not(any(mask, axis, keepdims=keepdims))
             result = wrap(
                 apply(p.select, operand(none), filled(float("nan"), result.type, result.shape), operand(result))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import Scalar, as_value, wrap
@@ -114,7 +116,7 @@ def polyval(p: Any, x: Any) -> Any:
     # Where there are many it is a loop of the program; each turn takes several, which one pass over the values does.
     many = tracing.current() is not None and coefficients.shape[0] > _WRITTEN_OUT
     iterations = coefficients.shape[0] // _TOGETHER if many else 0
-    result = e.multiply(value, 0)
+    result = e.multiply(value, False)
     begin = coefficients.shape[0] - iterations * _TOGETHER
     for coefficient in coefficients[:begin]:
         result = e.add(e.multiply(result, value), coefficient)
@@ -186,9 +188,10 @@ def poly(seq_of_zeros: Any) -> Any:
                 "For a symmetric matrix, np.poly(np.linalg.eigvalsh(a)) is its characteristic polynomial.",
             )
         )
-    result = ones(1, zeros_.dtype)
+    dtype = np.dtype(np.mintypecode(zeros_.dtype.char))
+    result = ones(1, dtype)
     for zero in zeros_ if zeros_.ndim else [zeros_]:
-        result = convolve(result, as_value([1.0, e.negative(zero)]).astype(zeros_.dtype))
+        result = convolve(result, as_value([1.0, e.negative(zero.astype(dtype))]).astype(dtype))
     return result
 
 

@@ -138,6 +138,10 @@ def nanquantile(
     ordered = sort(line)
     count = reductions.sum(e.logical_not(e.isnan(ordered)), axis=-1, keepdims=True)
     rank = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
+    if as_value(q).type.is_integer:
+        # The least and the greatest element are no averages.
+        result = take_along_axis(ordered, rank.astype("int64"))[..., 0]
+        return finished(_kept(result, value, axes, keepdims), out, True, "nanquantile")
     low = e.floor(rank).astype("int64")
     high = e.minimum(e.add(low, 1), e.maximum(e.subtract(count, 1), 0))
     share = e.subtract(rank, low).astype(ordered.dtype)
