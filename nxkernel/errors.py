@@ -111,10 +111,6 @@ class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, but later processes compile again."""
 
 
-class MaskWarning(UserWarning):
-    """An array of 0 and 1 that looks like a mask indexes a NumPy array, which takes it for indices."""
-
-
 class ManyArgumentsWarning(UserWarning):
     """A list of many Python numbers was passed, each an argument of its own, which makes compiling slow."""
 

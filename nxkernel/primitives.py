@@ -116,7 +116,7 @@ def _product(first: Spec, *others: Spec, rounded: bool = False) -> Spec:
 
 
 def _predicate(*operands: Spec) -> Spec:
-    return _same(*operands)._replace(type=types.predicate())
+    return _same(*operands)._replace(type=types.bool_)
 
 
 def _real(operand: Spec) -> Spec:
@@ -311,7 +311,7 @@ def _reduce(operand: Spec, *, axes: tuple[int, ...], keep_axes: bool) -> Spec:
 
 
 def _reduce_predicate(operand: Spec, *, axes: tuple[int, ...], keep_axes: bool) -> Spec:
-    return _reduce(operand, axes=axes, keep_axes=keep_axes)._replace(type=types.predicate())
+    return _reduce(operand, axes=axes, keep_axes=keep_axes)._replace(type=types.bool_)
 
 
 def _arg_reduce(operand: Spec, *, axis: int, keep_axis: bool, tie_break: str, type: Type) -> Spec:

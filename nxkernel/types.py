@@ -82,13 +82,8 @@ def follows_numpy() -> bool:
     return _rules.numpy
 
 
-def predicate() -> Type:
-    """The type of comparisons: u8, or bool by NumPy's rules."""
-    return bool_ if _rules.numpy else u8
-
-
 def infer(number: Any) -> Type:
-    """The default type of a Python number: s64, f32, c64, and u8 for booleans.
+    """The default type of a Python number: s64, f32, c64, and bool for booleans.
 
     Parameters
     ----------
@@ -101,12 +96,12 @@ def infer(number: Any) -> Type:
     Examples
     --------
     >>> infer(1), infer(1.5), infer(True)
-    ('s64', 'f32', 'u8')
+    ('s64', 'f32', 'bool')
     """
     if _rules.numpy:
         return _numpy_infer(number)
     if isinstance(number, bool | np.bool_):
-        return u8
+        return bool_
     if isinstance(number, int):
         return s64
     if isinstance(number, builtins.float):
@@ -220,7 +215,7 @@ def merge_number(type_: Type, number: Any) -> Type:
     if not type_.is_integer or isinstance(number, bool | np.bool_):
         return type_
     if type_.kind == "bool":
-        type_ = u8
+        type_ = s64
     for candidate in _widening(type_, number):
         low, high = limits(candidate)
         if low <= number <= high:
@@ -352,11 +347,9 @@ def to_aggregate(type_: Type) -> Type:
     ('u64', 's64', 'f16')
     """
     type_ = normalize(type_)
-    if type_ is bool_ and _rules.numpy:
+    if type_.kind in ("s", "bool"):
         return s64
-    if type_.kind in ("u", "bool"):
-        return u64
-    return s64 if type_.kind == "s" else type_
+    return u64 if type_.kind == "u" else type_
 
 
 def to_complex(type_: Type) -> Type:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
-from nxkernel import types
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.primitives import Spec, elem
+from nxkernel.primitives import elem
 
 
 def post_order(
@@ -76,18 +74,9 @@ def replayed(
         if all(one is other for one, other in zip(operands, node.operands, strict=True)):
             new[node] = node
             continue
-        with tracing.on_behalf(node.source), _rules_of(node):
+        with tracing.on_behalf(node.source):
             new[node] = tracing.current().record(node.primitive, operands, node.params)
     return [new[output] for output in outputs]
-
-
-def _rules_of(node: Expr) -> AbstractContextManager[None]:
-    """The promotion rules under which a predicate keeps its type, u8 or bool, when it is recorded anew."""
-    rules = _PREDICATES.get(node.type) if type(node.spec) is Spec else None
-    return nullcontext() if rules is None else types.promotion(rules)
-
-
-_PREDICATES = {types.u8: "nx", types.bool_: "numpy"}
 
 
 def users(nodes: Iterable[Expr]) -> dict[Expr, list[Expr]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import shapes, types
+from nxkernel import shapes
 from nxkernel.errors import NxError, VerificationError
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
@@ -128,20 +128,15 @@ def _node(node: Expr) -> Iterator[Problem]:
 
 
 def _by_rule(node: Expr) -> Iterator[Problem]:
-    """Check that a node's type and shape follow from its primitive's rule, by Nx's or NumPy's promotion."""
-    expected = None
-    for rules in ("nx", "numpy"):
-        with types.promotion(rules):
-            try:
-                spec = node.primitive.rule(*[operand.spec for operand in node.operands], **node.params)
-            except (NxError, TypeError, KeyError, IndexError, ValueError) as error:
-                what = str(error).partition("\n")[0]
-                yield named(node), "operands and parameters that its rule takes", f"{type(error).__name__}: {what}"
-                return
-        if _alike(spec, node.spec):
-            return
-        expected = expected or spec
-    yield named(node), f"{_spec_text(expected)} by its rule", _spec_text(node.spec)
+    """Check that a node's type and shape follow from its primitive's rule."""
+    try:
+        spec = node.primitive.rule(*[operand.spec for operand in node.operands], **node.params)
+    except (NxError, TypeError, KeyError, IndexError, ValueError) as error:
+        what = str(error).partition("\n")[0]
+        yield named(node), "operands and parameters that its rule takes", f"{type(error).__name__}: {what}"
+        return
+    if not _alike(spec, node.spec):
+        yield named(node), f"{_spec_text(spec)} by its rule", _spec_text(node.spec)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -294,10 +289,8 @@ def _elem(node: Expr) -> Iterator[Problem]:
 
 
 def _can_be(parameter: Any, spec: Any) -> bool:
-    """Whether a parameter accepts a value; predicates may be u8 or bool, which share a representation."""
-    predicates = {types.u8, types.bool_}
-    both = parameter[:2] == spec[:2]
-    return both or (parameter[1] == spec[1] and {parameter[0], spec[0]} == predicates)
+    """Whether a parameter accepts a value."""
+    return parameter[:2] == spec[:2]
 
 
 def _body(node: Expr, name: str, operands: Sequence[Expr]) -> Iterator[Problem]:

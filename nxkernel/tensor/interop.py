@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nxkernel.backends.numpy_primitives import widened
-from nxkernel.errors import MaskWarning, NxTypeError, NxValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.tensor.dlpack import export_array
 
 if TYPE_CHECKING:
@@ -24,14 +22,6 @@ def arrays(value: Any) -> Any:
     if isinstance(value, ArrayProtocols):
         return value.data
     return type(value)(map(arrays, value)) if type(value) in (tuple, list) else value
-
-
-_INDEXING = frozenset([dis.opmap.get("BINARY_SUBSCR"), dis.opmap.get("STORE_SUBSCR")])
-
-
-def _is_indexing(frame: Any) -> bool:
-    """Whether a frame is executing a subscript ``x[i]``."""
-    return frame.f_code.co_code[frame.f_lasti] in _INDEXING
 
 
 #: Libraries that give arrays which can be written whatever the capsule says of its memory.
@@ -61,14 +51,6 @@ class ArrayProtocols(TensorMethods):
     def __array_interface__(self) -> dict[str, Any]:
         if self.data.dtype.kind == "V":
             raise AttributeError("NumPy's array interface has no name for bf16; __array__ gives the elements")
-        # Comparisons of tensors are u8: as an index of an array that is right for positions, and wrong without a word
-        # for a mask.
-        if self.data.dtype == np.uint8 and _is_indexing(sys._getframe(1)) and self.data.max(initial=0) <= 1:
-            text = message(
-                "a u8 tensor of zeros and ones indexes a NumPy array, which takes them for positions, not for a mask.",
-                'Comparisons of tensors give u8. Write x[nx.as_type(mask, "bool")], or x[np.asarray(t)] for positions.',
-            )
-            warnings.warn(text, MaskWarning, stacklevel=2)
         return self.data.__array_interface__
 
     def __dlpack__(

@@ -164,10 +164,7 @@ class EntryEvaluation:
             raise _whole_arrays(node)
         if node.primitive is p.reduce and any(mapped[1:]):
             return MappedValue(self._by_iterations(node, operands), True)
-        # Predicates keep the type that they have in the graph.
-        numpy = type(node.spec) is Spec and node.type is types.bool_
-        with types.promotion("numpy" if numpy else "nx"):
-            results = batched(node.primitive, (self.size,), nodes, mapped, node.params)
+        results = batched(node.primitive, (self.size,), nodes, mapped, node.params)
         return [MappedValue(part, True) for part in results] if type(results) is tuple else MappedValue(results, True)
 
     def _same_for_all(self, node: Expr, operands: list[Expr]) -> NodeValue:

@@ -188,11 +188,11 @@ def _rint(value: Operand) -> Operand:
 
 
 def _is_nan(value: Operand) -> Operand:
-    return filled(False, types.predicate(), value.shape) if value.type.is_integer else apply(p.is_nan, value)
+    return filled(False, types.bool_, value.shape) if value.type.is_integer else apply(p.is_nan, value)
 
 
 def _is_infinite(value: Operand) -> Operand:
-    return filled(False, types.predicate(), value.shape) if value.type.is_integer else apply(p.is_infinity, value)
+    return filled(False, types.bool_, value.shape) if value.type.is_integer else apply(p.is_infinity, value)
 
 
 def _is_finite(value: Operand) -> Operand:

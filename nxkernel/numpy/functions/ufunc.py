@@ -237,7 +237,7 @@ class Comparison(Ufunc):
         # Every element is on the same side of the number.
         least = types.limits(values[1 - beyond].type)[0]
         sides = (values[0], least) if beyond == 0 else (least, values[1])
-        return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
+        return filled(bool(getattr(np, self.__name__)(*sides)), types.bool_, values[1 - beyond].shape)
 
     def _with_number(self, value: Operand, number: Operand, position: int) -> Operand:
         """The comparison with a Python int that may be out of range: by the nearest int in range, and where that

@@ -1,4 +1,4 @@
-"""Comparisons, logical and bitwise operations, `select`. Predicates are u8: 1 where true, 0 where not."""
+"""Comparisons, logical and bitwise operations, `select`. Predicates are bool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _unchanged(type_: Type) -> Type:
 
 def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
     rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
-    return function_factories.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
+    return function_factories.named(primitive, rule, what, "bool.", example, result)
 
 
 equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
@@ -49,7 +49,7 @@ less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2,
 
 
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
-    types = "u8: 1 where it holds, 0 where not."
+    types = "bool."
     return function_factories.named(
         primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
     )
@@ -63,7 +63,7 @@ logical_not = function_factories.unary(
     p.logical_not,
     _unchanged,
     "Whether elements are 0.",
-    "u8.",
+    "bool.",
     "nx.logical_not([0, 5]).to_list()",
     "[1, 0]",
 )
@@ -75,11 +75,11 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
     def function(tensor: Any) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
         if tensor.type.is_integer:
-            return filled_like(0, types.predicate(), tensor)
+            return filled_like(0, types.bool_, tensor)
         return apply(primitive, tensor)
 
     example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"
-    doc = function_factories.UNARY.format(what=what, types="u8.", example=example, result=result)
+    doc = function_factories.UNARY.format(what=what, types="bool.", example=example, result=result)
     return function_factories.documented(function, primitive.name, doc)
 
 

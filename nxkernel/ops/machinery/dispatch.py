@@ -282,10 +282,8 @@ def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule
 
 
 def arithmetic(type_: Type) -> Type:
-    """The result type of arithmetic: bool becomes u8, or an integer by NumPy's rules."""
-    if type_ is types.bool_:
-        return types.s64 if types.follows_numpy() else types.u8
-    return type_
+    """The result type of arithmetic: a truth value counts as an s64."""
+    return types.s64 if type_ is types.bool_ else type_
 
 
 def whole(name: str) -> TypeRule:

@@ -245,7 +245,8 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     tensor : tensor
     key : int, slice, None, Ellipsis, tensor, list of int, a tuple of these, or a dict from axis names to them
         A scalar tensor is an index that only the running program knows. One tensor, array or list with axes takes
-        elements, as :func:`take` does; numbers in an array or list are checked, and may count from the end.
+        elements, as :func:`take` does; numbers in an array or list are checked, and may count from the end. Masks,
+        which are bool, pick as NumPy's do, where their values are known: not in a program.
 
     Returns
     -------
@@ -254,7 +255,7 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     Raises
     ------
     NxIndexError
-        When a number is outside its axis, or there are more indices than axes.
+        When a number is outside its axis, there are more indices than axes, or a mask has another shape.
 
     Examples
     --------
@@ -263,7 +264,11 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     ([5, 4, 3], [0, 3])
     >>> t[:, [2, 0]].to_list()
     [[2, 0], [5, 3]]
+    >>> t[t > 3].to_list()
+    [4, 5]
     """
+    if any(map(_is_mask, key if isinstance(key, tuple) else (key,))):
+        return _picked(tensor, key)
     entries = _aligned(tensor, key)
     starts, lengths, strides, dynamic = [], [], [], {}
     shape, names, axis, picked = [], [], 0, None
@@ -308,6 +313,38 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     if part.shape != tuple(shape) or part.names != tuple(names):
         part = apply(primitives.reshape, part, shape=tuple(shape), names=tuple(names))
     return part if picked is None else take(part, picked[1], axis=picked[0])
+
+
+def _is_mask(entry: Any) -> bool:
+    if isinstance(entry, list):
+        return bool(entry) and all(isinstance(item, bool | np.bool_) for item in entry)
+    return isinstance(entry, Operand | np.ndarray) and bool(entry.ndim) and types.normalize(entry.dtype) is types.bool_
+
+
+def _picked(tensor: Operand, key: Any) -> Tensor:
+    """The elements that masks pick."""
+    entries = key if isinstance(key, tuple) else (key,)
+    for value in (tensor, *entries):
+        if isinstance(value, Operand) and not isinstance(value, Tensor):
+            raise NxTypeError(
+                message(
+                    f"how many elements t[mask] has only the running program knows: it picks from {tensor.spec}.",
+                    "Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape.",
+                    "Outside of definitions t[mask] gives the elements.",
+                )
+            )
+    try:
+        return Tensor.from_numpy(
+            tensor.data[tuple([each.data if isinstance(each, Tensor) else each for each in entries])]
+        )
+    except IndexError:
+        shapes_ = ", ".join(shapes.text(np.shape(each)) for each in entries if _is_mask(each))
+        raise NxIndexError(
+            message(
+                f"a mask of shape {shapes_} does not fit a tensor of type {tensor.spec}.",
+                "It has the shape of the axes that it picks from.",
+            )
+        ) from None
 
 
 def _aligned(tensor: Operand, key: Any) -> list[Any]:
@@ -369,16 +406,6 @@ def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
     indices = operand(np.zeros(0, np.int64) if empty else entry, "index")
     if not indices.rank and indices.type.kind in ("f", "bf", "c"):
         raise NxTypeError(f"an index is a scalar of an integer type, got {indices.spec}")
-    if indices.type is types.u8:
-        # Predicates are u8: as indices, the zeros and ones of a mask would take wrong elements without a word.
-        raise NxTypeError(
-            message(
-                f"t[...] takes no mask, and u8 is the type of masks: got {indices.spec}.",
-                "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
-                "nx.select(mask, t, 0) keeps the shape; nx.take(t, indices, axis=...) takes u8 indices.",
-                "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks.",
-            )
-        )
     whole_indices(indices, "t[...]")
     numbers, size = known(entry, indices), tensor.shape[axis]
     if numbers is None:

@@ -32,8 +32,8 @@ def tensor(value: Any, *, type: Any = None, names: Sequence[str | None] | None =
     Parameters
     ----------
     value : number, (nested) list, array or tensor
-        Whole numbers become s64, fractions f32, complex numbers c64 and booleans u8; arrays keep their type. Lists may
-        hold tensors, which are stacked.
+        Whole numbers become s64, fractions f32, complex numbers c64 and truth values bool; arrays keep their type.
+        Lists may hold tensors, which are stacked.
     type : type, optional
         The type to have instead. Whole numbers that do not fit wrap. A tensor is not converted: see ``nx.as_type``.
     names : list of str or None, optional
@@ -142,7 +142,7 @@ def _type_of(kind: Any) -> Type:
         return kind
     if issubclass(kind, np.generic):
         return types.normalize(np.dtype(kind))
-    for python, type_ in ((bool, types.u8), (int, types.s64), (float, types.f32), (complex, types.c64)):
+    for python, type_ in ((bool, types.bool_), (int, types.s64), (float, types.f32), (complex, types.c64)):
         if issubclass(kind, python):
             return type_
     raise NxTypeError(
