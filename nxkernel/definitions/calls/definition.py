@@ -41,7 +41,7 @@ from nxkernel.definitions.keys import (
 from nxkernel.definitions.keys.argument_identity import IdentityTracker
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
@@ -252,10 +252,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         try:
             arguments.refuse_changes(self.__name__, program)
             given = arguments.inputs(program.captured, program.fixed)
-            arguments.copy_tensors(given, program)
+            assigned_arrays.copy_tensors(program, arguments.values, given)
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
-                arguments.give_back(self.__name__, given, made, program)
+                assigned_arrays.give_back(self.__name__, program, arguments.leaves, given, made)
             return fast_path.results(program, made, self.hooks, tensor_of)
         except Exception as error:
             self._failed(error)
