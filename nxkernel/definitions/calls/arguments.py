@@ -19,6 +19,7 @@ from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_ide
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.definitions.outputs import assigned_arrays
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
@@ -261,19 +262,19 @@ class CallArguments:
         """Whether an argument or something captured is on a device."""
         return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
 
-    def refuse_changes(self, function: str, program: Any) -> None:
+    def refuse_changes(self, function: str, convention: CallingConvention) -> None:
         """Refuse a call whose program may not write into the containers or arrays that it changes.
 
         Raises
         ------
         NxTypeError
         """
-        if program.changes_containers and not self.identifies:
+        if convention.changes_containers and not self.identifies:
             self.refuse_again(function)
-        if program.changes or program.copied or program.reshaped:
-            captured = [self.arrays[number] for number in program.captured]
+        if convention.changes or convention.copied or convention.reshaped:
+            captured = [self.arrays[number] for number in convention.captured]
             others = [*((name, array) for name, _, array in captured), *self.beside]
-            assigned_arrays.refuse(function, program, self.leaves, others)
+            assigned_arrays.refuse(function, convention, self.leaves, others)
 
     def add_assigned(self, path: str, whole: bool) -> None:
         """Know that a leaf is assigned into: by ``x[k] = v``, or as a whole by ``x += v``, which only arrays are."""

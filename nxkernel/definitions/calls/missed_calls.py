@@ -112,17 +112,8 @@ class MissedCall:
             parts=arguments.parts(),  # with the values of numbers that tracing made static
             executable=executable,
             placed=placed,
-            structure=traced.structure,
-            captured=traced.captured,
+            convention=traced.convention,
             fixed=traced.fixed,
-            hooks=traced.hooks,
-            specs=traced.specs,
-            changes=traced.changes,
-            returned=traced.returned,
-            assigned_at=traced.assigned_at,
-            copied=traced.copied,
-            reshaped=traced.reshaped,
-            changes_containers=traced.changes_containers,
             reason=self.case.reason,
             where=where,
             signature=arguments.signature(self._name),
@@ -145,7 +136,7 @@ class MissedCall:
         finally:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
-        arguments.refuse_changes(self._name, traced)
+        arguments.refuse_changes(self._name, traced.convention)
         return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes)
 
     @settled
@@ -183,7 +174,7 @@ class MissedCall:
                 refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
                 source_locations.point_out(refusal)
                 raise refusal from error
-        if not arguments.owner and hook_delivery.is_owned(traced.hooks):
+        if not arguments.owner and hook_delivery.is_owned(traced.convention.hooks):
             arguments.owner = hook_delivery.owner(self._function)
         if arguments.found_fixed:
             notes = [f"argument {path}: its value is needed while tracing, so each new one is traced"

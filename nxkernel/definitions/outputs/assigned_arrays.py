@@ -9,6 +9,7 @@ import numpy as np
 
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import source_locations
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import a
 from nxkernel.tensor.tensor import Tensor
@@ -20,14 +21,14 @@ Named = Sequence[tuple[str, Any]]
 _MOST_WORK = 100_000
 
 
-def refuse(function: str, program: Any, leaves: Named, others: Named) -> None:
+def refuse(function: str, convention: CallingConvention, leaves: Named, others: Named) -> None:
     """Refuse a call whose program may not write into the arrays that it assigns into.
 
     Parameters
     ----------
     function : str
         What errors call it.
-    program : CachedProgram or Traced
+    convention : CallingConvention
     leaves : sequence of (str, object)
         The leaves of the arguments as the caller passed them: it is in these that arrays share their memory.
     others : sequence of (str, array)
@@ -39,8 +40,8 @@ def refuse(function: str, program: Any, leaves: Named, others: Named) -> None:
         For an array that is read-only, one whose memory is also that of another argument or captured array, and one
         whose elements do not lie in the order that the program goes by.
     """
-    assigned = [*zip(program.changes, program.assigned_at, strict=True)]
-    for place in program.reshaped:
+    assigned = [*zip(convention.changes, convention.assigned_at, strict=True)]
+    for place in convention.reshaped:
         path, value = leaves[place]
         if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
             # NumPy's reshape copies what does not lie in order, and gives a view of a transposed one that does.
@@ -69,7 +70,7 @@ def refuse(function: str, program: Any, leaves: Named, others: Named) -> None:
                 )
             )
     passed = [*leaves, *others]
-    for place, source in [*assigned, *program.copied]:
+    for place, source in [*assigned, *convention.copied]:
         path, value = leaves[place]
         for number, (other, array) in enumerate(passed if isinstance(value, np.ndarray) else ()):
             if number != place and _overlap(value, array):
@@ -101,30 +102,32 @@ def refuse_shared(function: str, arrays: Named) -> None:
                 )
 
 
-def copy_tensors(program: Any, values: Sequence[Any], given: list[Any]) -> None:
+def copy_tensors(convention: CallingConvention, values: Sequence[Any], given: list[Any]) -> None:
     """Put copies in the places of tensors that a program assigns into.
 
     Parameters
     ----------
-    program : CachedProgram
+    convention : CallingConvention
     values : sequence
         The leaves of the arguments as the caller passed them.
     given : list of array
         What the program takes: these first.
     """
-    for place in program.changes:
+    for place in convention.changes:
         if not isinstance(values[place], np.ndarray):
             given[place] = device_programs.duplicate(given[place])
 
 
-def give_back(function: str, program: Any, leaves: Named, given: Sequence[Any], made: Sequence[Any]) -> None:
+def give_back(
+    function: str, convention: CallingConvention, leaves: Named, given: Sequence[Any], made: Sequence[Any]
+) -> None:
     """Put into the caller's arrays what a program assigned into copies of them.
 
     Parameters
     ----------
     function : str
         What errors call it.
-    program : CachedProgram
+    convention : CallingConvention
     leaves : sequence of (str, object)
         The leaves of the arguments as the caller passed them.
     given, made : sequence of array
@@ -135,13 +138,13 @@ def give_back(function: str, program: Any, leaves: Named, given: Sequence[Any], 
     NxTypeError
         For a tensor whose new value is not among the results.
     """
-    results = made[: len(made) - len(program.changes)]
-    for place, source in zip(program.changes, program.assigned_at, strict=True):
+    results = made[: len(made) - len(convention.changes)]
+    for place, source in zip(convention.changes, convention.assigned_at, strict=True):
         (path, value), new = leaves[place], given[place]
         if isinstance(value, np.ndarray):
             if not np.may_share_memory(new, value):
                 np.copyto(value, new)
-        elif place not in program.returned and not _is_among(new, results):
+        elif place not in convention.returned and not _is_among(new, results):
             # Which of the results it is cannot always be seen from the graph: a `return` may be one of several.
             raise NxTypeError(
                 message(
