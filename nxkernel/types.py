@@ -50,6 +50,9 @@ __all__ = [
 
 #: Of two kinds the one of higher rank wins.
 _RANK = {"bool": 0, "u": 0, "s": 1, "bf": 2, "f": 3, "c": 4}
+#: The types of Python numbers, by NumPy's types of them.
+_OF_NUMBERS = {bool_: bool_, s64: s64, f64: f32, c128: c64}
+_BOOLS = (bool, np.bool_)
 
 
 class _Rules(threading.local):
@@ -98,17 +101,12 @@ def infer(number: Any) -> Type:
     >>> infer(1), infer(1.5), infer(True)
     ('s64', 'f32', 'bool')
     """
-    if _rules.numpy:
-        return _numpy_infer(number)
-    if isinstance(number, bool | np.bool_):
-        return bool_
-    if isinstance(number, int):
-        return s64
-    if isinstance(number, builtins.float):
-        return f32
-    if isinstance(number, builtins.complex):
-        return c64
-    raise NxTypeError(f"{number!r} is no number")
+    type_ = _numpy_kind(number)
+    if not _rules.numpy:
+        return _OF_NUMBERS[type_]
+    if type_ is s64:
+        refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
+    return type_
 
 
 def cast_number(type_: Any, number: Any) -> Any:
@@ -212,7 +210,7 @@ def merge_number(type_: Type, number: Any) -> Type:
         return merge(type_, c64)
     if isinstance(number, builtins.float):
         return f32 if type_.is_integer else type_
-    if not type_.is_integer or isinstance(number, bool | np.bool_):
+    if not type_.is_integer or isinstance(number, _BOOLS):
         return type_
     if type_.kind == "bool":
         type_ = s64
@@ -247,17 +245,16 @@ def is_of_numbers(type_: Type) -> bool:
     return type_ in (bool_, s64, f64, c128) if _rules.numpy else type_ in (s64, f32, c64)
 
 
-def _numpy_infer(number: Any) -> Type:
-    kind = _numpy_kind(number)
-    if kind is s64:
-        refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
-    return kind
-
-
 def _numpy_kind(number: Any) -> Type:
-    for kind, type_ in ((bool | np.bool_, bool_), (int, s64), (builtins.float, f64), (builtins.complex, c128)):
-        if isinstance(number, kind):
-            return type_
+    """NumPy's type of a Python number."""
+    if isinstance(number, _BOOLS):
+        return bool_
+    if isinstance(number, int):
+        return s64
+    if isinstance(number, builtins.float):
+        return f64
+    if isinstance(number, builtins.complex):
+        return c128
     raise NxTypeError(f"{number!r} is no number")
 
 

@@ -341,13 +341,9 @@ class NestBuilder:
         elsewhere = self._elsewhere(key)
         if elsewhere:
             return [(node, map_, *elsewhere)]
-        if node.primitive is p.constant or node.primitive is p.iota:
+        if node.primitive in (p.constant, p.iota) or node.primitive.family == "reduction":
             return []
-        if self._loaded(node):
-            return []
-        if node.primitive.family == "reduction":
-            return []
-        if self._scratch(key) is not None:
+        if self._loaded(node) or self._scratch(key) is not None:
             return []
         if index_maps.is_view(node):
             return [(node.operands[0], index_maps.through(node, map_), level, depth)]
@@ -487,14 +483,14 @@ class _Shaped:
 
 def attribute_of(node: Expr) -> Type | int | bool | ScalarFunction | None:
     """The attribute of an element-wise instruction: what decides its code besides its type."""
-    if node.primitive in BY_OPERAND:
+    if node.primitive in _BY_OPERAND:
         return node.operands[0].type
     return node.params.get(_DECISIVE.get(node.primitive))
 
 
 _DECISIVE = {p.threefry2x32: "word", p.njit: "function", p.multiply: "rounded"}
 #: Primitives whose code depends on the type of what they are given.
-BY_OPERAND = frozenset(
+_BY_OPERAND = frozenset(
     (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)
     + (p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity, p.select, p.absolute)
     + (p.real, p.imag, p.phase)

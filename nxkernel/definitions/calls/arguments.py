@@ -14,19 +14,19 @@ from nxkernel.definitions.calls.key_changes import KEYWORDS, Parts, root_of
 from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.keys import containers, source_locations
+from nxkernel.definitions.keys import containers
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
+from nxkernel.definitions.outputs import assigned_arrays
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.traverse import post_order
-from nxkernel.messages.grammar import a
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import parameter
 from nxkernel.tensor.device import DeviceTensor
-from nxkernel.tensor.tensor import Tensor
 
 
 class CallArguments:
@@ -167,6 +167,11 @@ class CallArguments:
         )
 
     @property
+    def leaves(self) -> list[tuple[str, Any]]:
+        """The leaves of the arguments, each with how a person would write it."""
+        return [*zip(self.paths, self.values, strict=True)]
+
+    @property
     def anew(self) -> dict[str, str]:
         """What cannot be compared, so that a call is traced whatever was traced before; by name, what it is."""
         return self.snapshot.anew if self._walk is None else self.snapshot.anew | self._walk.anew
@@ -237,17 +242,8 @@ class CallArguments:
         ------
         NxTypeError
         """
-        known = [*zip(self.paths, self.values, strict=True), *((name, value) for name, _, value in self.arrays)]
-        for place, (name, value) in enumerate(known):
-            for other, array in known[:place]:
-                if array is not value and _may_share(array, value):
-                    raise NxTypeError(
-                        message(
-                            f"{function} asks whether arrays share memory, and {name} shares some with {other}: of "
-                            "views that were made outside it cannot tell.",
-                            f"Ask before the call and pass the answer as an option, or pass a copy: {name}.copy().",
-                        )
-                    )
+        captured = [(name, value) for name, _, value in self.arrays]
+        assigned_arrays.refuse_shared(function, [*self.leaves, *captured])
 
     @property
     def is_aliased(self) -> bool:
@@ -266,102 +262,19 @@ class CallArguments:
         """Whether an argument or something captured is on a device."""
         return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
 
-    def copy_tensors(self, given: list[np.ndarray], program: Any) -> None:
-        """Put copies in the places of tensors that a program assigns into."""
-        for place in program.changes:
-            if not isinstance(self.values[place], np.ndarray):
-                given[place] = device_programs.duplicate(given[place])
-
-    def refuse_changes(self, function: str, program: Any) -> None:
-        """Refuse a call whose program may not write into the arrays that it assigns into.
-
-        Parameters
-        ----------
-        function : str
-        program : Program or Traced
+    def refuse_changes(self, function: str, convention: CallingConvention) -> None:
+        """Refuse a call whose program may not write into the containers or arrays that it changes.
 
         Raises
         ------
         NxTypeError
-            For an array that is read-only, one whose memory is also that of another argument or captured array, and one
-            whose elements do not lie in the order that the program goes by.
         """
-        if program.changes_containers and not self.identifies:
+        if convention.changes_containers and not self.identifies:
             self.refuse_again(function)
-        if not (program.changes or program.copied or program.reshaped):
-            return
-        captured = [self.arrays[number] for number in program.captured]
-        beside = self.beside
-        names = [*self.paths, *(name for name, _, _ in captured), *(name for name, _ in beside)]
-        # What the caller passed, of which some were copied: it is in these that arrays share their memory.
-        passed = [*self.values, *(array for _, _, array in captured), *(array for _, array in beside)]
-        for place in program.reshaped:
-            path, value = self.paths[place], self.values[place]
-            if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
-                # NumPy's reshape copies what does not lie in order, and gives a view of a transposed one that does.
-                lines = [
-                    source_locations.line_of(at)
-                    for k, at in zip(program.changes, program.assigned_at, strict=True)
-                    if k == place
-                ]
-                raise NxTypeError(
-                    message(
-                        f"{function} sees {path} in another shape and assigns into that: the elements of {path} do "
-                        "not lie in order, so that NumPy would see a copy instead of a view, or the reverse.",
-                        *(lines[0] if lines else ()),
-                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
-                    )
-                )
-        for place, source in zip(program.changes, program.assigned_at, strict=True):
-            path, value = self.paths[place], self.values[place]
-            if isinstance(value, np.ndarray) and not value.flags.writeable:
-                line = source_locations.line_of(source)
-                raise NxTypeError(
-                    message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
-                )
-            if isinstance(value, np.ndarray) and _may_overlap_itself(value):
-                raise NxTypeError(
-                    message(
-                        f"{function} assigns into {path}, of which several elements may lie in one place of memory.",
-                        *source_locations.line_of(source),
-                        f"Pass {path}.copy().",
-                    )
-                )
-        for place, source in [*zip(program.changes, program.assigned_at, strict=True), *program.copied]:
-            path, value = self.paths[place], self.values[place]
-            for other, array in enumerate(passed if isinstance(value, np.ndarray) else ()):
-                if other != place and _overlap(value, array):
-                    raise NxTypeError(
-                        message(
-                            f"{function} assigns into {path}, whose memory {names[other]} shares.",
-                            *source_locations.line_of(source),
-                            f"Pass a copy: {path}.copy().",
-                        )
-                    )
-
-    def give_back(self, function: str, given: Sequence[np.ndarray], made: Sequence[np.ndarray], program: Any) -> None:
-        """Put into the caller's arrays what a program assigned into copies of them.
-
-        Raises
-        ------
-        NxTypeError
-            For a tensor whose new value is not among the results.
-        """
-        results = made[: len(made) - len(program.changes)]
-        for place, source in zip(program.changes, program.assigned_at, strict=True):
-            path, value, new = self.paths[place], self.values[place], given[place]
-            if isinstance(value, np.ndarray):
-                if not np.may_share_memory(new, value):
-                    np.copyto(value, new)
-            elif place not in program.returned and not _is_among(new, results):
-                # Which of the results it is cannot always be seen from the graph: a `return` may be one of several.
-                raise NxTypeError(
-                    message(
-                        f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
-                        *source_locations.line_of(source),
-                        f"Return the new value of {path} from {function}, or pass a NumPy array.",
-                    )
-                )
+        if convention.changes or convention.copied or convention.reshaped:
+            captured = [self.arrays[number] for number in convention.captured]
+            others = [*((name, array) for name, _, array in captured), *self.beside]
+            assigned_arrays.refuse(function, convention, self.leaves, others)
 
     def add_assigned(self, path: str, whole: bool) -> None:
         """Know that a leaf is assigned into: by ``x[k] = v``, or as a whole by ``x += v``, which only arrays are."""
@@ -370,13 +283,11 @@ class CallArguments:
 
     def fixed_values(self) -> list[tuple[str, Any]]:
         """The numbers that are static values, by their paths."""
-        pairs = zip(self.paths, self.values, strict=True)
-        return [(path, value) for path, value in pairs if path in self.fixed]
+        return [(path, value) for path, value in self.leaves if path in self.fixed]
 
     def _assigned_kinds(self) -> tuple:
         """What is assigned into, and whether that is an array, which the caller sees change."""
-        pairs = zip(self.paths, self.values, strict=True)
-        return tuple([(path, isinstance(value, np.ndarray)) for path, value in pairs if path in self.assigned])
+        return tuple([(path, isinstance(value, np.ndarray)) for path, value in self.leaves if path in self.assigned])
 
     def fixable(self, error: Exception) -> set[str]:
         """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
@@ -386,7 +297,7 @@ class CallArguments:
         """
         open_ = {
             path: (place, value)
-            for place, (path, value) in enumerate(zip(self.paths, self.values, strict=True))
+            for place, (path, value) in enumerate(self.leaves)
             if is_number(value) and path not in self.fixed
         }
         asked = getattr(error, "value", None)
@@ -519,43 +430,3 @@ class CallArguments:
 
 #: As many tensors of a container are told one by one, where a call is shown in a line.
 _MOST_LEAVES = 4
-
-#: The most work that is done to find out whether the elements of two arrays overlap whose bounds do.
-_MOST_WORK = 100_000
-
-
-def _may_share(one: Any, other: Any) -> bool:
-    """Whether the memory ranges of two arrays or tensors overlap."""
-    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
-    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
-
-
-def _may_overlap_itself(array: np.ndarray) -> bool:
-    """Whether elements may lie in one place: some axis goes on by less than the axes within it take up."""
-    extent = array.itemsize
-    steps = sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True) if size > 1)
-    for step, size in steps:
-        if step < extent:
-            return array.size > 0
-        extent += step * (size - 1)
-    return False
-
-
-def _overlap(one: Any, other: Any) -> bool:
-    """Whether two arrays or tensors have elements in common, or may have for all that can be found out quickly."""
-    if not _may_share(one, other):
-        return False
-    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
-    try:
-        return np.shares_memory(one, other, max_work=_MOST_WORK)
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _is_among(new: Any, results: Sequence[Any]) -> bool:
-    new, *results = device_programs.on_host([new, *results])
-    return any(_alike(new, result) for result in results)
-
-
-def _alike(one: np.ndarray, other: np.ndarray) -> bool:
-    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()

@@ -41,7 +41,7 @@ from nxkernel.definitions.keys import (
 from nxkernel.definitions.keys.argument_identity import IdentityTracker
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
@@ -250,12 +250,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             if left is not None:
                 fast_paths[key] = fast_path.FastPath(self._entry_group, arguments, program, left, self.hooks)
         try:
-            arguments.refuse_changes(self.__name__, program)
-            given = arguments.inputs(program.captured, program.fixed)
-            arguments.copy_tensors(given, program)
+            convention = program.convention
+            arguments.refuse_changes(self.__name__, convention)
+            given = arguments.inputs(convention.captured, program.fixed)
+            assigned_arrays.copy_tensors(convention, arguments.values, given)
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
-            if program.changes:
-                arguments.give_back(self.__name__, given, made, program)
+            if convention.changes:
+                assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
             return fast_path.results(program, made, self.hooks, tensor_of)
         except Exception as error:
             self._failed(error)
@@ -451,7 +452,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         arguments = self._bind(args, opts, templates=True)
         program = self._find(arguments, self._entry_group.known)
         if program is not None:
-            arguments.refuse_changes(self.__name__, program)
+            arguments.refuse_changes(self.__name__, program.convention)
             return explanations.hit(self.__name__, program)
         return self._missed(arguments).explained()
 
@@ -482,4 +483,4 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         arguments = self._bind(args, opts)
         program, _ = self._program(arguments)
-        return explanations.view(self.__name__, program, arguments.inputs(program.captured, program.fixed))
+        return explanations.view(self.__name__, program, arguments.inputs(program.convention.captured, program.fixed))

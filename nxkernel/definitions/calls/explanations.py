@@ -213,7 +213,7 @@ def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None 
     """A compiled program as data for display; with measured kernel times if inputs are given."""
     executable = program.executable
     graph = executable.graph
-    values = list(map(node_with, graph.outputs, program.specs))
+    values = list(map(node_with, graph.outputs, program.convention.specs))
     names = names_of(graph)
     kernels, group_of = launch_groups.joined(executable.kernels)
     launched = _launched(executable, group_of)
@@ -261,7 +261,9 @@ _NAMED = ("class ", "module ")
 def _vectorized(program: CachedProgram, graph: Graph) -> dict[Expr, str]:
     """The specs of arguments, captured tensors and results that have vectorized axes, by node."""
     specs = {
-        node: str(spec) for node, spec in zip(graph.outputs, program.specs, strict=True) if type(spec) is VectorizedSpec
+        node: str(spec)
+        for node, spec in zip(graph.outputs, program.convention.specs, strict=True)
+        if type(spec) is VectorizedSpec
     }
     for node in graph.parameters:
         role = "captured" if node.params["captured"] else "argument"

@@ -17,6 +17,7 @@ from nxkernel.definitions.keys.argument_identity import has_identity
 from nxkernel.definitions.keys.static_values import constant
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
@@ -90,34 +91,39 @@ class FastPath:
         left: CallDefaults,
         hooks: Hooks = _NO_HOOKS,
     ) -> None:
-        snapshot = arguments.snapshot
+        snapshot, convention = arguments.snapshot, program.convention
         # What only has to be looked up is, right in `run`: asking the snapshot costs as much as a few names.
-        tells = arguments.identifies or program.changes_containers
+        tells = arguments.identifies or convention.changes_containers
         asked = None if snapshot.is_looked_up else snapshot
         #: How many arrays are to be different ones, where code can tell.
         self._different = len(arguments.values) + snapshot.distinct if tells else 0
         items = (*snapshot.items, *left.items) if snapshot.is_looked_up else left.items
         self._keywords = left.keywords
         self._left = left if left.defaults or left.held else None
-        self._places = program.changes
+        self._places = convention.changes
         #: What has memory of its own that is none of the program's arrays.
         self._beside = [_array_of(value) for _, value in arguments.beside]
         plain: tuple | None = None
         single = program.executable.single
-        if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
-            plain = (*single, program.specs[0], program.executable.launch)
+        if (
+            single is not None
+            and convention.structure == containers.LEAF
+            and not (convention.changes or convention.hooks)
+        ):
+            plain = (*single, convention.specs[0], program.executable.launch)
         #: Whether there is more to be looked at than what most calls have.
         more = self._keywords is not None or self._left is not None or bool(self._places or self._different)
         # Taken apart at once: to read so many attributes one by one takes longer.
         self._seen = (
             family, family.version, default_options.changes, default_options.CONTEXT.get(), left.function, left.code,
-            items, asked, program.captured, more, program, program.fixed, plain, hooks,
+            items, asked, convention.captured, more, program, program.fixed, plain, hooks,
         )  # fmt: skip
 
     @staticmethod
     def is_possible(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
         """Whether a program and its arguments allow the fast path."""
-        if not _is_told_by_arrays(arguments, program):
+        convention = program.convention
+        if not _is_told_by_arrays(arguments, convention):
             return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a fast path would hand over too few.
@@ -127,12 +133,12 @@ class FastPath:
         if not arguments.fixed.issubset(arguments.names):
             # Numbers in containers whose values count: keys have those of whole arguments.
             return False
-        if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
+        if any(type(arguments.values[place]) is not np.ndarray for place in convention.changes):
             return False
-        if program.copied or not program.reshaped.issubset(program.changes):
+        if convention.copied or not convention.reshaped.issubset(convention.changes):
             # The long way looks at memory, or at the order of elements, of what does not change.
             return False
-        if arguments.has_device_tensors and (program.placed is None or program.changes):
+        if arguments.has_device_tensors and (program.placed is None or convention.changes):
             # The long way brings them to the host, and sees which arrays share their memory.
             return False
         named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
@@ -208,9 +214,9 @@ def _array_of(value: Any) -> Any:
     return value.data if kind is Tensor else value.array if kind is DeviceTensor else value
 
 
-def _is_told_by_arrays(arguments: CallArguments, program: CachedProgram) -> bool:
+def _is_told_by_arrays(arguments: CallArguments, convention: CallingConvention) -> bool:
     """Whether which arguments are one object can be seen from their arrays, as long as these are all different ones."""
-    if not (arguments.identifies or program.changes_containers):
+    if not (arguments.identifies or convention.changes_containers):
         return True
     if arguments.compares_memory:
         return False
@@ -238,11 +244,12 @@ def results(
     program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
 ) -> Any:
     """Convert a program's outputs to the function's return value and deliver hooks; `wrap` makes tensors of arrays."""
-    tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
-    if program.structure == containers.LEAF:
+    convention = program.convention
+    tensors = iter([wrap(array, spec) for array, spec in zip(made, convention.specs, strict=True)])
+    if convention.structure == containers.LEAF:
         result = next(tensors)
     else:
-        result = containers.rebuild(program.structure, tensors)
-    if program.hooks:
-        hook_delivery.deliver(program.hooks, tensors, hooks, program.signature)
+        result = containers.rebuild(convention.structure, tensors)
+    if convention.hooks:
+        hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature)
     return result

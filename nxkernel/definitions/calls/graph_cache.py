@@ -12,11 +12,9 @@ from nxkernel import fork_safety
 from nxkernel.compilers.interface import Executable
 from nxkernel.definitions.calls.key_changes import Parts, differing
 from nxkernel.definitions.devices.device_programs import DeviceProgram
-from nxkernel.definitions.keys import containers
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.graph.expr import SourceLocation
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
@@ -37,28 +35,9 @@ class CachedProgram:
     parts : dict
         The same for people.
     executable : Executable
-    structure : containers.Structure
-        Of the result.
-    captured : tuple of int
-        Which captured arrays of the call are passed, by their number.
+    convention : CallingConvention
     fixed : tuple
         Arrays that the function made itself; passed at every call.
-    hooks : tuple of (Hook, structure)
-        Who gets a value after each run, and the structure of it; their leaves come after those of the result.
-    specs : tuple of Spec or VectorizedSpec
-        Of the results, then of what hooks get.
-    changes : tuple of int
-        The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
-    returned : frozenset of int
-        Those of them whose last value the function returns.
-    assigned_at : tuple of (Source or None)
-        For each of them the line that assigned into it last.
-    copied : tuple of (int, Source or None)
-        The leaves whose copies a function of functions assigned into, and where.
-    reshaped : frozenset of int
-        The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
-    changes_containers : bool
-        Whether it is of a function that changes containers that it gets.
     reason : tuple of str
     where : str
     signature : str
@@ -74,17 +53,8 @@ class CachedProgram:
     ident: Hashable
     parts: Parts
     executable: Executable
-    structure: containers.Structure
-    captured: tuple[int, ...]
+    convention: CallingConvention
     fixed: tuple
-    hooks: tuple[tuple[Hook, Any], ...]
-    specs: tuple
-    changes: tuple[int, ...]
-    returned: frozenset[int]
-    assigned_at: tuple[SourceLocation | None, ...]
-    copied: tuple[tuple[int, SourceLocation | None], ...]
-    reshaped: frozenset[int]
-    changes_containers: bool
     reason: tuple[str, ...]
     where: str
     signature: str

@@ -13,7 +13,7 @@ from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.event_reports import report_compilation, report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.captures import restoring
-from nxkernel.definitions.captures.snapshot import reached, take_snapshot
+from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.flow.retracing import AssignedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
@@ -59,6 +59,8 @@ class MissedCall:
         self._advice = self.case.advice
         self._notes: tuple[str, ...] = ()
         self._outside: tuple[str, ...] = ()
+        #: What the function captures after a trace that has changed that.
+        self._changed: Snapshot | None = None
 
     def make(self) -> CachedProgram:
         """Trace and compile; errors are reported, and name the line of the user's."""
@@ -86,7 +88,7 @@ class MissedCall:
             self._advice = recompilation_advice.changing(self._name, self._outside)
             self._group.unkept = program, self._advice
             return
-        changed = take_snapshot(self._function)[0]
+        changed = self._changed or take_snapshot(self._function)[0]
         is_settled, parts = arguments.options_now()
         if is_settled and changed.ident == arguments.snapshot.ident:
             self._group.add(program)
@@ -110,17 +112,8 @@ class MissedCall:
             parts=arguments.parts(),  # with the values of numbers that tracing made static
             executable=executable,
             placed=placed,
-            structure=traced.structure,
-            captured=traced.captured,
+            convention=traced.convention,
             fixed=traced.fixed,
-            hooks=traced.hooks,
-            specs=traced.specs,
-            changes=traced.changes,
-            returned=traced.returned,
-            assigned_at=traced.assigned_at,
-            copied=traced.copied,
-            reshaped=traced.reshaped,
-            changes_containers=traced.changes_containers,
             reason=self.case.reason,
             where=where,
             signature=arguments.signature(self._name),
@@ -143,7 +136,7 @@ class MissedCall:
         finally:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
-        arguments.refuse_changes(self._name, traced)
+        arguments.refuse_changes(self._name, traced.convention)
         return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes)
 
     @settled
@@ -167,7 +160,7 @@ class MissedCall:
             refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
             source_locations.point_out(refusal)
             raise refusal from error
-        if not arguments.owner and hook_delivery.is_owned(traced.hooks):
+        if not arguments.owner and hook_delivery.is_owned(traced.convention.hooks):
             arguments.owner = hook_delivery.owner(self._function)
         if arguments.found_fixed:
             notes = [f"argument {path}: its value is needed while tracing, so each new one is traced"
@@ -202,7 +195,10 @@ class MissedCall:
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
         if self._of_numpy and not arguments.anew:
             changes = outside.changed_places()
-            if changes and take_snapshot(self._function)[0].ident == arguments.snapshot.ident:
-                outside.refuse_counts(self._name)
-                return dataclasses.replace(traced, changes_outside=changes)
+            if changes:
+                now = take_snapshot(self._function)[0]
+                if now.ident == arguments.snapshot.ident:
+                    outside.refuse_counts(self._name)
+                    return dataclasses.replace(traced, changes_outside=changes)
+                self._changed = now
         return traced

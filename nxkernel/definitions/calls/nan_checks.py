@@ -93,7 +93,7 @@ def watching() -> bool:
 def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Run a program and check its results for NaN."""
     inputs = arrays if program.placed is None else device_programs.on_host(arrays)
-    if program.changes:
+    if program.convention.changes:
         inputs = [array.copy() for array in inputs]
     results = program.run(arrays)
     on_host = device_programs.on_host(results)
@@ -110,7 +110,10 @@ def _place(program: CachedProgram, results: Sequence[np.ndarray], number: int) -
     leaves: list[tuple[str, Any]] = []
     supply = iter(results)
     containers.flatten(
-        containers.rebuild(program.structure, supply), "its result", leaves, containers.no_tensor("the function")
+        containers.rebuild(program.convention.structure, supply),
+        "its result",
+        leaves,
+        containers.no_tensor("the function"),
     )
     if number < len(leaves):
         return leaves[number][0]

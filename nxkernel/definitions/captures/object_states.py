@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import array
 import collections
+import contextlib
 import functools
 import io
 import itertools
 import operator
+import os
 import random
+import threading
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nxkernel.definitions.captures.object_contents import contents_of, origin
 from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, generator_state, installed
 from nxkernel.dict_metadata import items_of
 
@@ -51,17 +55,19 @@ def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] 
     ----------
     value : object
     of_libraries : bool
-        Whether attributes count of objects that libraries change for themselves.
+        Whether attributes count of objects that libraries change for themselves, and what belongs to the process.
     """
     kinds = _kinds(type(value))
+    if of_libraries and not kinds:
+        kinds = _of_process(value)
     if attributes_of(value) is not None and (of_libraries or _has_attributes(type(value))):
         kinds = (*kinds, _ATTRIBUTES)
     return [(kind, kind.read(value)) for kind in kinds] or None
 
 
-def stored_names(owner: Any, names: Iterable[str]) -> tuple[Kind, Any]:
-    """Some attributes of a module, class or function, of which the others are of no interest."""
-    kind = _names(owner, tuple(names))
+def stored_names(owner: Any, names: Iterable[str] | None = None) -> tuple[Kind, Any]:
+    """What is stored by name in a module, class or function, or in a dict of names: all of it, or under some names."""
+    kind = _names(owner, None if names is None else tuple(names))
     return kind, kind.read(owner)
 
 
@@ -166,6 +172,30 @@ def _write_attributes(value: Any, state: dict) -> None:
         attributes.update(state)
 
 
+def _write_environment(value: Any, state: frozenset[tuple[str, str]]) -> None:
+    for name in value.keys() - dict(state).keys():
+        del value[name]
+    value.update(state - set(value.items()))
+
+
+def _write_cell(value: types.CellType, state: list) -> None:
+    (content,) = state
+    if content is MISSING:
+        del value.cell_contents
+    else:
+        value.cell_contents = content
+
+
+def _read_memory(value: Any) -> bytes:
+    with memoryview(value) as view:
+        return view.tobytes()
+
+
+def _write_memory(value: Any, state: bytes) -> None:
+    with memoryview(value) as view:
+        view.cast("B")[:] = state
+
+
 class _Drawn:
     """Where a generator of random numbers stands: what is compared, and what is put back."""
 
@@ -256,6 +286,24 @@ _KINDS: dict[type, Kind] = {
     },
 }
 _ATTRIBUTES = Kind(lambda value: dict(attributes_of(value) or {}), _write_attributes)
+#: What lies in memory that other code writes to as bytes, such as that of ctypes.
+_MEMORY = Kind(_read_memory, _write_memory)
+_OF_PROCESS: dict[type, Kind] = {
+    type(os.environ): Kind(lambda value: frozenset(value.items()), _write_environment),
+    types.CellType: Kind(lambda value: [contents_of(value)], _write_cell),
+}
+
+
+def _of_process(value: Any) -> tuple[Kind, ...]:
+    """The kinds of the environment, a closure variable, variables of a thread, and memory; none for other objects."""
+    if type(value) in _OF_PROCESS:
+        return (_OF_PROCESS[type(value)],)
+    if isinstance(value, threading.local):
+        return (_names(value, None),)
+    if origin(type(value)) is not object:
+        with contextlib.suppress(TypeError, ValueError, BufferError), memoryview(value) as view:
+            return () if view.readonly else (_MEMORY,)
+    return ()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -299,18 +347,21 @@ def _slots(descriptors: dict[tuple[type, str], Any]) -> Kind:
     return Kind(read, write)
 
 
-def _names(owner: Any, names: tuple[str, ...]) -> Kind:
-    """For some attributes of a module, class or function."""
+def _names(owner: Any, names: tuple[str, ...] | None) -> Kind:
+    """For what is stored by name in a module, class, function or `threading.local`, or in a dict of names."""
+    is_dict = isinstance(owner, dict)
+    put, remove = (operator.setitem, operator.delitem) if is_dict else (setattr, delattr)
 
     def read(value: Any) -> dict[str, Any]:
-        space = vars(value)
-        return {name: space[name] for name in names if name in space}
+        space = value if is_dict else vars(value)
+        return dict(space) if names is None else {name: space[name] for name in names if name in space}
 
     def write(value: Any, state: dict[str, Any]) -> None:
-        for name in read(value).keys() - state.keys():
-            delattr(value, name)
+        now = read(value)
+        for name in now.keys() - state.keys():
+            remove(value, name)
         for name, each in state.items():
-            if vars(value).get(name, MISSING) is not each:
-                setattr(value, name, each)
+            if now.get(name, MISSING) is not each:
+                put(value, name, each)
 
     return Kind(read, write)

@@ -1,1 +1,1 @@
-"""Side outputs of a program: values for hooks and for printing."""
+"""What a program gives besides its result: values for hooks and for printing, and new values of its arguments."""

@@ -303,7 +303,7 @@ def _own(value: Any, spec: Spec | VectorizedSpec) -> Tensor:
 
 def _check_result(step: Compiled, name: str, state: Any) -> None:
     """Refuse a function that does not return an output and a state like the one that it takes."""
-    structure = step.program.structure
+    structure = step.program.convention.structure
     if type(structure) is not tuple or structure[0] != "tuple" or len(structure[2]) != 2:
         raise NxTypeError(
             message(
@@ -323,7 +323,7 @@ def _check_result(step: Compiled, name: str, state: Any) -> None:
             )
         )
     first = containers.count(output)
-    specs = step.program.specs[first : first + len(leaves)]
+    specs = step.program.convention.specs[first : first + len(leaves)]
     changed = [
         f"{path}: {leaf.spec} → {spec}" for (path, leaf), spec in zip(leaves, specs, strict=True) if leaf.spec != spec
     ]

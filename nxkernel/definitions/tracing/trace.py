@@ -19,10 +19,11 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
+from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.numpy.arrays import integer_bounds
@@ -60,53 +61,26 @@ class CapturedArrays:
 
 @dataclass(frozen=True)
 class Traced:
-    """The result of one trace: graph, structure of the outputs, side effects, hooks.
+    """The result of one trace.
 
     Parameters
     ----------
     graph : Graph
         Parameters in the order: arguments, captured arrays, fixed arrays.
-    structure : containers.Structure
-        The structure of the function's result.
-    captured : tuple of int
-        The numbers of the captured arrays that the graph uses.
+    convention : CallingConvention
     fixed : tuple of numpy.ndarray
-        Other arrays that it uses, such as those that NumPy made during the trace: constants of the program.
-    hooks : tuple of (Hook, structure)
-        The hooks, and the structures of their values, whose leaves are outputs after those of the result.
-    specs : tuple of Spec or VectorizedSpec
-        For each output, the spec that it has for the function: its first axes may be vectorized.
+        Arrays that it uses and that are not captured, such as those that NumPy made during the trace: constants of the
+        program.
     notes : tuple of str
         Notes for the event, such as on unrolled loops.
-    changes : tuple of int
-        The argument leaves that are assigned into; their final contents are the last outputs.
-    returned : frozenset of int
-        Those of them whose final contents the function also returns.
-    assigned_at : tuple of (SourceLocation or None)
-        For each of them, the line that assigned into it last.
-    copied : tuple of (int, SourceLocation or None)
-        The arguments of which a copy was assigned into, by `grad`, `vmap` and the like, and where.
-    reshaped : frozenset of int
-        The argument leaves that must be in C order, as the trace took a reshaped view of them to be one.
-    changes_containers : bool
-        Whether the function changes containers among its arguments.
     changes_outside : tuple of str
         Which Python objects outside of the function the trace has changed, for people.
     """
 
     graph: Graph
-    structure: containers.Structure
-    captured: tuple[int, ...]
+    convention: CallingConvention
     fixed: tuple[np.ndarray, ...]
-    hooks: tuple[tuple[Hook, containers.Structure], ...]
-    specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
-    changes: tuple[int, ...] = ()
-    returned: frozenset[int] = frozenset()
-    assigned_at: tuple[SourceLocation | None, ...] = ()
-    copied: tuple[tuple[int, SourceLocation | None], ...] = ()
-    reshaped: frozenset[int] = frozenset()
-    changes_containers: bool = False
     changes_outside: tuple[str, ...] = ()
 
 
@@ -329,20 +303,23 @@ def trace(
 
     first = len(outputs) - len(changes)
     updates = tuple((position, first + number) for number, (position, _) in enumerate(changes))
+    convention = CallingConvention(
+        structure=structure,
+        captured=tuple(capturing.meaning[node] for node in captured),
+        hooks=tuple([(hook, shape) for hook, shape, _ in requests.values]),
+        specs=specs,
+        changes=tuple(position for position, _ in changes),
+        returned=frozenset(position for position, node in changes if any(node is output for output in outputs[:first])),
+        assigned_at=tuple([node.source for _, node in changes]),
+        copied=view.copied(),
+        reshaped=view.reshaped(),
+        changes_containers=changes_containers,
+    )
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),
-        structure,
-        tuple(capturing.meaning[node] for node in captured),
+        convention,
         tuple(capturing.meaning[node] for node in fixed),
-        tuple([(hook, shape) for hook, shape, _ in requests.values]),
-        specs,
         (*notes(run), *requests.unknown()),
-        tuple(position for position, _ in changes),
-        frozenset(position for position, node in changes if any(node is output for output in outputs[:first])),
-        tuple([node.source for _, node in changes]),
-        view.copied(),
-        view.reshaped(),
-        changes_containers,
     )
 
 

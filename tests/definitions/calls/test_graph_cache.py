@@ -11,6 +11,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
 
 def program(ident, parts=None, kernels=(), made=0.0):
@@ -20,17 +21,8 @@ def program(ident, parts=None, kernels=(), made=0.0):
         executable=SimpleNamespace(
             kernels=[SimpleNamespace(origin=origin, continues=False) for origin in kernels], own=None
         ),
-        structure=None,
-        captured=(),
+        convention=CallingConvention(None),
         fixed=(),
-        hooks=(),
-        specs=(),
-        changes=(),
-        returned=frozenset(),
-        assigned_at=(),
-        copied=(),
-        reshaped=frozenset(),
-        changes_containers=False,
         reason=(),
         where="",
         signature=f"f({ident})",

@@ -1,8 +1,12 @@
 """Asking why has no effects: whoever asks, and how often, gets the answers of one who never asked."""
 
 import contextlib
+import ctypes
 import itertools
 import linecache
+import os
+import threading
+import types
 
 import numpy as np
 import pytest
@@ -76,6 +80,24 @@ def test_what_is_put_back():
     assert values[5].bit_generator.state == state
     assert (held.left, hasattr(held, "filled"), vars(named)) == (1, False, {})
     assert (Named.kept, hasattr(Named, "more"), vars(function)) == (1, False, {})
+
+
+def test_what_belongs_to_the_process_is_put_back(monkeypatch):
+    monkeypatch.setenv("NX_KEPT", "1")
+    monkeypatch.setenv("NX_GONE", "1")
+    number, local, module, before = ctypes.c_int(1), threading.local(), types.ModuleType("notes"), 1
+    local.kept = module.kept = 1
+
+    def change():
+        nonlocal before
+        before = number.value = local.kept = local.more = module.kept = module.more = 2
+        os.environ.update({"NX_KEPT": "2", "NX_MORE": "2"})
+        del os.environ["NX_GONE"]
+
+    restoring.run_and_restore([number, local, module, os.environ, change], change)
+    assert (number.value, vars(local), before) == (1, {"kept": 1}, 1)
+    assert (module.kept, hasattr(module, "more")) == (1, False)
+    assert [os.environ.get(f"NX_{name}") for name in ("KEPT", "GONE", "MORE")] == ["1", "1", None]
 
 
 def first_changed(a, b):

@@ -38,7 +38,7 @@ def test_without_a_function_the_program_has_no_hook():
         "  parameter a:0         f32\n  b = multiply a, 2.0   f32\n  c = add b, 1.0        f32\n>"
     )
     program = nx.compile(twice, [1.0]).program
-    assert program.hooks == ()
+    assert program.convention.hooks == ()
     assert len(program.executable.graph.outputs) == 1
     assert len(nx.compile(twice, [1.0], hooks={"twice": print}).program.executable.graph.outputs) == 2
 

@@ -1,0 +1,51 @@
+"""The calling convention of a program: what it takes and assigns into, and what its outputs mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.graph.expr import SourceLocation
+from nxkernel.operand import VectorizedSpec
+from nxkernel.primitives import Spec
+
+
+@dataclass(frozen=True)
+class CallingConvention:
+    """What a graph takes besides arguments, what it assigns into, and what its outputs are.
+
+    Parameters
+    ----------
+    structure : containers.Structure
+        The structure of the function's result.
+    captured : tuple of int
+        The numbers of the captured arrays that it takes.
+    hooks : tuple of (Hook, structure)
+        The hooks, and the structures of their values, whose leaves are outputs after those of the result.
+    specs : tuple of Spec or VectorizedSpec
+        For each output, the spec that it has for the function: its first axes may be vectorized.
+    changes : tuple of int
+        The argument leaves that are assigned into; their final contents are the last outputs.
+    returned : frozenset of int
+        Those of them whose final contents the function also returns.
+    assigned_at : tuple of (SourceLocation or None)
+        For each of them, the line that assigned into it last.
+    copied : tuple of (int, SourceLocation or None)
+        The arguments of which a copy was assigned into, by `grad`, `vmap` and the like, and where.
+    reshaped : frozenset of int
+        The argument leaves that must be in C order, as the trace took a reshaped view of them to be one.
+    changes_containers : bool
+        Whether the function changes containers among its arguments.
+    """
+
+    structure: containers.Structure
+    captured: tuple[int, ...] = ()
+    hooks: tuple[tuple[Hook, containers.Structure], ...] = ()
+    specs: tuple[Spec | VectorizedSpec, ...] = ()
+    changes: tuple[int, ...] = ()
+    returned: frozenset[int] = frozenset()
+    assigned_at: tuple[SourceLocation | None, ...] = ()
+    copied: tuple[tuple[int, SourceLocation | None], ...] = ()
+    reshaped: frozenset[int] = frozenset()
+    changes_containers: bool = False
