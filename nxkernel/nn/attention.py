@@ -31,13 +31,13 @@ def causal_mask(queries: int, keys: int | None = None) -> Any:
     Returns
     -------
     tensor
-        ``u8[queries][keys]``.
+        ``bool[queries][keys]``.
 
     Examples
     --------
     >>> from nxkernel import nn
     >>> nn.causal_mask(3).to_list()
-    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    [[True, False, False], [True, True, False], [True, True, True]]
     """
     keys = queries if keys is None else keys
     shape = (queries, keys)

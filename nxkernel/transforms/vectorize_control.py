@@ -253,9 +253,9 @@ def _any(mask: Expr) -> Expr:
 
 
 def _truth(predicate: Expr) -> Expr:
-    """A predicate as a u8 mask."""
-    if predicate.type in (types.u8, types.bool_):
-        return convert(predicate, types.u8)
+    """A predicate as a mask."""
+    if predicate.type is types.bool_:
+        return predicate
     return apply(p.not_equal, predicate, filled(0, predicate.type, predicate.shape))
 
 

@@ -302,7 +302,7 @@ class CallArguments:
         }
         asked = getattr(error, "value", None)
         if self.dialect == dialects.NX:
-            if asked is None or not asked.type.is_integer or asked.type is types.u8:
+            if asked is None or not asked.type.is_integer or asked.type is types.bool_:
                 return set()
             open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
         if asked is not None:

@@ -40,12 +40,12 @@ def _comparison(primitive: Primitive, what: str, example: str, result: str) -> A
     return function_factories.named(primitive, rule, what, "bool.", example, result)
 
 
-equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
-not_equal = _comparison(p.not_equal, "Whether elements differ. NaN differs from all.", "[1, 2], 2", "[1, 0]")
-greater = _comparison(p.greater, "Whether left is greater than right.", "[1, 2, 3], 2", "[0, 0, 1]")
-less = _comparison(p.less, "Whether left is less than right.", "[1, 2, 3], 2", "[1, 0, 0]")
-greater_equal = _comparison(p.greater_equal, "Whether left is at least right.", "[1, 2, 3], 2", "[0, 1, 1]")
-less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2, 3], 2", "[1, 1, 0]")
+equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[False, True]")
+not_equal = _comparison(p.not_equal, "Whether elements differ. NaN differs from all.", "[1, 2], 2", "[True, False]")
+greater = _comparison(p.greater, "Whether left is greater than right.", "[1, 2, 3], 2", "[False, False, True]")
+less = _comparison(p.less, "Whether left is less than right.", "[1, 2, 3], 2", "[True, False, False]")
+greater_equal = _comparison(p.greater_equal, "Whether left is at least right.", "[1, 2, 3], 2", "[False, True, True]")
+less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2, 3], 2", "[True, True, False]")
 
 
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
@@ -55,9 +55,9 @@ def _logic(primitive: Primitive, what: str, result: str) -> Any:
     )
 
 
-logical_and = _logic(p.logical_and, "Whether both are true.", "[1, 0, 0, 0]")
-logical_or = _logic(p.logical_or, "Whether one is true.", "[1, 1, 1, 0]")
-logical_xor = _logic(p.logical_xor, "Whether exactly one is true.", "[0, 1, 1, 0]")
+logical_and = _logic(p.logical_and, "Whether both are true.", "[True, False, False, False]")
+logical_or = _logic(p.logical_or, "Whether one is true.", "[True, True, True, False]")
+logical_xor = _logic(p.logical_xor, "Whether exactly one is true.", "[False, True, True, False]")
 logical_not = function_factories.unary(
     "logical_not",
     p.logical_not,
@@ -65,7 +65,7 @@ logical_not = function_factories.unary(
     "Whether elements are 0.",
     "bool.",
     "nx.logical_not([0, 5]).to_list()",
-    "[1, 0]",
+    "[True, False]",
 )
 
 
@@ -84,7 +84,7 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
 
 
 is_nan = _test(p.is_nan, "Whether elements are NaN.", "[0, 1, 0]")
-is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sign.", "[0, 0, 1]")
+is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sign.", "[False, False, True]")
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
@@ -136,7 +136,7 @@ def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
 
 bitwise_and = _bitwise(p.bitwise_and, "The bits that both integers have.", "[0, 0, 0, 1]")
 bitwise_or = _bitwise(p.bitwise_or, "The bits that either integer has.", "[0, 1, 1, 1]")
-bitwise_xor = _bitwise(p.bitwise_xor, "The bits that exactly one of two integers has.", "[0, 1, 1, 0]")
+bitwise_xor = _bitwise(p.bitwise_xor, "The bits that exactly one of two integers has.", "[False, True, True, False]")
 
 
 def _shift(primitive: Primitive, what: str, example: str, result: str) -> Any:

@@ -143,7 +143,7 @@ def _is_truth(value: Any) -> bool:
     """Whether a value is of the type that comparisons give."""
     if isinstance(value, bool):
         return True
-    return variable_leaves.is_value(value) and operand(value).type in (types.u8, types.bool_)
+    return variable_leaves.is_value(value) and operand(value).type is types.bool_
 
 
 def _scalar(value: Any, word: str, site: Any) -> Any:
@@ -331,7 +331,7 @@ class _Branch:
         if types.follows_numpy() or is_number(one) or is_number(other):
             return
         kinds = one.type, other.type
-        if types.u8 in kinds or types.bool_ in kinds or kinds[0].is_integer is kinds[1].is_integer:
+        if types.bool_ in kinds or kinds[0].is_integer is kinds[1].is_integer:
             return
         rows = self._rows(path, one, other, str(one.spec), str(other.spec))
         place = 0 if kinds[0].is_integer else 1

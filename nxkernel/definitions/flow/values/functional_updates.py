@@ -30,7 +30,7 @@ def updated(tensor: Operand, key: Any, value: Any) -> Operand:
     ----------
     tensor : tensor
     key : int, slice, None, Ellipsis, mask, tensor, list of int, or a tuple of these
-        Ints may be traced; a mask is a u8 or bool tensor of the shape of the first axes.
+        Ints may be traced; a mask is a bool tensor of the shape of the first axes.
     value : tensor or number
         It is broadcast to the part.
 
@@ -61,7 +61,7 @@ def is_mask(key: Any) -> bool:
     """Whether a key is a boolean mask with axes."""
     if isinstance(key, Proxy | np.ndarray):
         key = operand(key)
-    return isinstance(key, Operand) and bool(key.shape) and key.type in (types.u8, types.bool_)
+    return isinstance(key, Operand) and bool(key.shape) and key.type is types.bool_
 
 
 def is_array(entry: Any) -> bool:
