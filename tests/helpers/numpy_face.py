@@ -9,7 +9,6 @@ import numpy as np
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from nxkernel import types
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -23,14 +22,12 @@ def traced(function: Callable[..., Any], *inputs: Any) -> list[np.ndarray]:
 
     def definition(*values: Any) -> tuple[Any, ...]:
         try:
-            with types.promotion("numpy"):
-                found = _leaves(function(nnp, *map(nnp.wrap, values)))
-                return tuple([nnp.array(value).__nx_operand__() for value in found])
+            return tuple(map(nnp.array, _leaves(function(nnp, *values))))
         finally:
             nnp.forget()
 
-    results = nx.jit(definition, compiler="evaluator")(*inputs)
-    return [result.to_numpy() for result in results]
+    results = nx.jit(definition, promotion="numpy", compiler="evaluator")(*inputs)
+    return [np.asarray(result) for result in results]
 
 
 def check(function: Callable[..., Any], *inputs: Any, rtol: float = 1e-12) -> None:

@@ -116,12 +116,14 @@ def _check_takes_one(fun: Callable[..., Any]) -> None:
         ) from None
 
 
-def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Result]:
+def checkpoint(fun: Callable[Parameters, Result], *, promotion: str | None = None) -> Definition[Parameters, Result]:
     """Gradient checkpointing: recompute intermediate values in the backward pass instead of keeping them.
 
     Parameters
     ----------
     fun : callable
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -159,7 +161,7 @@ def checkpoint(fun: Callable[Parameters, Result]) -> Definition[Parameters, Resu
         outputs = _recomputed(graph, [*values, *outside])
         return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in outputs]))
 
-    return differentiated_variables.of(fun, checkpointed)
+    return differentiated_variables.of(fun, checkpointed, promotion)
 
 
 def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:

@@ -277,9 +277,11 @@ def inlined(function: Any) -> Any:
     return copy_
 
 
-def of(function: Any, transformed: Callable[..., Any]) -> Definition:
+def of(function: Any, transformed: Callable[..., Any], promotion: str | None = None) -> Definition:
     """Make a definition of a transformed function, in the dialect of the function that was transformed."""
-    return Definition(transformed, promotion=function.dialect if isinstance(function, Definition) else None)
+    if isinstance(function, Definition):
+        return Definition(transformed, promotion=promotion or function.promotion, ruled_by=function.ruled_by)
+    return Definition(transformed, promotion=promotion, ruled_by=function)
 
 
 def separate_copies(arguments: Sequence[Any]) -> list[Any]:

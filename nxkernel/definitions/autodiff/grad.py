@@ -26,11 +26,21 @@ Places = int | Sequence[int]
 
 @overload
 def value_and_grad(
-    function: Callable[Parameters, Result], /, *, argnums: Places = 0, has_aux: bool = False
+    function: Callable[Parameters, Result],
+    /,
+    *,
+    argnums: Places = 0,
+    has_aux: bool = False,
+    promotion: str | None = None,
 ) -> Definition[Parameters, tuple[Result, Any]]: ...
 @overload
 def value_and_grad(
-    given: Any, function: Callable[..., Any], /, transform: Callable[[Any], Any] | None = None
+    given: Any,
+    function: Callable[..., Any],
+    /,
+    transform: Callable[[Any], Any] | None = None,
+    *,
+    promotion: str | None = None,
 ) -> tuple[Any, Any]: ...
 def value_and_grad(
     function: Any,
@@ -40,6 +50,7 @@ def value_and_grad(
     *,
     argnums: Places = 0,
     has_aux: bool = False,
+    promotion: str | None = None,
 ) -> Any:
     """A function's value together with its gradient.
 
@@ -63,6 +74,8 @@ def value_and_grad(
         Which positional arguments gradients are for.
     has_aux : bool
         Whether the function returns a pair whose second part is not differentiated.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -95,24 +108,32 @@ def value_and_grad(
     """
     if not _is_function_form(function, second, "value_and_grad"):
         _check_variables(transform, argnums, has_aux, "value_and_grad")
-        return _of_variables(function, second, transform)
+        return _of_variables(function, second, transform, promotion)
     if transform is not None:
         raise _no_transform("value_and_grad")
-    return _gradient(function, second if second is not None else argnums, has_aux, with_value=True)
+    return _gradient(function, second if second is not None else argnums, has_aux, promotion, with_value=True)
 
 
 @overload
 def grad(
-    function: Callable[Parameters, Any], /, *, argnums: Places = 0, has_aux: bool = False
+    function: Callable[Parameters, Any], /, *, argnums: Places = 0, has_aux: bool = False, promotion: str | None = None
 ) -> Definition[Parameters, Any]: ...
 @overload
-def grad(given: Any, function: Callable[..., Any], /) -> Any: ...
-def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: bool = False) -> Any:
+def grad(given: Any, function: Callable[..., Any], /, *, promotion: str | None = None) -> Any: ...
+def grad(
+    function: Any,
+    second: Any = None,
+    /,
+    *,
+    argnums: Places = 0,
+    has_aux: bool = False,
+    promotion: str | None = None,
+) -> Any:
     """The gradient of a function.
 
     Parameters
     ----------
-    function, second, argnums, has_aux
+    function, second, argnums, has_aux, promotion
         As :func:`value_and_grad` takes them.
 
     Returns
@@ -138,8 +159,8 @@ def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: 
     """
     if not _is_function_form(function, second, "grad"):
         _check_variables(None, argnums, has_aux, "grad")
-        return _of_variables(function, second, None)[1]
-    return _gradient(function, second if second is not None else argnums, has_aux, with_value=False)
+        return _of_variables(function, second, None, promotion)[1]
+    return _gradient(function, second if second is not None else argnums, has_aux, promotion, with_value=False)
 
 
 def _is_function_form(function: Any, second: Any, name: str) -> bool:
@@ -189,7 +210,9 @@ def _check_variables(transform: Any, argnums: Places, has_aux: bool, name: str) 
         )
 
 
-def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
+def _gradient(
+    function: Callable[..., Any], argnums: Places, has_aux: bool, promotion: str | None, with_value: bool
+) -> Definition:
     several = not isinstance(argnums, int)
     positions, name = differentiated_variables.argument_positions(argnums), callables.name(function)
     function = differentiated_variables.inlined(function)
@@ -215,7 +238,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
             return ((value, aux) if has_aux else value), slope
         return (slope, aux) if has_aux else slope
 
-    return differentiated_variables.of(function, differentiated)
+    return differentiated_variables.of(function, differentiated, promotion)
 
 
 def _check_takes_one(function: Callable[..., Any]) -> None:
@@ -237,14 +260,16 @@ def _check_takes_one(function: Callable[..., Any]) -> None:
         )
 
 
-def _of_variables(variables: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
+def _of_variables(
+    variables: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None, promotion: str | None = None
+) -> Any:
     if tracing.current() is None:
 
         @differentiated_variables.transform(f"grad({callables.name(function)})")
         def of_variables(variables: Any) -> Any:
             return _of_variables(variables, function, transform)
 
-        return differentiated_variables.of(function, of_variables)(variables)
+        return differentiated_variables.of(function, of_variables, promotion)(variables)
     _check_takes_one(function)
     results: list[Any] = []
     name = f"grad of {callables.name(function)}"

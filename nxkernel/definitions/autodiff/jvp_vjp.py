@@ -123,7 +123,7 @@ def _placeholder(spec: Spec) -> Expr:
     return apply(p.reshape, filled(0, spec.type, spec.shape), shape=spec.shape, names=spec.names)
 
 
-def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple]]:
+def vjp(fun: Callable[..., Any], *primals: Any, promotion: str | None = None) -> tuple[Any, Callable[[Any], tuple]]:
     """The vector-Jacobian product (reverse mode): a value, and the function from its cotangent to the arguments'.
 
     Parameters
@@ -131,6 +131,8 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     fun : callable
     *primals : tensors or containers
         The arguments.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -159,7 +161,10 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         def gains(cotangent: Any, kept: tuple, *values: Any) -> Any:
             return _Pullback(fun, values, name).pulled(cotangent, name, list(map(differentiated_variables.node, kept)))
 
-        forward, back = differentiated_variables.of(fun, value), differentiated_variables.of(fun, gains)
+        forward, back = (
+            differentiated_variables.of(fun, value, promotion),
+            differentiated_variables.of(fun, gains, promotion),
+        )
         result, kept = forward(*primals)
         return result, lambda cotangent: back(cotangent, kept, *primals)
     function = _Pullback(fun, primals, name)
@@ -174,7 +179,9 @@ def _check_arguments(values: Sequence[Any], name: str) -> None:
         containers.flatten(value, "an argument", [], refuse)
 
 
-def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, promotion: str | None = None
+) -> tuple[Any, Any]:
     """The Jacobian-vector product (forward mode): a function's value, and its change for a change of the arguments.
 
     Parameters
@@ -184,6 +191,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         The arguments.
     tangents : sequence of tensors or containers
         The direction in which they change, of the same structure.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -226,7 +235,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         def both(values: Any, directions: Any) -> Any:
             return jvp(fun, values, directions)
 
-        return differentiated_variables.of(fun, both)(tuple(primals), tuple(tangents))
+        return differentiated_variables.of(fun, both, promotion)(tuple(primals), tuple(tangents))
     function = _Pullback(fun, primals, name)
     structure = ("tuple", None, tuple(function.structures))
     leaves = _alike(tuple(tangents), structure, function.inputs, f"{name}: the tangent", "the argument")
@@ -240,7 +249,9 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     return tuple([containers.rebuild(function.structure, iter(values)) for values in (outputs, changes)])
 
 
-def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -> Definition[Parameters, Any]:
+def jacobian(
+    fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
+) -> Definition[Parameters, Any]:
     """The Jacobian: the derivative of each element of a function's value by each element of an argument.
 
     Parameters
@@ -248,6 +259,8 @@ def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -
     fun : callable
     argnums : int or sequence of int
         Which positional arguments.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -262,15 +275,17 @@ def jacobian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -
     [[3.0, 0.0], [1.0, 4.0]]
     """
     differentiated_variables.checked(fun, "jacobian")
-    return _jacobian(fun, argnums, f"jacobian of {callables.name(fun)}")
+    return _jacobian(fun, argnums, f"jacobian of {callables.name(fun)}", promotion)
 
 
-def hessian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) -> Definition[Parameters, Any]:
+def hessian(
+    fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
+) -> Definition[Parameters, Any]:
     """The Hessian: the second derivatives of a function's value by the elements of an argument.
 
     Parameters
     ----------
-    fun, argnums
+    fun, argnums, promotion
         As :func:`jacobian` takes them.
 
     Returns
@@ -286,10 +301,10 @@ def hessian(fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0) ->
     """
     differentiated_variables.checked(fun, "hessian")
     name = f"hessian of {callables.name(fun)}"
-    return _jacobian(_jacobian(fun, argnums, name), argnums, name)
+    return _jacobian(_jacobian(fun, argnums, name, promotion), argnums, name, promotion)
 
 
-def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) -> Definition:
+def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str, promotion: str | None) -> Definition:
     several, positions = not isinstance(argnums, int), differentiated_variables.argument_positions(argnums)
     fun = differentiated_variables.inlined(fun)
 
@@ -308,7 +323,7 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) 
 
         return _matrices(of, chosen, several, name)
 
-    return differentiated_variables.of(fun, differentiated)
+    return differentiated_variables.of(fun, differentiated, promotion)
 
 
 def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: bool, name: str) -> Any:

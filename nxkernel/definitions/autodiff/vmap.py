@@ -26,7 +26,7 @@ Axes = Any
 
 
 def vmap(
-    function: Callable[Parameters, Result], in_axes: Axes = 0, out_axes: Axes = 0
+    function: Callable[Parameters, Result], in_axes: Axes = 0, out_axes: Axes = 0, *, promotion: str | None = None
 ) -> Definition[Parameters, Result]:
     """Vectorize a function of one entry: the new function takes many, along an axis of each argument.
 
@@ -40,6 +40,8 @@ def vmap(
         container like the argument. None says that every entry is given the same. Negative ones count from the end.
     out_axes : int, None or container of them
         Along which axis those of the result lie; None for a result that is the same for every entry.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def vmap(
     # Defaults have no entries: they are left to the function.
     signature = callables.signature(function)
     mapped.__signature__ = signature.replace(parameters=list(map(_left_out, signature.parameters.values())))
-    return differentiated_variables.of(function, mapped)
+    return differentiated_variables.of(function, mapped, promotion)
 
 
 def _left_out(one: inspect.Parameter) -> inspect.Parameter:

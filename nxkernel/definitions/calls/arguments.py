@@ -149,6 +149,7 @@ class CallArguments:
     def ident(self) -> tuple:
         """Hashable; equal for calls that the same program answers."""
         return (
+            self.dialect,
             self.structures,
             self.specs,
             self.kinds,
@@ -165,6 +166,11 @@ class CallArguments:
             self.owner,
             self.donated,
         )
+
+    @property
+    def gives_arrays(self) -> bool:
+        """Whether results are NumPy's arrays and scalars: by NumPy's rules, where no tensor comes in."""
+        return self.dialect == dialects.NUMPY and not dialects.holds_tensors(self.values)
 
     @property
     def leaves(self) -> list[tuple[str, Any]]:
@@ -376,6 +382,7 @@ class CallArguments:
             found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
+        found["rules"] = (self.dialect, dialects.NAMES[self.dialect])
         return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
     def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:

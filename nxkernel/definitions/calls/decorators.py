@@ -63,8 +63,8 @@ def defn(
         (:func:`nxkernel.default_options`).
     promotion : {"nx", "numpy"}, optional
         The dialect: Nx's type promotion and immutable values, or NumPy's promotion and arrays that can be assigned
-        into. By default a function that names NumPy and not nxkernel has NumPy's dialect; so does one that names
-        neither, if its module has imported NumPy, and not nxkernel or the function assigns into arrays.
+        into. By default it is that of the library whose functions the function computes with, Nx's with both; where it
+        computes with neither, NumPy's for calls with NumPy's arrays, and Nx's with tensors or Python numbers alone.
     static_argnames : str or sequence of str, optional
         Positional parameters that are static values, by name; they must be hashable, and each new value is a new
         program. Keyword-only parameters always are.
@@ -147,6 +147,7 @@ def jit(
     function: Callable[Parameters, Result],
     *,
     compiler: str | None = None,
+    promotion: str | None = None,
     on_conflict: str = "raise",
     static_argnames: Names = None,
     static_argnums: Numbers = None,
@@ -164,6 +165,8 @@ def jit(
     compiler : str, optional
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
         (:func:`nxkernel.default_options`).
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
     on_conflict : {"raise", "force", "reuse"}
         What a call does while another function is being traced: an error, a compilation of its own, or a part of that
         function's graph.
@@ -207,11 +210,12 @@ def jit(
             more["static_argnames"] = function.static
         if donate_argnames is None and donate_argnums is None:
             more["donate_argnames"] = function.donated
-        more |= {"syntax": function.syntax, "promotion": function.promotion}
+        more |= {"syntax": function.syntax, "ruled_by": function.ruled_by}
+        promotion = promotion or function.promotion
         hooks = function.hooks | hook_delivery.checked(hooks)
         function = function.__nx_function__
     return Definition(
-        function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums,
+        function, compiler=compiler, promotion=promotion, on_conflict=on_conflict, static_argnums=static_argnums,
         donate_argnums=donate_argnums, hooks=hooks, **more,
     )  # fmt: skip
 
@@ -222,6 +226,7 @@ def jit_apply(
     options: Mapping[str, Any] | None = None,
     *,
     compiler: str | None = None,
+    promotion: str | None = None,
     on_conflict: str = "raise",
 ) -> Result:
     """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
@@ -233,7 +238,7 @@ def jit_apply(
         Its positional arguments.
     options : dict, optional
         Its options.
-    compiler, on_conflict : str, optional
+    compiler, promotion, on_conflict : str, optional
         As :func:`nxkernel.jit` takes them.
 
     Returns
@@ -247,7 +252,7 @@ def jit_apply(
     6.0
     """
     _check_list("jit_apply", "arguments", arguments)
-    return jit(function, compiler=compiler, on_conflict=on_conflict)(*arguments, **(options or {}))
+    return jit(function, compiler=compiler, promotion=promotion, on_conflict=on_conflict)(*arguments, **(options or {}))
 
 
 def _check_list(name: str, what: str, values: Any) -> None:
@@ -273,10 +278,12 @@ class Compiled(Definition[Parameters, Result]):
         hooks: Hooks = None,
         promotion: str | None = None,
         static: Names = None,
+        ruled_by: Any = None,
     ) -> None:
         super().__init__(
-            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static
-        )
+            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static,
+            ruled_by=ruled_by,
+        )  # fmt: skip
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
         # The compiler stays the same, wherever the tensors of a call are.
@@ -341,6 +348,7 @@ def compile(
     options: Mapping[str, Any] | None = None,
     *,
     compiler: str | None = None,
+    promotion: str | None = None,
     hooks: Hooks = None,
 ) -> Compiled[Parameters, Result]:
     """Compile a function now, for arguments like the templates.
@@ -355,6 +363,8 @@ def compile(
         The function's options; they are fixed.
     compiler : str, optional
         As for :func:`nxkernel.jit`; by default ``"numba_cuda"`` if a template is a tensor on a device.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
     hooks : dict, optional
         Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
 
@@ -376,11 +386,12 @@ def compile(
     [1, 5]
     """
     _check_list("compile", "templates", templates)
-    syntax, promotion, static = False, None, None
+    syntax, static, ruled_by = False, None, None
     if isinstance(function, Definition):
-        hooks, static = function.hooks | hook_delivery.checked(hooks), function.static
-        syntax, promotion, function = function.syntax, function.promotion, function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
+        hooks, static, ruled_by = function.hooks | hook_delivery.checked(hooks), function.static, function.ruled_by
+        syntax, promotion = function.syntax, promotion or function.promotion
+        function = function.__nx_function__
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static, ruled_by)
 
 
 def _settled(arguments: CallArguments) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
-from nxkernel.errors import CompilationError, NxError, NxValueError, message
+from nxkernel.errors import CompilationError, NxError, message
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -82,18 +82,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         donate_argnames: static_arguments.Names = None,
         donate_argnums: static_arguments.Numbers = None,
         hooks: Mapping[str, Callable[[Any], Any]] | None = None,
+        ruled_by: Any = None,
     ) -> None:
         argument_errors.check_function(function)
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             default_options.check(compiler)
-        if promotion is not None and promotion not in dialects.DIALECTS:
-            raise NxValueError(
-                message(
-                    f"promotion is 'nx' or 'numpy', got {promotion!r}.",
-                    "It says whose rules of types hold; when it is not given, the code of the function says it.",
-                )
-            )
+        default_options.check_promotion(promotion)
         #: Whether `if`, `while` and assignments of the function become part of the graph, or run while it is traced.
         self.syntax = syntax
         self.compiler, self.on_conflict = compiler, on_conflict
@@ -104,9 +99,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         plain = callables.plain(function)
         code = getattr(plain, "__code__", None)
         self.fingerprint = code_fingerprint.of_code(code) if code is not None else type(function).__name__
-        #: As what it sees its values: by the rules of Nx, or of NumPy.
-        self.dialect = promotion or (dialects.of(plain) if syntax else dialects.NX)
-        self._promoted = promotion is not None
+        #: The dialect that was asked for; None where the text of the function decides.
+        self.promotion = promotion
+        #: The function whose text that is: of a gradient, that of the function which is differentiated.
+        self.ruled_by = function if ruled_by is None else ruled_by
+        #: As what it sees its values, by the rules of Nx or of NumPy; None where what it is called with decides.
+        self.dialect = self._rules()
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
         self._static_by = "static_argnums" if static_argnames is None else "static_argnames"
@@ -115,23 +113,17 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
         )
         # Where the text leaves open whose rules hold, traced indices are by those that a person asked for.
-        rules = f"{self.dialect} {'requested' if self._promoted else 'inferred'}"
-        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {rules}"
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {promotion or 'inferred'}"
         self._entry_group: CacheEntryGroup = entry_group(self.__name__, content, callables.qualified_name(plain))
 
-    @property
-    def promotion(self) -> str | None:
-        """The dialect that was asked for; None where the text of the function decides."""
-        return self.dialect if self._promoted else None
+    def _rules(self) -> str | None:
+        """Whose rules hold, by request or by the text as it is now; None where what is passed decides."""
+        return self.promotion or dialects.of(self.ruled_by, default_options.promotion())
 
     @property
     def _silent(self) -> bool:
-        """Whether its text leaves open whose rules hold; asked for when it is traced, and not kept.
-
-        The names that it reads may mean something else by the next time. And Python reads the attributes of an object
-        faster, which each call does, for as long as nobody has asked for its ``__dict__``.
-        """
-        return self.syntax and not self._promoted and dialects.is_silent(callables.plain(self.__nx_function__))
+        """Whether its text leaves open whose rules hold."""
+        return self.promotion is None and self.dialect is None
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         self.__nx_function__ = function
@@ -183,9 +175,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return self._inline(args, opts)
         key: list[Any] = []
         arrays: list[Any] = []
-        fixed = self._entry_group.fixed
-        if self.dialect != dialects.NX or self.static or fixed:
-            of_numpy = self.dialect == dialects.NUMPY
+        fixed, dialect = self._entry_group.fixed, self.dialect
+        if dialect is None:
+            dialect = dialects.of_arguments((*args, *opts.values()))
+        if dialect is not dialects.NX or self.static or fixed:
+            of_numpy = dialect is dialects.NUMPY
             if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
                 return self._by_fast_path(args, opts, tuple(key), arrays)
             return self._call(args, opts)
@@ -223,7 +217,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
         __tracebackhide__ = True
-        arguments, version = self._bind(args, opts), self._entry_group.version
+        dialect, arguments = self.dialect, self._bind(args, opts)
+        version = self._entry_group.version
         try:
             program, hit = self._program(arguments)
         except NxError as error:
@@ -239,7 +234,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             )
         # A key made when fewer numbers were known to be static does not have their values.
         watching = nan_checks.watching()
-        known = key is not None and version == self._entry_group.version and not watching
+        known = key is not None and version == self._entry_group.version and not watching and dialect is self.dialect
         # What a trace changed is another call by now.
         known = known and (hit or self._entry_group.known(program.ident) is program)
         if known and fast_path.FastPath.is_possible(arguments, program, arrays):
@@ -257,7 +252,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
             if convention.changes:
                 assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
-            return fast_path.results(program, made, self.hooks, tensor_of)
+            wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+            return fast_path.results(program, made, self.hooks, wrap)
         except Exception as error:
             self._failed(error)
             raise
@@ -284,10 +280,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             finally:
                 tracing._state.trace = before
         args, opts = self._placed(args, opts)
+        self.dialect = self._rules()
+        dialect = self.dialect or dialects.current()
         for path, value in zip(self._names(len(args)), args, strict=True):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
-            elif self.dialect == dialects.NX or not dialects.is_static(value):
+            elif dialect == dialects.NX or not dialects.is_static(value):
                 containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
@@ -295,7 +293,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         values = options.check(self.__name__, self._signature, opts) | given
         values |= {name: values.pop(name) for name in order}
         with hook_delivery.inside(self.hooks), negative_indices.by_text(self._silent):
-            return dialects.inside(self.dialect, self._twin(self.__nx_function__), args, values)
+            return dialects.inside(dialect, self._twin(self.__nx_function__), args, values)
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What runs while the function is traced."""
@@ -310,14 +308,18 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             # Somebody has given it other defaults, or its class another `__call__`.
             self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
         args, opts = self._placed(args, opts)
-        with types_.promotion(self.dialect):
-            return self._bound(args, opts, templates)
+        # The names that it reads may mean something else by now.
+        self.dialect = self._rules()
+        dialect = self.dialect or dialects.of_arguments((*args, *opts.values()))
+        with types_.promotion(dialect):
+            return self._bound(args, opts, dialect, templates)
 
-    def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> CallArguments:
+    def _bound(self, args: tuple, opts: dict[str, Any], dialect: str, templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
-        if self.dialect == dialects.NUMPY or self.static:
-            args, names, keywords, more = static_arguments.split_static(args, names, self._is_static)
+        if dialect == dialects.NUMPY or self.static:
+            is_static = functools.partial(self._is_static, dialect)
+            args, names, keywords, more = static_arguments.split_static(args, names, is_static)
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
@@ -336,7 +338,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
         def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
             return CallArguments(
-                names, args, structures, leaves, values, self.compiler, snapshot, captured, self.dialect, fixed,
+                names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
                 keywords, placed, assigned, self.hooks, owner, self.donated, order,
             )  # fmt: skip
 
@@ -362,13 +364,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise argument_errors.nested(self.__name__, name, value) from None
         return leaves, structures
 
-    def _is_static(self, name: str, value: Any) -> bool:
+    def _is_static(self, dialect: str, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
         __tracebackhide__ = True
         if name in self.static:
             static_arguments.check(self.__name__, name, value)
             return True
-        return self.dialect == dialects.NUMPY and dialects.is_static(value)
+        return dialect == dialects.NUMPY and dialects.is_static(value)
 
     def _look(self) -> tuple[Snapshot, list[Any]]:
         """What the function captures, as it is now."""
@@ -426,9 +428,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
     def _missed(self, arguments: CallArguments) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
-        return MissedCall(
-            self.__name__, self._entry_group, self._root, self._twin, self._silent, self.dialect, declared, arguments
-        )
+        return MissedCall(self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments)
 
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:
         """The graph for a call, and the milliseconds that it took."""

@@ -72,14 +72,12 @@ def _first(entry_group: CacheEntryGroup) -> tuple[Change, ...]:
     """The reason for a miss of a function that has no programs yet."""
     if not entry_group.before or entry_group.before == entry_group.content:
         return (Change.saying("first call", "first"),)
-    code, way, dialect, source = entry_group.content.split()
-    old_code, old_way, old_dialect, old_source = entry_group.before.split()
+    code, way, promotion = entry_group.content.split()
+    old_code, old_way, old_promotion = entry_group.before.split()
     if code != old_code:
         return (Change.saying("first call since its code changed", "first"),)
-    if dialect != old_dialect:
-        return (Change.of("", ["promotion"], "value", repr(old_dialect), repr(dialect)),)
-    if source != old_source:
-        return (Change.of("", ["promotion"], "value", old_source, source),)
+    if promotion != old_promotion:
+        return (Change.of("", ["promotion"], "value", old_promotion, promotion),)
     return (Change.of("", ["made by"], "value", _MADE_BY[old_way], _MADE_BY[way]),)
 
 

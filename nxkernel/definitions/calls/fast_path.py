@@ -18,7 +18,7 @@ from nxkernel.definitions.keys.static_values import constant
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
-from nxkernel.tensor.device import DeviceTensor
+from nxkernel.tensor.device import DeviceArray, DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
 _empty = np.empty
@@ -26,6 +26,16 @@ _wrap = Tensor.wrap
 _array = np.array
 _share = np.may_share_memory
 _context = default_options.CONTEXT.get
+
+
+def as_array(array: Any, spec: Any) -> Any:
+    """What NumPy gives where nxkernel's programs give an array: itself, or a scalar of no axes."""
+    array = array.host() if type(array) is DeviceArray else array
+    if not array.shape:
+        return array[()]
+    return array if array.flags.writeable and array.base is None else array.copy()
+
+
 #: What a fast path gives that does not hold any more.
 OUTDATED = object()
 #: Functions by the name of the hook whose value they get.
@@ -114,9 +124,10 @@ class FastPath:
         #: Whether there is more to be looked at than what most calls have.
         more = self._keywords is not None or self._left is not None or bool(self._places or self._different)
         # Taken apart at once: to read so many attributes one by one takes longer.
+        wrap = as_array if arguments.gives_arrays else DeviceTensor.wrap if program.placed is not None else _wrap
         self._seen = (
             family, family.version, default_options.changes, default_options.CONTEXT.get(), left.function, left.code,
-            items, asked, convention.captured, more, program, program.fixed, plain, hooks,
+            items, asked, convention.captured, more, program, program.fixed, plain, hooks, wrap,
         )  # fmt: skip
 
     @staticmethod
@@ -148,7 +159,7 @@ class FastPath:
         """Run the program for a call; :data:`OUTDATED` if something it depends on may have changed."""
         (
             family, version, changes, context, function, code, items, snapshot,
-            numbers, more, program, fixed, plain, hooks,
+            numbers, more, program, fixed, plain, hooks, wrap,
         ) = self._seen  # fmt: skip
         # Counts that went up are other objects: to compare identities is enough, and costs less.
         if (
@@ -185,10 +196,9 @@ class FastPath:
             shape, dtype, spec, launch = plain
             made = _empty(shape, dtype)
             if launch(*arrays, made):
-                return _wrap(made, spec)
-        if program.placed is not None:
-            return results(program, program.placed.run(arrays), hooks, DeviceTensor.wrap)
-        return results(program, program.executable.run(arrays), hooks)
+                return wrap(made, spec)
+        run = program.executable.run if program.placed is None else program.placed.run
+        return results(program, run(arrays), hooks, wrap)
 
     def _holds(self, function: Callable[..., Any], arrays: list[np.ndarray], captured: Iterable[Any]) -> bool:
         """Whether defaults are unchanged, and the same arrays are one object as before."""
@@ -241,9 +251,12 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
 
 
 def results(
-    program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
+    program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Any] = _wrap
 ) -> Any:
-    """Convert a program's outputs to the function's return value and deliver hooks; `wrap` makes tensors of arrays."""
+    """Convert a program's outputs to the function's return value and deliver hooks.
+
+    `wrap` makes tensors of them, or what NumPy has.
+    """
     convention = program.convention
     tensors = iter([wrap(array, spec) for array, spec in zip(made, convention.specs, strict=True)])
     if convention.structure == containers.LEAF:

@@ -40,8 +40,6 @@ class MissedCall:
         Gives the rewritten function for it.
     is_silent : bool
         Whether its text leaves open whose rules hold.
-    dialect : str
-        Whose rules hold.
     declared : Declared
         Which arguments it declares to be static.
     arguments : CallArguments
@@ -49,10 +47,10 @@ class MissedCall:
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
-        is_silent: bool, dialect: str, declared: recompilation_advice.Declared, arguments: CallArguments,
+        is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
-        self._is_silent, self._of_numpy = is_silent, dialect == dialects.NUMPY
+        self._is_silent, self._of_numpy = is_silent, arguments.dialect == dialects.NUMPY
         self._arguments = arguments
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)

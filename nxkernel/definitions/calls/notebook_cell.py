@@ -237,14 +237,8 @@ class CompiledCell:
         return array
 
     def _rules(self, function: types.FunctionType) -> str:
-        """The dialect: that of the library that the code names, else of the one that its inputs come from."""
-        libraries = dialects.named_by(function)
-        if libraries:
-            return dialects.NX if dialects.NX in libraries else dialects.NUMPY
-        if self._holds_tensors:
-            return dialects.NX
-        arrays = any(isinstance(leaf, np.ndarray | np.generic) for leaf in _leaves(list(self._inputs.values())))
-        return dialects.NUMPY if arrays else dialects.of(function)
+        """The dialect: that of the library that the code computes with, else of the one that its inputs come from."""
+        return dialects.of(function) or dialects.of_arguments(self._inputs.values())
 
     def _variant(
         self, body: list[ast.stmt], file: str, static: list[str], outputs: list[str]
@@ -292,12 +286,12 @@ class CompiledCell:
         Any
             The value of the cell's last expression; None where there is none.
         """
-        as_arrays = self.definition.dialect == dialects.NUMPY and not self._holds_tensors
+        as_tensors = self.definition.dialect == dialects.NUMPY and self._holds_tensors
         leaves = _leaves(self.args)
         leaves = [
             Tensor.wrap(leaf, self._copies[id(leaf)].spec) if id(leaf) in self._copies else leaf for leaf in leaves
         ]
-        values = {name: _seen(value, leaves, as_arrays) for name, value in result.items()}
+        values = {name: _seen(value, leaves, as_tensors) for name, value in result.items()}
         values = {name: values[value.name] if type(value) is _SharedResult else value for name, value in values.items()}
         last = values.pop(_LAST, None)
         for name, value in values.items():
@@ -306,25 +300,25 @@ class CompiledCell:
         return last
 
 
-def _seen(value: Any, leaves: list[Any], as_array: bool) -> Any:
+def _seen(value: Any, leaves: list[Any], as_tensor: bool) -> Any:
     """A result value as the user gets it."""
     if type(value) is _UnchangedLeaf:
         return leaves[value.position]
-    if isinstance(value, Tensor) and as_array:
-        # Tensors are read-only; numbers are NumPy's scalars.
-        return np.array(value.to_numpy())[()]
+    if as_tensor and isinstance(value, np.ndarray | np.generic):
+        # The cell got arrays in place of tensors that it assigns into.
+        return Tensor.from_numpy(np.asarray(value))
     if type(value) in (tuple, list):
-        return type(value)(_seen(item, leaves, as_array) for item in value)
+        return type(value)(_seen(item, leaves, as_tensor) for item in value)
     if type(value) is dict:
-        return {key: _seen(item, leaves, as_array) for key, item in value.items()}
+        return {key: _seen(item, leaves, as_tensor) for key, item in value.items()}
     return value
 
 
 def _is_changed_to(before: Any, value: Any) -> bool:
     """Write a result into the array or container that already holds it; False where that is impossible."""
-    if isinstance(before, np.ndarray) and isinstance(value, Tensor) and before.shape == value.shape:
+    if isinstance(before, np.ndarray) and isinstance(value, Tensor | np.ndarray) and before.shape == value.shape:
         if before.flags.writeable:
-            np.copyto(before, value.to_numpy(), casting="unsafe")
+            np.copyto(before, np.asarray(value), casting="unsafe")
         return before.flags.writeable
     if type(before) is type(value) is list:
         before[:] = value

@@ -59,6 +59,7 @@ def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
         "on_conflict": definition.on_conflict,
         "syntax": definition.syntax,
         "promotion": definition.promotion,
+        "ruled_by": None if definition.ruled_by is definition.__nx_function__ else definition.ruled_by,
         "static_argnames": tuple(sorted(definition.static)),
         "donate_argnames": tuple(sorted(definition.donated)),
         "hooks": dict(definition.hooks),

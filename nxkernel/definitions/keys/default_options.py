@@ -7,11 +7,13 @@ from contextvars import ContextVar
 from typing import Any
 
 from nxkernel.compilers import registry
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 
 #: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
 AUTO = "auto"
-_BUILT_IN = {"compiler": registry.BUILT_IN}
+_BUILT_IN = {"compiler": registry.BUILT_IN, "promotion": None}
+#: Whose rules of types may hold.
+_RULES = ("nx", "numpy")
 _global: dict[str, Any] = {}
 #: The options set in this context; None while none are.
 CONTEXT: ContextVar[dict[str, Any] | None] = ContextVar("nxkernel_default_options", default=None)
@@ -25,6 +27,7 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
             raise NxTypeError(message(f"there is no default option {name!r}.", f"There are {', '.join(_BUILT_IN)}."))
     if options.get("compiler") is not None:
         check(options["compiler"])
+    check_promotion(options.get("promotion"))
     return {name: value for name, value in {**before, **options}.items() if value is not None}
 
 
@@ -32,6 +35,17 @@ def check(compiler: str) -> None:
     """Raise an error if there is no compiler of this name."""
     if compiler != AUTO:
         registry.get(compiler)
+
+
+def check_promotion(promotion: str | None) -> None:
+    """Raise an error for anything but the names of rules, and None."""
+    if promotion is not None and promotion not in _RULES:
+        raise NxValueError(
+            message(
+                f"promotion is 'nx' or 'numpy', got {promotion!r}.",
+                "It says whose rules of types hold; when it is not given, the code of the function says it.",
+            )
+        )
 
 
 class PreviousOptions(dict):
@@ -59,6 +73,9 @@ def default_options(**options: Any) -> PreviousOptions:
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; None sets none, so that the one of the whole
         process counts. ``"auto"`` is ``"numba_cuda"`` where there is a GPU, and else ``"numba_cpu"``. While none is
         set, it is ``"numba_cuda"`` for calls with tensors on a device, and ``"numba_cpu"`` for all others.
+    promotion : {"nx", "numpy"} or None
+        Whose rules of types hold in functions that do not say it by ``promotion=``; while none is set, their text and
+        arguments do, as :func:`nxkernel.defn` tells.
 
     Returns
     -------
@@ -116,6 +133,11 @@ def reset() -> None:
 def compiler() -> str | None:
     """The compiler that somebody has set; None where nobody has."""
     return {**_global, **(CONTEXT.get() or {})}.get("compiler")
+
+
+def promotion() -> str | None:
+    """The rules that somebody has set; None where nobody has."""
+    return {**_global, **(CONTEXT.get() or {})}.get("promotion")
 
 
 def current() -> dict[str, Any]:

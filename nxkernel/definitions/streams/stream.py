@@ -248,7 +248,8 @@ def stream(
         raise NxValueError(
             message(f"the size of a stream is a positive int or None, got {describe(size)}.", "None sets no limit.")
         )
-    numbers = function.dialect if isinstance(function, Definition) else dialects.NX
+    text = function.dialect if isinstance(function, Definition) else dialects.of(function)
+    numbers = text or dialects.of_arguments(arguments)
     with types.promotion(numbers):
         template = _each(arguments[0], "the template", _template)
         state, *more = [

@@ -1,16 +1,14 @@
 """The two dialects of a definition: Nx's, with immutable values, and NumPy's, with arrays that are assigned into.
 
-The dialect is inferred from the definition's code: one that names NumPy and not nxkernel has NumPy's. One that names
-neither has NumPy's if its module imports NumPy and not nxkernel, or if it imports both and the code assigns into
-arrays.
+A function has the dialect of the library whose functions it computes with; one that computes with neither has that of
+what it is called with.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dis
 import types as python
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -22,15 +20,18 @@ from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, bytecode_reads, callables, containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf
-from nxkernel.definitions.keys.static_values import CONTAINERS, definition_of, installed
+from nxkernel.definitions.keys.static_values import CONTAINERS
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.array import BY_LAYOUT, UNORDERED, Array, ArrayValue, Scalar
 from nxkernel.ops.machinery import dispatch
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.ops.tensors import inspection
+from nxkernel.tensor.tensor import Template, Tensor
 
 NX, NUMPY = "nx", "numpy"
+#: What people are told.
+NAMES = {NX: "Nx's", NUMPY: "NumPy's"}
 
 
 class Dialect:
@@ -168,9 +169,14 @@ def is_static(value: Any) -> bool:
     return value is not containers.LEFT_OUT
 
 
+def current() -> str:
+    """The dialect of the function that is being traced."""
+    return NUMPY if types.follows_numpy() else NX
+
+
 def inside(dialect: str, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Call a definition while another one is traced: values are converted to its dialect, and the result back."""
-    around = NUMPY if types.follows_numpy() else NX
+    around = current()
     if dialect == around:
         return function(*args, **options)
     enter, leave = (_as_array, _as_traced) if dialect == NUMPY else (_as_traced, _as_array)
@@ -209,83 +215,120 @@ def _as_traced(value: Any) -> Any:
     return value.__nx_operand__() if isinstance(value, ArrayValue) else value
 
 
-def of(function: Any) -> str:
-    """The dialect of a function, by the names in its code and in the plain functions that it calls."""
-    function = getattr(function, "__func__", function)
-    if not isinstance(function, python.FunctionType):
+def of(function: Any, default: str | None = None) -> str | None:
+    """The dialect that the text of a function says: that of the library whose functions it computes with.
+
+    With functions of both it is Nx's. Of nxkernel's own functions it is Nx's, too. `default` is what somebody has asked
+    for in place of what texts say.
+
+    Returns
+    -------
+    str or None
+        None where it computes with neither: what a call passes decides (:func:`of_arguments`).
+    """
+    function = callables.plain(function)
+    if not isinstance(function, python.FunctionType) or _root(callables.module_of(function)) == "nxkernel":
         return NX
-    named = _named(function)
-    if NX in named:
-        return NX
-    if NUMPY in named:
-        return NUMPY
-    # A copy: other threads may define names.
-    at_hand = [value for value in list(function.__globals__.values()) if isinstance(value, python.ModuleType)]
-    if not any(module is np for module in at_hand):
-        return NX
-    alone = not any(module.__name__.partition(".")[0] == "nxkernel" for module in at_hand)
-    return NUMPY if alone or _assigns(function.__code__) else NX
+    if default is not None:
+        return default
+    libraries = computes_with(function)
+    return NX if NX in libraries else NUMPY if libraries else None
 
 
-def is_silent(function: Any) -> bool:
-    """Whether a function's code names neither NumPy nor nxkernel, so that the dialect is a guess."""
-    function = getattr(function, "__func__", function)
-    return isinstance(function, python.FunctionType) and not _named(function)
+def of_arguments(values: Iterable[Any]) -> str:
+    """The dialect for arguments, where the text leaves it open: Nx's with a tensor among them, or numbers alone.
+
+    With NumPy's arrays and scalars, and what else has arrays, it is NumPy's.
+    """
+    return NUMPY if _met(values) == _ARRAYS else NX
 
 
-def _assigns(code: python.CodeType) -> bool:
-    """Whether code assigns into a part of something, or changes a parameter in place."""
-    before = None
-    for step in dis.get_instructions(code):
-        if step.opname in ("STORE_SUBSCR", "STORE_SLICE"):
-            return True
-        in_place = before is not None and before.opname == "BINARY_OP" and before.argrepr.endswith("=")
-        if in_place and step.opname == "STORE_FAST" and step.argval in code.co_varnames[: code.co_argcount]:
-            return True
-        before = step
-    return any(_assigns(inner) for inner in code.co_consts if isinstance(inner, python.CodeType))
+def holds_tensors(values: Iterable[Any]) -> bool:
+    """Whether a tensor is among values, or in containers among them."""
+    return _met(values) == _TENSORS
 
 
-def named_by(function: python.FunctionType) -> set[str]:
-    """Which of the two libraries a function, and the plain functions that it calls, name."""
-    return _named(function)
+#: What is met among values, by how much it says.
+_NUMBERS, _ARRAYS, _TENSORS = range(3)
 
 
-def _named(function: python.FunctionType) -> set[str]:
-    """Which of the two libraries a function, and the plain functions that it calls, name."""
-    libraries: set[str] = set()
-    waiting, seen = [function], {id(function)}
-    while waiting:
-        function = waiting.pop()
-        code = function.__code__
-        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-        for path in bytecode_reads.of_code(code).paths:
-            name = path.names[0]
-            value = function.__globals__.get(name)
-            if path.root != "global":
-                with contextlib.suppress(KeyError, ValueError):
-                    value = cells[name].cell_contents
-            library = _library(value)
-            if library:
-                libraries.add(library)
-            elif isinstance(value, python.FunctionType) and id(value) not in seen and not installed(value):
-                seen.add(id(value))
-                waiting.append(value)
-            elif definition_of(value) is not None:
-                libraries.add(value.dialect if value.dialect == NUMPY else NX)
-    return libraries
+def _met(values: Iterable[Any]) -> int:
+    found = _NUMBERS
+    for value in values:
+        kind = type(value)
+        if kind in _OF_PYTHON:
+            continue
+        if kind is np.ndarray:
+            found = _ARRAYS
+        elif isinstance(value, Tensor | Template):
+            return _TENSORS
+        else:
+            inner = containers.inside(value)
+            parts = _met(part for _, part in inner[2]) if inner is not None else _ARRAYS * containers.is_leaf(value)
+            if parts == _TENSORS:
+                return parts
+            found = max(found, parts)
+    return found
+
+
+#: What says nothing of whose rules hold.
+_OF_PYTHON = frozenset({bool, int, float, complex, str, type(None)})
+#: Functions of nxkernel that tell of a tensor what holds in both dialects.
+_TELLING = frozenset({*inspection.__all__, "is_tensor", "template", "to_template", "type"})
+
+
+def computes_with(function: python.FunctionType) -> set[str]:
+    """Which of the two libraries' functions a function names: of its own text, not of what it calls.
+
+    What only observes or transforms counts for neither, nor do types and constants.
+    """
+    code, libraries = function.__code__, set()
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    for path in bytecode_reads.of_code(code).paths:
+        first, *names = path.names
+        if path.root == "import":
+            libraries.add(_LIBRARIES.get(_root(first), ""))
+            continue
+        value = None
+        if path.root == "global":
+            value = function.__globals__.get(first)
+        elif path.root == "free":
+            with contextlib.suppress(KeyError, ValueError):
+                value = cells[first].cell_contents
+        for name in names:
+            if not isinstance(value, python.ModuleType):
+                break
+            value = getattr(value, name, None)
+        libraries.add(_library(value))
+    return libraries - {""}
+
+
+_LIBRARIES = {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _library(value: Any) -> str:
+    """The library that a value which a function reads computes with, "" for none."""
+    if isinstance(value, type) or dispatch.is_number(value) or isinstance(value, np.ndarray | Tensor | Template):
+        return ""
     if isinstance(value, python.ModuleType):
         module = value.__name__
     elif isinstance(value, np.ufunc):
         module = "numpy"
-    elif callable(value) and not isinstance(value, Tensor | np.ndarray):
-        module = callables.module_of(value)
+    elif callable(value):
+        module = str(getattr(value, "__module__", "") or "")
     else:
+        module = type(value).__module__
+    if module == "nxkernel" or module.startswith(_NO_COMPUTATION):
         return ""
-    root = module.partition(".")[0]
-    if definition_of(value) is not None:
+    if module.startswith("nxkernel.numpy"):
+        return NUMPY
+    if module == "nxkernel.ops" and value.__name__ in _TELLING:
         return ""
-    return {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}.get(root, "")
+    return _LIBRARIES.get(_root(module), "")
+
+
+_NO_COMPUTATION = ("nxkernel.definitions", "nxkernel.element_types", "nxkernel.types", "nxkernel.training")

@@ -92,7 +92,9 @@ reduce_min = _reduction(
     "[[1, 2], [3, 4]], axes=[1]", "[1, 3]",
 )  # fmt: skip
 all = _reduction(p.all_, _unchanged, "Whether no element is 0.", "bool.", "[[1, 0], [3, 4]], axes=[1]", "[False, True]")
-any = _reduction(p.any_, _unchanged, "Whether some element is not 0.", "bool.", "[[0, 0], [3, 0]], axes=[1]", "[False, True]")
+any = _reduction(
+    p.any_, _unchanged, "Whether some element is not 0.", "bool.", "[[0, 0], [3, 0]], axes=[1]", "[False, True]"
+)
 
 _ARGUMENT = """The index of the {extreme} element. NaN wins.
 
