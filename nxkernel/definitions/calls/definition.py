@@ -116,6 +116,14 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {promotion or 'inferred'}"
         self._entry_group: CacheEntryGroup = entry_group(self.__name__, content, callables.qualified_name(plain))
 
+    @property
+    def rules(self) -> str:
+        """Whose rules of types hold and what says so, as in ``"NumPy's rules: it computes with np.sum"``."""
+        return self._told(self._rules())
+
+    def _told(self, dialect: str | None) -> str:
+        return dialects.told(dialect, self.ruled_by, self.promotion or default_options.promotion())
+
     def _rules(self) -> str | None:
         """Whose rules hold, by request or by the text as it is now; None where what is passed decides."""
         return self.promotion or dialects.of(self.ruled_by, default_options.promotion())
@@ -140,7 +148,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self._made_of = callables.made_of(function)
 
     def __repr__(self) -> str:
-        return f"<definition {options.call(self.__name__, self._signature)}>"
+        return f"<definition {options.call(self.__name__, self._signature)}, {self.rules}>"
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
@@ -428,7 +436,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
     def _missed(self, arguments: CallArguments) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
-        return MissedCall(self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments)
+        return MissedCall(
+            self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments,
+            self._told(arguments.dialect),
+        )  # fmt: skip
 
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:
         """The graph for a call, and the milliseconds that it took."""
@@ -453,7 +464,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         program = self._find(arguments, self._entry_group.known)
         if program is not None:
             arguments.refuse_changes(self.__name__, program.convention)
-            return explanations.hit(self.__name__, program)
+            return explanations.hit(self.__name__, program, self._told(arguments.dialect))
         return self._missed(arguments).explained()
 
     def measure(self, *args: Parameters.args, **opts: Parameters.kwargs) -> CompilationView:

@@ -9,7 +9,9 @@ from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
 
 
-def report_compilation(name: str, identity: str, program: CachedProgram, advice: str, notes: tuple[str, ...]) -> None:
+def report_compilation(
+    name: str, identity: str, program: CachedProgram, rules: str, advice: str, notes: tuple[str, ...]
+) -> None:
     """Emit an event for each kernel of a new program, and one for the call that compiled it."""
     executable, where = program.executable, program.where
     code = launch_groups.code_of(executable)
@@ -33,6 +35,7 @@ def report_compilation(name: str, identity: str, program: CachedProgram, advice:
             name,
             where=where,
             reason=program.reason,
+            rules=rules,
             advice=advice,
             notes=notes,
             trace_ms=program.trace_ms,

@@ -144,6 +144,8 @@ class Explanation:
         What the user could change so that the call hits the cache, if there is something.
     notes : tuple of str
         Notes on the trace, such as on unrolled loops.
+    rules : str
+        Whose rules of types hold, and what says so.
     """
 
     function: str
@@ -153,16 +155,17 @@ class Explanation:
     closest: str
     advice: str = ""
     notes: tuple[str, ...] = ()
+    rules: str = ""
 
     def __str__(self) -> str:
         if self.hit:
-            return f"{self.function}: answered from the cache\n  {self.closest}"
+            return "\n  ".join(filter(None, [f"{self.function}: answered from the cache", self.closest, self.rules]))
         lines = [f"{self.function} {self._verb()}: {'; '.join(self.difference)}"]
         for number, (title, where) in enumerate(self.kernels, start=1):
             lines.append(f"kernel {number} ({title}): {_WHERE[where]}")
         if self.closest:
             lines.append(f"closest: {self.closest}")
-        return "\n  ".join([*lines, *([self.advice] if self.advice else []), *self.notes])
+        return "\n  ".join([*lines, *filter(None, (self.rules, self.advice)), *self.notes])
 
     def _verb(self) -> str:
         if any(where == "compiled" for _, where in self.kernels):
@@ -172,12 +175,14 @@ class Explanation:
     __repr__ = __str__
 
 
-def hit(function: str, program: CachedProgram) -> Explanation:
+def hit(function: str, program: CachedProgram, rules: str) -> Explanation:
     """The explanation of a call that has a program."""
-    return Explanation(function, True, (), (), _history(program))
+    return Explanation(function, True, (), (), _history(program), rules=rules)
 
 
-def miss(function: str, cause: CacheMiss, graph: Graph | None, compiler: str, notes: tuple[str, ...]) -> Explanation:
+def miss(
+    function: str, cause: CacheMiss, graph: Graph | None, compiler: str, notes: tuple[str, ...], rules: str
+) -> Explanation:
     """The explanation of a call that has none.
 
     Parameters
@@ -190,6 +195,7 @@ def miss(function: str, cause: CacheMiss, graph: Graph | None, compiler: str, no
         The compiler that it is for.
     notes : tuple of str
         The notes of the trace.
+    rules : str
     """
     kernels: list[KernelRecord] = []
     if graph is not None:
@@ -197,7 +203,7 @@ def miss(function: str, cause: CacheMiss, graph: Graph | None, compiler: str, no
     shown = tuple((kernel.title, kernel.origin) for kernel in kernels)
     last = _history(cause.closest) if cause.closest is not None else ""
     notes = (*notes, *other_loops(cause, kernels))
-    return Explanation(function, False, cause.reason, shown, last, cause.advice, notes)
+    return Explanation(function, False, cause.reason, shown, last, cause.advice, notes, rules)
 
 
 def _history(program: CachedProgram) -> str:

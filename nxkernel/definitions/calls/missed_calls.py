@@ -43,15 +43,18 @@ class MissedCall:
     declared : Declared
         Which arguments it declares to be static.
     arguments : CallArguments
+    rules : str
+        Whose rules hold and why, for people.
     """
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
         is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
+        rules: str,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
         self._is_silent, self._of_numpy = is_silent, arguments.dialect == dialects.NUMPY
-        self._arguments = arguments
+        self._arguments, self._rules = arguments, rules
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)
         self._advice = self.case.advice
@@ -98,7 +101,7 @@ class MissedCall:
     def report(self, program: CachedProgram) -> None:
         """Tell who watches that a program was made, why, and what would avoid it."""
         notes = (*self._notes, *explanations.other_loops(self.case, program.executable.kernels))
-        report_compilation(self._name, self._group.identity, program, self._advice, notes)
+        report_compilation(self._name, self._group.identity, program, self._rules, self._advice, notes)
 
     def _compiled(self, traced: Traced, trace_ms: float, where: str) -> CachedProgram:
         arguments, self._notes, self._outside = self._arguments, traced.notes, traced.changes_outside
@@ -126,7 +129,7 @@ class MissedCall:
         arguments = self._arguments
         if arguments.anew:
             # A trace would draw, use up or write what nobody can put back.
-            return explanations.miss(self._name, self.case, None, arguments.compiler, ())
+            return explanations.miss(self._name, self.case, None, arguments.compiler, (), self._rules)
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
             met = reached([("", self._function), *arguments.options.items()])
@@ -135,7 +138,7 @@ class MissedCall:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
         arguments.refuse_changes(self._name, traced.convention)
-        return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes)
+        return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes, self._rules)
 
     @settled
     def trace(self) -> tuple[Traced, float]:

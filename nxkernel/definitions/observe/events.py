@@ -56,6 +56,8 @@ class Event:
         The notebook cell or file and line that called, such as ``"cell 7"``.
     reason : tuple of str
         For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
+    rules : str
+        For a miss, whose rules of types hold, and what says so.
     advice : str
         What the user could change, if there is something.
     notes : tuple of str
@@ -86,6 +88,7 @@ class Event:
     function: str
     where: str = ""
     reason: tuple[str, ...] = ()
+    rules: str = ""
     advice: str = ""
     notes: tuple[str, ...] = ()
     trace_ms: float = 0.0
@@ -107,7 +110,7 @@ class Event:
         return self.trace_ms + self.lower_ms + self.native_ms
 
     def __str__(self) -> str:
-        return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else []), *self.notes])
+        return "\n  ".join([self.headline(), *self.reason, *filter(None, (self.rules, self.advice)), *self.notes])
 
     def headline(self) -> str:
         """What happened, where and how long it took, in one line."""

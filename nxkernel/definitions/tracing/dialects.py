@@ -277,17 +277,51 @@ _OF_PYTHON = frozenset({bool, int, float, complex, str, type(None)})
 _TELLING = frozenset({*inspection.__all__, "is_tensor", "template", "to_template", "type"})
 
 
-def computes_with(function: python.FunctionType) -> set[str]:
-    """Which of the two libraries' functions a function names: of its own text, not of what it calls.
+def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
+    """Whose rules hold and what says so, for people.
+
+    Parameters
+    ----------
+    dialect : str or None
+        None where what is passed decides.
+    function : callable
+        The one whose text counts.
+    asked : str, optional
+        What somebody has asked for.
+
+    Examples
+    --------
+    >>> told("numpy", lambda x: np.sum(x)), told(None, lambda x: x + 1)
+    ("NumPy's rules: it computes with np.sum", "the rules of what it is called with")
+    """
+    if dialect is None:
+        return "the rules of what it is called with"
+    rules, function = f"{NAMES[dialect]} rules", callables.plain(function)
+    if asked is not None:
+        return f"{rules}, as promotion={asked!r} says"
+    if not isinstance(function, python.FunctionType) or _root(callables.module_of(function)) == "nxkernel":
+        return rules
+    libraries = computes_with(function)
+    if not libraries:
+        return f"{rules}: it computes with neither np nor nx, and {_MET[dialect]}"
+    other = libraries.get(NUMPY if dialect == NX else NX)
+    return f"{rules}: it computes with {libraries[dialect]}{f', and with {other}, too' if other else ''}"
+
+
+_MET = {NX: "gets a tensor or Python numbers alone", NUMPY: "gets NumPy's arrays"}
+
+
+def computes_with(function: python.FunctionType) -> dict[str, str]:
+    """The libraries whose functions a function names, with the first such name: of its text, not of what it calls.
 
     What only observes or transforms counts for neither, nor do types and constants.
     """
-    code, libraries = function.__code__, set()
+    code, libraries = function.__code__, {}
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     for path in bytecode_reads.of_code(code).paths:
         first, *names = path.names
         if path.root == "import":
-            libraries.add(_LIBRARIES.get(_root(first), ""))
+            libraries.setdefault(_LIBRARIES.get(_root(first), ""), ".".join(path.names))
             continue
         value = None
         if path.root == "global":
@@ -299,8 +333,9 @@ def computes_with(function: python.FunctionType) -> set[str]:
             if not isinstance(value, python.ModuleType):
                 break
             value = getattr(value, name, None)
-        libraries.add(_library(value))
-    return libraries - {""}
+        libraries.setdefault(_library(value), ".".join(path.names))
+    libraries.pop("", None)
+    return libraries
 
 
 _LIBRARIES = {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}
