@@ -115,6 +115,10 @@ class ManyArgumentsWarning(UserWarning):
     """A list of many Python numbers was passed, each an argument of its own, which makes compiling slow."""
 
 
+class PromotionWarning(UserWarning):
+    """A function that computes with NumPy and nxkernel has a type that NumPy's rules would make another one."""
+
+
 class NegativeIndexWarning(UserWarning):
     """An index in a loop may be negative by Nx's rules, where it is clamped."""
 

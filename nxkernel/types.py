@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -57,6 +58,8 @@ _BOOLS = (bool, np.bool_)
 
 class _Rules(threading.local):
     numpy = False
+    #: What is told of types that NumPy's rules would make others.
+    told: Callable[[Type, Type], None] | None = None
 
 
 _rules = kept(_Rules())
@@ -78,6 +81,17 @@ def promotion(rules: str) -> AbstractContextManager[None]:
     if rules not in ("nx", "numpy"):
         raise NxTypeError(message(f'promotion is "nx" or "numpy", got {rules!r}.', "They name the rules of types."))
     return ScopedSetting(_rules, "numpy", rules == "numpy")
+
+
+def comparing(told: Callable[[Type, Type], None] | None) -> AbstractContextManager[None]:
+    """A context in which `told` is called with Nx's type and NumPy's, where the two are not one."""
+    return ScopedSetting(_rules, "told", told)
+
+
+def _compared(type_: Type, of_numpy: Type) -> Type:
+    if type_ is not of_numpy and _rules.told is not None:
+        _rules.told(type_, of_numpy)
+    return type_
 
 
 def follows_numpy() -> bool:
@@ -168,6 +182,11 @@ def merge(left: Type, right: Type) -> Type:
         return left
     if _rules.numpy:
         return _numpy_merge(left, right)
+    type_ = _nx_merge(left, right)
+    return type_ if _rules.told is None else _compared(type_, _numpy_merge(left, right))
+
+
+def _nx_merge(left: Type, right: Type) -> Type:
     if _RANK[left.kind] < _RANK[right.kind]:
         left, right = right, left
     if left.kind == right.kind:
@@ -206,6 +225,11 @@ def merge_number(type_: Type, number: Any) -> Type:
     type_ = normalize(type_)
     if _rules.numpy:
         return _numpy_merge_number(type_, number)
+    result = _nx_merge_number(type_, number)
+    return result if _rules.told is None else _compared(result, _numpy_merge_kind(type_, _numpy_kind(number)))
+
+
+def _nx_merge_number(type_: Type, number: Any) -> Type:
     if isinstance(number, builtins.complex):
         return merge(type_, c64)
     if isinstance(number, builtins.float):
@@ -323,7 +347,7 @@ def to_floating(type_: Type) -> Type:
     """
     type_ = normalize(type_)
     if type_.is_integer:
-        return f64 if _rules.numpy else f32
+        return f64 if _rules.numpy else _compared(f32, f64)
     return type_
 
 

@@ -438,7 +438,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         declared = recompilation_advice.Declared(self._root, self._static_by)
         return MissedCall(
             self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments,
-            self._told(arguments.dialect),
+            self._told(arguments.dialect), self.ruled_by if self.promotion is None else None,
         )  # fmt: skip
 
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:

@@ -45,16 +45,18 @@ class MissedCall:
     arguments : CallArguments
     rules : str
         Whose rules hold and why, for people.
+    ruled_by : callable or None
+        The function whose text says so; None where somebody has asked for them.
     """
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
         is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
-        rules: str,
+        rules: str, ruled_by: Any,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
         self._is_silent, self._of_numpy = is_silent, arguments.dialect == dialects.NUMPY
-        self._arguments, self._rules = arguments, rules
+        self._arguments, self._rules, self._ruled_by = arguments, rules, ruled_by
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)
         self._advice = self.case.advice
@@ -190,7 +192,7 @@ class MissedCall:
         """One trace."""
         __tracebackhide__ = True
         arguments = self._arguments
-        with negative_indices.by_text(self._is_silent):
+        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by):
             traced = arguments.trace(self._name, self._function, self._twin)
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import types as python
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -21,7 +22,8 @@ from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, bytecode_reads, callables, containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf
 from nxkernel.definitions.keys.static_values import CONTAINERS
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, PromotionWarning, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.array import BY_LAYOUT, UNORDERED, Array, ArrayValue, Scalar
@@ -309,6 +311,37 @@ def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
 
 
 _MET = {NX: "gets a tensor or Python numbers alone", NUMPY: "gets NumPy's arrays"}
+
+
+def warning_of_both(function: Any) -> AbstractContextManager[None]:
+    """A context that warns of the first type which NumPy's rules would make another one.
+
+    Of functions that compute with both libraries: Nx's rules hold in them, and nobody has said so.
+    """
+    function = callables.plain(function)
+    libraries = computes_with(function) if isinstance(function, python.FunctionType) else {}
+    if len(libraries) < 2:
+        return contextlib.nullcontext()
+    lines: list[SourceLocation] = []
+
+    def told(type_: types.Type, of_numpy: types.Type) -> None:
+        source = tracing.user_line()
+        if source is None or lines:
+            return
+        lines.append(source)
+        text = message(
+            f"{source.function}: this line has {type_} by Nx's rules of types, and {of_numpy} by NumPy's: the function "
+            f"computes with {libraries[NX]} and with {libraries[NUMPY]}, and Nx's hold.",
+            'Say which are meant: promotion="nx" or promotion="numpy", as in @nx.defn(promotion="numpy").',
+        )
+        registry = _warned.setdefault(source.file, {})
+        warnings.warn_explicit(text, PromotionWarning, source.file, source.line, registry=registry)
+
+    return types.comparing(told)
+
+
+#: The registries of :mod:`warnings` for lines that were warned of, by file.
+_warned: dict[str, dict[Any, Any]] = {}
 
 
 def computes_with(function: python.FunctionType) -> dict[str, str]:
