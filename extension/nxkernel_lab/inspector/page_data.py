@@ -56,7 +56,7 @@ def graph(
         }
         for kernel in view.kernels
     }
-    lines = [about] if about else [summary(view), *view.reason, *_baked(view)]
+    lines = [about] if about else [summary(view), *view.reason, *filter(None, [view.rules]), *_baked(view)]
     return {
         "signature": view.signature,
         "about": lines,

@@ -226,6 +226,7 @@ def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None 
         signature=program.signature,
         compiler=program.compiler,
         reason=program.reason,
+        rules=program.rules,
         nodes=node_views(graph, _vectorized(program, graph), kernels),
         kernels=tuple(_kernel(number, kernel, names, launched) for number, kernel in enumerate(kernels)),
         calls=program.calls,

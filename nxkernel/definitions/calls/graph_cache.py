@@ -44,6 +44,8 @@ class CachedProgram:
         The call that it answers, as a person would write it.
     compiler : str
     trace_ms : float
+    rules : str
+        Whose rules of types hold, and what says so.
     placed : DeviceProgram or None
         What calls the executable, where it runs on a device.
     calls, new, calls_when_last : int
@@ -60,6 +62,7 @@ class CachedProgram:
     signature: str
     compiler: str
     trace_ms: float
+    rules: str = ""
     placed: DeviceProgram | None = None
     calls: int = 0
     new: int = 0

@@ -118,6 +118,7 @@ class MissedCall:
             convention=traced.convention,
             fixed=traced.fixed,
             reason=self.case.reason,
+            rules=self._rules,
             where=where,
             signature=arguments.signature(self._name),
             compiler=arguments.compiler,

@@ -272,6 +272,8 @@ class CompilationView:
         NxValueError if it cannot be measured.
     measurement : Measurement, optional
         The times of its kernels on the inputs of a call, if one was measured.
+    rules : str
+        Whose rules of types hold, and what says so.
     """
 
     function: str
@@ -292,6 +294,7 @@ class CompilationView:
     sources: Callable[[], tuple[SourceView, ...]] = tuple
     measure: Callable[[], Measurement] | None = None
     measurement: Measurement | None = None
+    rules: str = ""
 
     def __repr__(self) -> str:
         alone = registry.get(self.compiler).without_kernels[0]
