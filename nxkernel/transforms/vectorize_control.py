@@ -17,7 +17,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.machinery.dispatch import apply, convert, filled
+from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
 from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule
