@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from nxkernel import primitives
+from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
