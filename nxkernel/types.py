@@ -1,7 +1,8 @@
 """The types of tensors: their names, their widths, and how two of them become one.
 
 The rules are those of Nx (see :func:`merge` and :func:`merge_number`); ``bool`` is added for NumPy's sake and
-counts as ``u8`` in arithmetic. While NumPy's rules are asked for (:func:`promotion`), all functions here follow those.
+is the type of predicates, which Nx keeps in ``u8``: in arithmetic among themselves they count as ``s64``. While NumPy's
+rules are asked for (:func:`promotion`), all functions here follow those.
 """
 
 from __future__ import annotations

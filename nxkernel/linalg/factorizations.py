@@ -116,7 +116,7 @@ def qr(tensor: Any, *, mode: str = "reduced", eps: float = 1e-10) -> tuple[Value
     --------
     >>> q, r = nx.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
     >>> nx.all_close(nx.dot(q, r), [[3.0, 1.0], [4.0, 2.0]]).to_list()
-    1
+    True
     """
     if mode not in ("reduced", "complete"):
         raise NxValueError(f'qr: mode is "reduced" or "complete", got {mode!r}')

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from nxkernel import primitives
+from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
@@ -203,4 +203,4 @@ def matrix_rank(a: Any, *, eps: float = 1e-7) -> Tensor | Expr:
         )
     _, s, _ = apply(primitives.svd, a, full_matrices=False)
     least = elementwise.multiply(reduction.reduce_max(s, axes=[-1], keep_axes=True), eps * max(a.shape[-2:]))
-    return reduction.sum(greater(s, least), axes=[-1])
+    return reduction.sum(convert(greater(s, least), types.u64), axes=[-1])

@@ -57,7 +57,7 @@ def _pair(left: Any, right: Any, name: str) -> tuple[Operand, Operand]:
 
 
 def _rounds_down(left: Operand, right: Operand) -> Any:
-    """1 where floor and truncated division differ: there is a remainder of the other sign than the divisor."""
+    """Whether floor and truncated division differ: there is a remainder of the other sign than the divisor."""
     rest = elementwise.remainder(left, right)
     opposite = comparison.not_equal(comparison.less(rest, 0), comparison.less(right, 0))
     return comparison.logical_and(comparison.not_equal(rest, 0), opposite)

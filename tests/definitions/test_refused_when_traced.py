@@ -144,7 +144,7 @@ REFUSED = [
     (
         "def f(x):\n    return nx.abs(x[x > 0])",
         (
-            "x[mask] has a size that only the values of the mask tell: x is f32[3], the mask u8[3].\n"
+            "x[mask] has a size that only the values of the mask tell: x is f32[3], the mask bool[3].\n"
             "  cell.py, line 3:  return nx.abs(x[x > 0])\n"
             "  nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;\n"
             "  x[mask] = v and x[mask] *= v change what it picks."
@@ -333,7 +333,7 @@ REFUSED = [
     (
         "def f(x):\n    if x > 0:\n        return x\n    return nx.abs(x)",
         (
-            "the condition of this `if` is one number, got u8[3].\n"
+            "the condition of this `if` is one number, got bool[3].\n"
             "  cell.py, line 3, in f:\n"
             "    if x > 0:\n"
             "       ^^^^^\n"
@@ -343,7 +343,7 @@ REFUSED = [
     (
         "def f(x):\n    while x > 0:\n        x = x - 1\n    return nx.abs(x)",
         (
-            "the condition of this `while` is one number, got u8[3].\n"
+            "the condition of this `while` is one number, got bool[3].\n"
             "  cell.py, line 3, in f:\n"
             "    while x > 0:\n"
             "          ^^^^^\n"

@@ -55,12 +55,12 @@ def test_constants_stand_where_they_are_used(record):
     found = record(lambda x: (0.1 * x, x > np.inf, nx.tensor(5)), nx.template((2,), "f32"))
     assert print_graph(found) == (
         "#Nx.Tensor<\n"
-        "  (f32[2], u8[2], s64)\n"
+        "  (f32[2], bool[2], s64)\n"
         "  \n"
         "  Nx.Defn.Expr\n"
         "  parameter a:0         f32[2]\n"
         "  b = multiply 0.1, a   f32[2]\n"
-        "  c = greater a, Inf    u8[2]\n"
+        "  c = greater a, Inf    bool[2]\n"
         "  5                     s64\n"
         "  (b, c, 5)\n"
         ">"
@@ -209,7 +209,7 @@ def test_loops_and_choices(record):
         "  c = while 0, a, b, a, condition={e = less a, c}, body={a, b, c, d -> e, h}, state=2   tuple2\n"
         "      body\n"
         "        e = add a, 1                                                                    s64\n"
-        "        f = greater b, 3.0                                                              u8\n"
+        "        f = greater b, 3.0                                                              bool\n"
         "        g = cond f, b, d, then={c = divide a, 2.0}, otherwise={a, b -> j}               tuple1\n"
         "          otherwise\n"
         "            c = sin b                                                                   f32\n"

@@ -28,9 +28,9 @@ def test_operators_are_numpys(function):
 
 
 @pytest.mark.parametrize("function", COMPARISONS, ids=lambda f: f.__name__)
-def test_comparisons_are_element_wise_u8(function):
+def test_comparisons_are_element_wise_bools(function):
     found = function(nx.tensor([1, 2, 3]), 2)
-    assert found.type == "u8"
+    assert found.type == "bool"
     assert found.to_list() == [int(function(n, 2)) for n in (1, 2, 3)]
 
 
@@ -174,7 +174,7 @@ def test_traced_values_answer_the_same(record):
         return (2 * x - y / 4) ** 2 < x.sum(axes=[1], keep_axes=True) @ y[:1]
 
     found = record(function, nx.template((2, 2), "f32"), nx.template((2, 2), "f32"))
-    assert str(found.spec) == "u8[2][2]"
+    assert str(found.spec) == "bool[2][2]"
 
 
 def test_iteration_and_length():

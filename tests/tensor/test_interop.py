@@ -3,10 +3,11 @@
 import gc
 
 import numpy as np
+import pandas
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import MaskWarning, NxTypeError, NxValueError
+from nxkernel.errors import NxTypeError, NxValueError
 
 T = nx.f32([[1, 2], [3, 4]])
 
@@ -119,24 +120,26 @@ def test_plain_python():
     assert str(error.value) == "item() needs a tensor with one element, this one has 4.\n  t[0, 1] takes one."
 
 
-def test_a_mask_of_zeros_and_ones_that_indexes_an_array_is_told():
+def test_predicates_are_masks_of_numpy_and_pandas():
     x, mask = np.arange(4.0), nx.s64([3, 1, 3, 0]) == 3
-    text = (
-        "a u8 tensor of zeros and ones indexes a NumPy array, which takes them for positions, not for a mask.\n"
-        '  Comparisons of tensors give u8. Write x[nx.as_type(mask, "bool")], or x[np.asarray(t)] for positions.'
-    )
-    with pytest.warns(MaskWarning) as caught:
-        x[mask]
-    assert (str(caught[0].message), caught[0].filename) == (text, __file__)
-    with pytest.warns(MaskWarning):
-        x[mask] = 7
+    truths = np.asarray(mask)
+    assert (truths.dtype, truths.tolist()) == (bool, [True, False, True, False])
+    assert x[mask].tolist() == x[truths].tolist() == [0.0, 2.0]
+    assert x[~mask].tolist() == [1.0, 3.0]
+    assert np.extract(truths, x).tolist() == np.extract(mask, x).tolist() == [0.0, 2.0]
+    assert np.compress(truths, x).tolist() == np.compress(mask, x).tolist() == [0.0, 2.0]
+    assert np.delete(x, truths).tolist() == np.delete(x, mask).tolist() == [1.0, 3.0]
+    np.place(x, truths, [7.0, 8.0])
+    assert x.tolist() == [7.0, 1.0, 8.0, 3.0]
+    x[mask] = 0
+    assert x.tolist() == [0.0, 1.0, 0.0, 3.0]
+    assert np.ma.masked_array(x, mask).sum() == 4.0
+    frame = pandas.DataFrame({"a": [1, 2, 3, 4]})
+    assert frame[truths]["a"].tolist() == frame.loc[truths, "a"].tolist() == [1, 3]
 
 
-def test_other_tensors_that_index_an_array_are_positions():
+def test_tensors_of_numbers_that_index_an_array_are_positions():
     x = np.arange(4.0)
-    mask = nx.s64([3, 1, 3, 0]) == 3
-    assert x[nx.as_type(mask, "bool")].tolist() == [0.0, 2.0]
-    assert x[np.asarray(mask)].tolist() == [1.0, 0.0, 1.0, 0.0]
     assert x[nx.u8([3, 1])].tolist() == [3.0, 1.0]
+    assert x[nx.u8([0, 1, 0, 1])].tolist() == [0.0, 1.0, 0.0, 1.0]
     assert x[nx.s64([1, 0])].tolist() == [1.0, 0.0]
-    assert np.array(mask).tolist() == [1, 0, 1, 0]

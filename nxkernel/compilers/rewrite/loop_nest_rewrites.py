@@ -224,7 +224,6 @@ def _reduction(node: Expr, limits: MachineLimits) -> Expr:
     else:
         part = cut(node.primitive, node.type)
         result = make(node.primitive, part, axes=(0,), keep_axes=False, source=node.source)
-    result = _predicate_of(node, result)
     if keep or result.spec != node.spec:
         return make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
     return result
@@ -248,13 +247,8 @@ def _of_one(node: Expr, operand: Expr) -> Expr:
     value = make(p.reshape, operand, shape=node.shape, names=node.names, source=node.source)
     if node.primitive.name in LOGIC:
         zero = constant(0, operand.type, node.shape, node.names)
-        return _predicate_of(node, make(p.not_equal, value, zero, source=node.source))
+        return make(p.not_equal, value, zero, source=node.source)
     return value
-
-
-def _predicate_of(node: Expr, result: Expr) -> Expr:
-    """A rewritten predicate cast to the type of the node: bool under NumPy's rules, u8 under Nx's."""
-    return result if result.type is node.type else make(p.as_type, result, type=node.type, source=node.source)
 
 
 def _best_block(node: Expr, cut: Callable[[Primitive, types.Type], Expr]) -> Expr:

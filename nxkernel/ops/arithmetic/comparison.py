@@ -18,11 +18,11 @@ from nxkernel.ops.machinery.dispatch import (
     operand,
     ordered,
     spread,
+    unchanged,
     whole,
 )
 from nxkernel.primitives import Primitive
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.types import Type
 
 __all__ = [
     "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "count_leading_zeros", "equal", "greater",
@@ -31,12 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _unchanged(type_: Type) -> Type:
-    return type_
-
-
 def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
-    rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
+    rule = unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, unchanged)
     return function_factories.named(primitive, rule, what, "bool.", example, result)
 
 
@@ -51,7 +47,7 @@ less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2,
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
     types = "bool."
     return function_factories.named(
-        primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
+        primitive, unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
     )
 
 
@@ -61,7 +57,7 @@ logical_xor = _logic(p.logical_xor, "Whether exactly one is true.", "[False, Tru
 logical_not = function_factories.unary(
     "logical_not",
     p.logical_not,
-    _unchanged,
+    unchanged,
     "Whether elements are 0.",
     "bool.",
     "nx.logical_not([0, 5]).to_list()",
@@ -83,7 +79,7 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
     return function_factories.documented(function, primitive.name, doc)
 
 
-is_nan = _test(p.is_nan, "Whether elements are NaN.", "[0, 1, 0]")
+is_nan = _test(p.is_nan, "Whether elements are NaN.", "[False, True, False]")
 is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sign.", "[False, False, True]")
 
 
@@ -136,7 +132,7 @@ def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
 
 bitwise_and = _bitwise(p.bitwise_and, "The bits that both integers have.", "[0, 0, 0, 1]")
 bitwise_or = _bitwise(p.bitwise_or, "The bits that either integer has.", "[0, 1, 1, 1]")
-bitwise_xor = _bitwise(p.bitwise_xor, "The bits that exactly one of two integers has.", "[False, True, True, False]")
+bitwise_xor = _bitwise(p.bitwise_xor, "The bits that exactly one of two integers has.", "[0, 1, 1, 0]")
 
 
 def _shift(primitive: Primitive, what: str, example: str, result: str) -> Any:

@@ -54,7 +54,7 @@ divide = function_factories.named(
 )
 remainder = function_factories.named(
     p.remainder,
-    ordered("remainder"),
+    ordered("remainder", arithmetic),
     "What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0.",
     _MERGED,
     "[7, -7], 3",
@@ -143,7 +143,12 @@ def _sign_family(primitive: Primitive, rule: Any, what: str, types: str, example
 
 negate = _sign_family(p.negate, arithmetic, "Change the sign. Integers wrap.", "Types stay.", "[1, -2]", "[-1, 2]")
 sign = _sign_family(
-    p.sign, ordered("sign"), "-1, 0 or 1 as each element is; NaN stays.", "Types stay.", "[5, 0, -5]", "[1, 0, -1]"
+    p.sign,
+    ordered("sign", arithmetic),
+    "-1, 0 or 1 as each element is; NaN stays.",
+    "Types stay.",
+    "[5, 0, -5]",
+    "[1, 0, -1]",
 )
 abs = _sign_family(
     p.absolute,

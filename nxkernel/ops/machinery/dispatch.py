@@ -302,7 +302,12 @@ def whole(name: str) -> TypeRule:
     return rule
 
 
-def ordered(name: str, rule: TypeRule = arithmetic) -> TypeRule:
+def unchanged(type_: Type) -> Type:
+    """The type rule of functions that compute no numbers: the type stays."""
+    return type_
+
+
+def ordered(name: str, rule: TypeRule = unchanged) -> TypeRule:
     """The type rule of functions that need an order, which refuses complex numbers."""
 
     def checked(type_: Type) -> Type:

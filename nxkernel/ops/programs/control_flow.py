@@ -299,7 +299,7 @@ def scalar(value: Any, what: str) -> Operand:
                 *(_OF_NUMPY if types.follows_numpy() else _OF_NX),
             )
         )
-    if value.type in (types.u8, types.bool_):
+    if value.type is types.bool_:
         return value
     zero = filled(0, value.type, ())
     return apply(p.not_equal, value, zero)

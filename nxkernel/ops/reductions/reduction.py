@@ -14,7 +14,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise
 from nxkernel.ops.machinery import function_factories
-from nxkernel.ops.machinery.dispatch import TypeRule, apply, convert, filled, operand, ordered
+from nxkernel.ops.machinery.dispatch import TypeRule, apply, convert, filled, operand, ordered, unchanged
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import static_int
 from nxkernel.tensor.tensor import Tensor
@@ -71,10 +71,6 @@ def _refuse_empty(name: str, tensor: Operand, axes: tuple[int, ...]) -> None:
             raise NxValueError(f"{name} of {tensor.spec}: axis {axis} has no elements, so there is no answer")
 
 
-def _unchanged(type_: types.Type) -> types.Type:
-    return type_
-
-
 sum = _reduction(
     p.sum_, types.to_aggregate, "Add up.", "Integers become u64 or s64, other types stay.",
     "[[1, 2], [3, 4]], axes=[0]", "[4, 6]",
@@ -91,9 +87,9 @@ reduce_min = _reduction(
     p.reduce_min, ordered("reduce_min"), "The least element. NaN wins.", "The type stays.",
     "[[1, 2], [3, 4]], axes=[1]", "[1, 3]",
 )  # fmt: skip
-all = _reduction(p.all_, _unchanged, "Whether no element is 0.", "bool.", "[[1, 0], [3, 4]], axes=[1]", "[False, True]")
+all = _reduction(p.all_, unchanged, "Whether no element is 0.", "bool.", "[[1, 0], [3, 4]], axes=[1]", "[False, True]")
 any = _reduction(
-    p.any_, _unchanged, "Whether some element is not 0.", "bool.", "[[0, 0], [3, 0]], axes=[1]", "[False, True]"
+    p.any_, unchanged, "Whether some element is not 0.", "bool.", "[[0, 0], [3, 0]], axes=[1]", "[False, True]"
 )
 
 _ARGUMENT = """The index of the {extreme} element. NaN wins.
@@ -359,7 +355,7 @@ def all_close(a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_n
     Examples
     --------
     >>> nx.all_close([1.0, 2.0], [1.0, 2.000001]).to_list()
-    1
+    True
     """
     a, b = (_floating(side) for side in (a, b))
     distance = elementwise.abs(elementwise.subtract(a, b))

@@ -90,7 +90,7 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False)
     changes = comparison.not_equal(
         slice_along_axis(line, 1, count - 1, axis=place), slice_along_axis(line, 0, count - 1, axis=place)
     )
-    first = filled(1, types.u8, (*line.shape[:place], 1, *line.shape[place + 1 :]))
+    first = filled(True, types.bool_, (*line.shape[:place], 1, *line.shape[place + 1 :]))
     starts = comparison.select(concatenate([first, changes], axis=place), position, 0)
     run = elementwise.subtract(position, cumulative_max(starts, axis=place))
     longest = comparison.equal(run, reduction.reduce_max(run, axes=[place], keep_axes=True))

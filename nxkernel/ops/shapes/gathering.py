@@ -34,7 +34,7 @@ def whole_indices(value: Any, function: str) -> Operand:
             message(
                 f"{function} takes indices, got a mask: {indices.spec}.",
                 "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
-                "nx.select(mask, t, 0) keeps the shape; eagerly, nx.tensor(t.to_numpy()[mask.to_numpy()]) picks.",
+                "nx.select(mask, t, 0) keeps the shape; outside of definitions, t[mask] picks.",
             )
         )
     if not indices.type.is_integer:

@@ -14,6 +14,7 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, elementwise, filled, lasting, operand
+from nxkernel.ops.shapes import masks
 from nxkernel.ops.shapes.gathering import check_not_empty, known, take, whole_indices
 from nxkernel.ops.shapes.shaping import rename
 from nxkernel.shapes import normalize_axis, static_int, text
@@ -245,8 +246,8 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     tensor : tensor
     key : int, slice, None, Ellipsis, tensor, list of int, a tuple of these, or a dict from axis names to them
         A scalar tensor is an index that only the running program knows. One tensor, array or list with axes takes
-        elements, as :func:`take` does; numbers in an array or list are checked, and may count from the end. Masks,
-        which are bool, pick as NumPy's do, where their values are known: not in a program.
+        elements, as :func:`take` does; numbers in an array or list are checked, and may count from the end. A mask,
+        which is bool, picks from as many axes as it has, where its values are known: not those of a running program.
 
     Returns
     -------
@@ -267,8 +268,7 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     >>> t[t > 3].to_list()
     [4, 5]
     """
-    if any(map(_is_mask, key if isinstance(key, tuple) else (key,))):
-        return _picked(tensor, key)
+    tensor, key = masks.as_positions(tensor, key)
     entries = _aligned(tensor, key)
     starts, lengths, strides, dynamic = [], [], [], {}
     shape, names, axis, picked = [], [], 0, None
@@ -313,38 +313,6 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     if part.shape != tuple(shape) or part.names != tuple(names):
         part = apply(primitives.reshape, part, shape=tuple(shape), names=tuple(names))
     return part if picked is None else take(part, picked[1], axis=picked[0])
-
-
-def _is_mask(entry: Any) -> bool:
-    if isinstance(entry, list):
-        return bool(entry) and all(isinstance(item, bool | np.bool_) for item in entry)
-    return isinstance(entry, Operand | np.ndarray) and bool(entry.ndim) and types.normalize(entry.dtype) is types.bool_
-
-
-def _picked(tensor: Operand, key: Any) -> Tensor:
-    """The elements that masks pick."""
-    entries = key if isinstance(key, tuple) else (key,)
-    for value in (tensor, *entries):
-        if isinstance(value, Operand) and not isinstance(value, Tensor):
-            raise NxTypeError(
-                message(
-                    f"how many elements t[mask] has only the running program knows: it picks from {tensor.spec}.",
-                    "Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape.",
-                    "Outside of definitions t[mask] gives the elements.",
-                )
-            )
-    try:
-        return Tensor.from_numpy(
-            tensor.data[tuple([each.data if isinstance(each, Tensor) else each for each in entries])]
-        )
-    except IndexError:
-        shapes_ = ", ".join(shapes.text(np.shape(each)) for each in entries if _is_mask(each))
-        raise NxIndexError(
-            message(
-                f"a mask of shape {shapes_} does not fit a tensor of type {tensor.spec}.",
-                "It has the shape of the axes that it picks from.",
-            )
-        ) from None
 
 
 def _aligned(tensor: Operand, key: Any) -> list[Any]:

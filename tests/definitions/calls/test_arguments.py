@@ -66,7 +66,7 @@ def test_inputs():
     made = arguments(lambda t, u: t * w, True, np.arange(3, dtype=">i2"))
     inputs = made.inputs((0,), (np.ones((2, 2)).T,))
     assert [(array.dtype.name, array.tolist()) for array in inputs] == [
-        ("uint8", 1),
+        ("bool", True),
         ("int16", [0, 1, 2]),
         ("float64", [0.0, 2.0, 4.0]),
         ("float64", [[1.0, 1.0], [1.0, 1.0]]),

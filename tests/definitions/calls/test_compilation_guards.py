@@ -45,7 +45,7 @@ def test_assert_compiles(f):
     with pytest.raises(AssertionError) as raised, nx.assert_compiles(1), nx.assert_compiles(2):
         f(1.0, by=0.5), f(True)
     assert str(raised.value) == (
-        "2 compilations in this block, 1 expected.\n  scale: option by: 2.0 → 0.5\n  scale: argument t: s64 → u8"
+        "2 compilations in this block, 1 expected.\n  scale: option by: 2.0 → 0.5\n  scale: argument t: s64 → bool"
     )
     with pytest.raises(AssertionError, match=r"^0 compilations in this block, 1 expected\.$"), nx.assert_compiles(1):
         f(1.0)

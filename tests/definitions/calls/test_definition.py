@@ -156,7 +156,7 @@ def test_a_public_function_is_compiled_as_it_is(name):
 
 @pytest.mark.parametrize(
     ("number", "type_", "shown"),
-    [(1, "s64", 1), (1.5, "f32", 1.5), (True, "u8", 1), (1j, "c64", 1j), (np.float64(0.1), "f64", 0.1)],
+    [(1, "s64", 1), (1.5, "f32", 1.5), (True, "bool", True), (1j, "c64", 1j), (np.float64(0.1), "f64", 0.1)],
 )
 def test_numbers_become_tensors_at_the_call(number, type_, shown):
     f = nx.jit(lambda t: t)

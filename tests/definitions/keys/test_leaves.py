@@ -16,7 +16,7 @@ class Wrapped:
 @pytest.mark.parametrize(
     ("value", "spec"),
     [
-        (True, "u8"),
+        (True, "bool"),
         (1, "s64"),
         (1.0, "f32"),
         (1j, "c64"),
@@ -43,7 +43,7 @@ def test_what_is_no_leaf(value):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (True, np.array(1, np.uint8)),
+        (True, np.array(True)),
         (-3, np.array(-3, np.int64)),
         (0.1, np.array(0.1, np.float32)),
         (1e300, np.array(np.inf, np.float32)),

@@ -80,7 +80,7 @@ def test_the_innermost_of_the_users_lines_is_named(run, cells):
 def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
     f = run("@nx.jit\ndef f(a):\n    b = a > 0\n    return a if b else -a", file="<9>")["f"]
     assert error(TracedValueError, f, 1.0) == (
-        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type u8 "
+        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type bool "
         "(cell 9, line 3).\n"
         "  cell 9, line 4:  return a if b else -a\n"
         "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
@@ -102,7 +102,7 @@ def test_an_assignment_in_a_function_that_is_not_rewritten_names_the_decorator(r
 def test_a_line_is_told_once(run, cells):
     f = run("@nx.jit\ndef f(a):\n    return a if a > 0 else -a", file="<9>")["f"]
     assert error(TracedValueError, f, 1.0).split("\n")[:2] == [
-        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type u8.",
+        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type bool.",
         "  cell 9, line 3:  return a if a > 0 else -a",
     ]
 

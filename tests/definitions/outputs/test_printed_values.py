@@ -24,7 +24,7 @@ VALUE = RunTimeValue(LEAF, (False,))
     [
         (2.0, "2.0"),
         (np.float32(0.1), "0.1"),
-        (True, "1"),
+        (True, "True"),
         (np.bool_(True), "True"),
         (3, "3"),
         (1 + 2j, "(1+2j)"),

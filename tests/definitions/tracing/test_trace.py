@@ -20,7 +20,7 @@ def test_arguments_and_numbers():
     assert graph(lambda a, b, c: a * b + c, 1, True, 2.0) == [
         "  Nx.Defn.Expr",
         "  parameter a:0               s64",
-        "  parameter b:1               u8",
+        "  parameter b:1               bool",
         "  parameter f:2               f32",
         '  c = as_type b, type="s64"   s64',
         "  d = multiply a, c           s64",

@@ -31,7 +31,7 @@ def test_arithmetic_broadcasts_as_numpy_does(data):
     [
         ("add", "u8", "s8", "s16"),
         ("add", "s64", "f16", "f16"),
-        ("add", "bool", "bool", "u8"),
+        ("add", "bool", "bool", "s64"),
         ("subtract", "f64", "c64", "c128"),
         ("divide", "s64", "u8", "f32"),
         ("divide", "f16", "s8", "f16"),
@@ -39,8 +39,11 @@ def test_arithmetic_broadcasts_as_numpy_does(data):
         ("atan2", "s8", "s8", "f32"),
         ("pow", "s64", "f32", "f32"),
         ("quotient", "u8", "u16", "u16"),
-        ("remainder", "bool", "bool", "u8"),
+        ("remainder", "bool", "bool", "s64"),
         ("max", "bf16", "f32", "f32"),
+        ("max", "bool", "bool", "bool"),
+        ("min", "bool", "u8", "u8"),
+        ("multiply", "u8", "bool", "u8"),
     ],
 )
 def test_types(name, left, right, expected):

@@ -37,7 +37,7 @@ def test_batches():
 def test_types():
     assert nx.dot(nx.u8([16]), nx.u8([16])).to_list() == 0
     assert nx.dot(nx.s64([1]), nx.f16([1])).type == "f16"
-    assert nx.dot(nx.as_type([1, 1], "bool"), nx.as_type([1, 1], "bool")).type == "u8"
+    assert nx.dot(nx.as_type([1, 1], "bool"), nx.as_type([1, 1], "bool")).type == "s64"
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,17 @@ def test_axes_have_names():
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize(("given", "expected"), [("u8", "u8"), ("s16", "s16"), ("bool", "u8"), ("bf16", "bf16")])
-def test_types_stay(name, given, expected):
-    assert getattr(nx, name)(nx.tensor([1, 0, 1], type=given)).type == expected
+@pytest.mark.parametrize("type_", ["u8", "s16", "bf16"])
+def test_types_stay(name, type_):
+    assert getattr(nx, name)(nx.tensor([1, 0, 1], type=type_)).type == type_
+
+
+def test_truth_values_are_counted_or_stay():
+    truths = nx.tensor([True, False, True])
+    assert (nx.cumulative_sum(truths).type, nx.cumulative_sum(truths).to_list()) == ("s64", [1, 1, 2])
+    assert (nx.cumulative_product(truths).type, nx.cumulative_product(truths).to_list()) == ("s64", [1, 0, 0])
+    assert nx.cumulative_max(truths).to_list() == [True, True, True]
+    assert (nx.cumulative_min(truths).type, nx.cumulative_min(truths).to_list()) == ("bool", [True, False, False])
 
 
 def test_integers_wrap():

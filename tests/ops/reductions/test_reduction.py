@@ -36,10 +36,10 @@ def test_values_are_numpys(name, function, axes, keep):
 @pytest.mark.parametrize(
     ("name", "given", "expected"),
     [
-        ("sum", "u8", "u64"), ("sum", "s16", "s64"), ("sum", "bool", "u64"), ("sum", "f16", "f16"),
+        ("sum", "u8", "u64"), ("sum", "s16", "s64"), ("sum", "bool", "s64"), ("sum", "f16", "f16"),
         ("sum", "c64", "c64"),
-        ("product", "s8", "s64"), ("reduce_max", "u8", "u8"), ("reduce_min", "bool", "u8"), ("all", "f32", "u8"),
-        ("any", "c64", "u8"), ("mean", "s64", "f32"), ("mean", "bf16", "bf16"), ("variance", "u8", "f32"),
+        ("product", "s8", "s64"), ("reduce_max", "u8", "u8"), ("reduce_min", "bool", "bool"), ("all", "f32", "bool"),
+        ("any", "c64", "bool"), ("mean", "s64", "f32"), ("mean", "bf16", "bf16"), ("variance", "u8", "f32"),
         ("variance", "f16", "f16"), ("variance", "c128", "f64"), ("standard_deviation", "f64", "f64"),
         ("logsumexp", "s8", "f32"), ("argmax", "f64", "s64"),
     ],
@@ -139,20 +139,20 @@ def test_logsumexp_of_extremes():
 @pytest.mark.parametrize(
     ("a", "b", "options", "answer"),
     [
-        ([1.0, 2.0], [1.0, 2.00001], {}, 1),
-        ([1.0, 2.0], [1.0, 2.1], {}, 0),
-        ([1.0], [1.05], {"rtol": 0.1}, 1),
-        ([np.inf, -np.inf], [np.inf, -np.inf], {}, 1),
-        ([np.inf], [-np.inf], {}, 0),
-        ([1.0], [np.inf], {}, 0),
-        ([np.nan], [np.nan], {}, 0),
-        ([np.nan], [np.nan], {"equal_nan": True}, 1),
-        ([1, 2], [[1, 2], [1, 2]], {}, 1),
+        ([1.0, 2.0], [1.0, 2.00001], {}, True),
+        ([1.0, 2.0], [1.0, 2.1], {}, False),
+        ([1.0], [1.05], {"rtol": 0.1}, True),
+        ([np.inf, -np.inf], [np.inf, -np.inf], {}, True),
+        ([np.inf], [-np.inf], {}, False),
+        ([1.0], [np.inf], {}, False),
+        ([np.nan], [np.nan], {}, False),
+        ([np.nan], [np.nan], {"equal_nan": True}, True),
+        ([1, 2], [[1, 2], [1, 2]], {}, True),
     ],
 )
 def test_all_close(a, b, options, answer):
     found = nx.all_close(a, b, **options)
-    assert (found.type, found.to_list()) == ("u8", answer)
+    assert (found.type, found.to_list()) == ("bool", answer)
 
 
 def test_as_many_degrees_of_freedom_as_elements_leave_no_variance():

@@ -110,7 +110,7 @@ def test_reduce_starts_with_the_given():
 @pytest.mark.parametrize(
     ("given", "acc", "type_", "expected"),
     [
-        ("u8", 0, None, "u8"), ("u8", 256, None, "u16"), ("u8", 0.5, None, "f32"), ("bool", 0, None, "u8"),
+        ("u8", 0, None, "u8"), ("u8", 256, None, "u16"), ("u8", 0.5, None, "f32"), ("bool", 0, None, "s64"),
         ("f16", nx.tensor(0), None, "f16"), ("u8", nx.tensor(0), None, "s64"), ("u8", 0, "f64", "f64"),
         ("f32", nx.tensor(0, type="f64"), "f32", "f32"),
     ],

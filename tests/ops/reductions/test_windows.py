@@ -76,7 +76,8 @@ def test_padding_can_remove_elements():
 @pytest.mark.parametrize(
     ("name", "given", "expected"),
     [
-        ("window_sum", "u8", "u8"), ("window_sum", "bool", "u8"), ("window_sum", "f16", "f16"),
+        ("window_sum", "u8", "u8"), ("window_sum", "bool", "s64"), ("window_sum", "f16", "f16"),
+        ("window_min", "bool", "bool"),
         ("window_product", "s8", "s8"), ("window_max", "u16", "u16"), ("window_min", "bf16", "bf16"),
         ("window_sum", "c64", "c64"), ("window_mean", "u8", "f32"), ("window_mean", "f16", "f16"),
         ("window_mean", "f64", "f64"), ("window_mean", "c64", "c64"),

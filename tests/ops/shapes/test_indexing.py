@@ -107,9 +107,6 @@ def test_an_empty_axis_has_nothing_to_take(wrap):
         (1.0, NxTypeError, "an index is a whole number, a slice, None, `...`, a tensor or a list, got 1.0."),
         ([0, 2], NxIndexError, "index 2 is out of bounds for axis 0 of [a: 2][b: 3][c: 4].\n  It goes from -2 to 1."),
         ([0.0], NxTypeError, "t[...]: indices are whole numbers, got f32[1]."),
-        ([True, False], NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8[2]."),
-        (X[:, 0, 0] > 0, NxTypeError, "t[...] takes indices, got a mask: bool[2]."),
-        (T > 3, NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8[a: 2][b: 3][c: 4]."),
         (([0], [1]), NxTypeError, "an index has at most one tensor or list with axes.\n  nx.gather takes"),
         (nx.tensor(1.0), NxTypeError, "an index is a scalar of an integer type, got f32"),
         (slice(0, 1.5), NxTypeError, "a bound of a slice must be a whole number that is known when the graph is built"),
@@ -118,7 +115,7 @@ def test_an_empty_axis_has_nothing_to_take(wrap):
         ({"a": None}, NxTypeError, "an index of the axis 'a' is a number, a slice, a tensor or a list, got None."),
         ({"a": ...}, NxTypeError, "an index of the axis 'a' is a number, a slice, a tensor or a list, got `...`."),
         ({"a": 0, -3: 1}, NxIndexError, "an index has two entries for axis 0 of s64[a: 2][b: 3][c: 4], the second"),
-        (nx.tensor(True), NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8."),
+        (nx.tensor(True), NxTypeError, "t[...] takes indices, got a mask: bool."),
         (np.array(True), NxTypeError, "t[...] takes indices, got a mask: bool."),
     ],
 )  # fmt: skip
@@ -233,13 +230,3 @@ def test_put_slice():
 def test_put_slice_refuses(starts, part, error, text):
     with pytest.raises(error, match="^" + re.escape(text)):
         nx.put_slice([1, 2, 3], starts, part)
-
-
-def test_a_mask_between_brackets_is_told_what_picks():
-    t = nx.tensor([3, -1, 2])
-    with pytest.raises(NxTypeError) as error:
-        t[t > 0]
-    last = "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks."
-    assert str(error.value).splitlines()[-1] == f"  {last}"
-    mask = t > 0
-    assert t.to_numpy()[mask.to_numpy() != 0].tolist() == [3, 2]

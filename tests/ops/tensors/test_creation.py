@@ -17,7 +17,7 @@ UNEVEN = "the lists are uneven: those at one depth must have equal lengths.\n  T
     [
         (1, "s64", ()),
         (1.5, "f32", ()),
-        (True, "u8", ()),
+        (True, "bool", ()),
         (1j, "c64", ()),
         ([1, 2], "s64", (2,)),
         ([1, 2.5], "f32", (2,)),

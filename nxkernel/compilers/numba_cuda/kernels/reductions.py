@@ -71,7 +71,7 @@ class TextAccumulator:
         """Write how an element is joined; `values` are those of the pass's instructions."""
         code, fed = self.nest_pass.code, values[self.reduce.args[0]]
         if self.reduce.is_logic:
-            fact = truth(self.w, fed, code[self.reduce.args[0]].type)
+            fact = truth(fed, code[self.reduce.args[0]].type)
             self.w.line(f"{self.value} = {self.value} {LOGIC[self.reduce.join]} ({fact})")
             return
         if self.is_argument:

@@ -76,13 +76,13 @@ def number(value: str, type_: Type) -> str:
     return f"u8({value})" if type_ is types.bool_ else value
 
 
-def truth(writer: SourceWriter, value: Value, type_: Type) -> str:
+def truth(value: Value, type_: Type) -> str:
     """Whether a value is not zero, as a truth value."""
     if isinstance(value, ComplexText):
         return f"truth({value.re}) | truth({value.im})"
     if type_ is types.bool_:
         return value
-    return writer.known.get(("truth", value)) or f"truth({value})"
+    return f"truth({value})"
 
 
 def converted(writer: SourceWriter, value: Value, source: Type, target: Type) -> Value:
@@ -110,16 +110,6 @@ def _numbers(values: Sequence[str], operands: Sequence[Op], type_: Type) -> list
         else value
         for value, operand in zip(values, operands, strict=True)
     ]
-
-
-def _predicate(writer: SourceWriter, text: str, type_: Type) -> str:
-    """The name of a truth value in the type that predicates return."""
-    fact = writer.let(text)
-    if type_ is types.bool_:
-        return fact
-    name = writer.let(f"{element_types.register_type(type_)}({fact})")
-    writer.known["truth", name] = fact
-    return name
 
 
 def _row(*names: str) -> Callable[[Lower], Lower]:
@@ -230,7 +220,7 @@ def _imag(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]
 def _compare(name: str, sign: str) -> None:
     def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         left, right = (number(value, operand.type) for value, operand in zip(values, operands, strict=True))
-        return _predicate(w, f"{left} {sign} {right}", op.type)
+        return w.let(f"{left} {sign} {right}")
 
     _TABLE[name] = lower
 
@@ -241,8 +231,8 @@ for _name in COMPARISONS:
 
 def _logic(name: str, sign: str) -> None:
     def lower(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
-        facts = [w.let(truth(w, value, operand.type)) for value, operand in zip(values, operands, strict=True)]
-        return _predicate(w, f"{facts[0]} {sign} {facts[1]}", op.type)
+        facts = [w.let(truth(value, operand.type)) for value, operand in zip(values, operands, strict=True)]
+        return w.let(f"{facts[0]} {sign} {facts[1]}")
 
     _TABLE[name] = _COMPLEX[name] = lower
 
@@ -253,23 +243,23 @@ for _name, _sign in LOGIC.items():
 
 @_row("logical_not")
 def _logical_not(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
-    return _predicate(w, f"not {w.let(truth(w, values[0], operands[0].type))}", op.type)
+    return w.let(f"not {w.let(truth(values[0], operands[0].type))}")
 
 
 @_row("is_nan")
 def _is_nan(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     value = values[0]
-    return _predicate(w, f"{value} != {value}" if operands[0].type.is_float else "False", op.type)
+    return w.let(f"{value} != {value}" if operands[0].type.is_float else "False")
 
 
 @_row("is_infinity")
 def _is_infinity(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
-    return _predicate(w, f"is_infinite({values[0]})" if operands[0].type.is_float else "False", op.type)
+    return w.let(f"is_infinite({values[0]})" if operands[0].type.is_float else "False")
 
 
 @_row("select")
 def _select(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
-    mask = w.let(truth(w, values[0], operands[0].type))
+    mask = w.let(truth(values[0], operands[0].type))
     if isinstance(values[1], ComplexText):
         return ComplexText(*(w.let(f"select({mask}, {x}, {y})") for x, y in zip(*values[1:], strict=True)))
     then, otherwise = _numbers(values[1:], operands[1:], op.type)
@@ -285,7 +275,7 @@ def _as_type(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[
     if source is target:
         return value
     if target is types.bool_:
-        return w.let(truth(w, value, source))
+        return w.let(truth(value, source))
     if element_types.is_half(target):
         # Doubles are rounded once; what is half as wide already is a float.
         wide = value if source.is_float else f"f32({value})"
@@ -345,7 +335,7 @@ def _complex_as_type(w: SourceWriter, op: Op, values: Sequence[Value], operands:
     """
     value, source, target = values[0], operands[0].type, op.type
     if target is types.bool_:
-        return w.let(truth(w, value, source))
+        return w.let(truth(value, source))
     if not isinstance(value, ComplexText):
         part = types.to_real(target)
         return ComplexText(converted(w, value, source, part), element_types.literal(0, part))
@@ -360,7 +350,7 @@ def _facts(test: str, join: str) -> Lower:
 
     def lower(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> str:
         real, imag = (test.format(*parts) for parts in zip(*values, strict=True))
-        return _predicate(w, f"({real}) {join} ({imag})", op.type)
+        return w.let(f"({real}) {join} ({imag})")
 
     return lower
 

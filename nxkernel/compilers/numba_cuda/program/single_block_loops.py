@@ -132,7 +132,7 @@ class SingleBlockWriter:
         for step in asked:
             self._step(step)
         value = element_types.from_memory(f"{flag}[{FIRST}]", answer)
-        holds = body.let(truth(body, body.let(value), answer))
+        holds = body.let(truth(body.let(value), answer))
         # Nobody changes the answer before all have it.
         body.line("cuda.syncthreads()")
         body.line(f"if not {holds}:")

@@ -133,7 +133,7 @@ class _Inside(Arithmetic):
             asked = _Inside(self.kernel, condition, inputs, pointers)
             asked.run()
             type_ = condition.graph.outputs[0].type
-            holds = truth(w, asked.values[condition.outputs[0]], type_)
+            holds = truth(asked.values[condition.outputs[0]], type_)
             with w.block(f"if not ({holds}):"):
                 w.line("break")
             turned = _Inside(self.kernel, body, inputs, pointers)
@@ -154,7 +154,7 @@ class _Inside(Arithmetic):
         inputs = {Location.input(k - 1): value for k, value in values.items() if k}
         pointers = {Location.input(k - 1): name for k, name in arrays.items()}
         results: list[Value | None] = [self._name(spec.type) if scalars.is_single(spec) else None for spec in node.spec]
-        holds = truth(w, values[0], node.operands[0].type)
+        holds = truth(values[0], node.operands[0].type)
         for header, plan in zip((f"if {holds}:", "else:"), control.parts, strict=True):
             with w.block(header):
                 side = _Inside(self.kernel, plan, inputs, pointers)

@@ -137,7 +137,7 @@ PROGRAMS = {
         [X],
         f"while of s64 and f64[3][4]: threads that share its iterations: {ALONE}, and independent iterations",
     ),
-    "a branch": (choice, [X], f"cond of u8 and f64[3][4]: one thread: {ALONE}"),
+    "a branch": (choice, [X], f"cond of bool and f64[3][4]: one thread: {ALONE}"),
     "a loop over small vectors": (
         lambda x: loop(lambda i, s: [s[0] * 2 + 1], x),
         [X],
@@ -178,7 +178,7 @@ PROGRAMS = {
         lambda x: loop(lambda i, s: [loop(lambda j, t: [t[0] * s[1]], s[0])[1], s[1] + choice(s[0])[0]], x, x[0, 0]),
         [X],
         "while of s64 and f64[3][4] and f64: one block: an iteration computes 12 elements\n"
-        f"  cond of u8 and f64[3][4]: one thread: {ALONE}\n"
+        f"  cond of bool and f64[3][4]: one thread: {ALONE}\n"
         "  while of s64 and f64[3][4] and f64: one block: an iteration computes 12 elements",
     ),
     "a loop with a product in a loop over vectors": (
@@ -234,7 +234,7 @@ def test_the_plan_that_is_decided_of_stays_as_it_is():
     refused = {node: "so it is" for part in outer.parts for node in part.controls}
     assert _without_lines(listing(decided(made, (), refused))) == (
         "while of s64 and f64[3][4] and f64: the host: the host runs a loop inside\n"
-        f"  cond of u8 and f64[3][4]: one thread: {ALONE}\n"
+        f"  cond of bool and f64[3][4]: one thread: {ALONE}\n"
         "  while of s64 and f64[3][4] and f64: the host: so it is"
     )
 

@@ -311,7 +311,7 @@ def test_a_static_value_in_a_loop_over_an_unknown_number():
 def test_a_condition_with_axes(run):
     f = run("@nx.defn\ndef f(x):\n    while x > 0:\n        x = x - 1\n    return x\n")["f"]
     assert message(f, np.ones(2)) == (
-        "the condition of this `while` is one number, got u8[2].\n"
+        "the condition of this `while` is one number, got bool[2].\n"
         "  cell.py, line 3, in f:\n"
         "    while x > 0:\n"
         "          ^^^^^\n"

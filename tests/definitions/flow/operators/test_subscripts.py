@@ -46,7 +46,7 @@ def test_what_a_mask_picks_is_no_value(run, code):
     with pytest.raises(NxTypeError) as raised:
         f(X.copy())
     assert str(raised.value) == (
-        "x[mask] has a size that only the values of the mask tell: x is f32[6], the mask u8[6].\n"
+        "x[mask] has a size that only the values of the mask tell: x is f32[6], the mask bool[6].\n"
         f"  cell.py, line 3:  return {code}\n"
         "  nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;\n"
         "  x[mask] = v and x[mask] *= v change what it picks."
