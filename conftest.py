@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest_plugins = ["lanes", "workers"]
+pytest_plugins = ["lanes.sampling", "lanes.workers"]
 
 #: What imports the build's own packages, which tests have not.
 collect_ignore = ["extension/hatch_build.py"]

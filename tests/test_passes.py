@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import passes
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import registry

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from stressing import many
+from stress_testing.stressing import many
 
 FUNCTIONS = ["sin", "cos", "tan", "exp", "log", "tanh", "erf", "sqrt"]
 WITHIN_ONE = ("sin", "cos", "tanh", "erf")

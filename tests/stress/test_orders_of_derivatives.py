@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-import orders_of_derivatives
-import stressing
+from stress_testing import orders_of_derivatives, stressing
 
 TEXT = f"import runpy, sys; runpy.run_path({orders_of_derivatives.__file__!r}, run_name='__main__')"
 FUNCTIONS = [each.__name__ for each in orders_of_derivatives.OF_NUMBERS + orders_of_derivatives.OF_VECTORS]
