@@ -12,6 +12,7 @@ FUNCTIONS = [each.__name__ for each in orders_of_derivatives.OF_NUMBERS + orders
 
 
 @pytest.mark.stress
+@pytest.mark.alone
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_compilation_grows_to_three_times(name, say):
     """Of `NXKERNEL_STRESS_TIMES` processes, the least time of each order counts."""
