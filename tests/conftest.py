@@ -5,7 +5,6 @@ import signal
 
 import pytest
 
-from nxkernel import passes
 from nxkernel.graph.expr import node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.operand import whole_spec
@@ -24,13 +23,6 @@ def _interpreted():
     from interpreting import interpreter
 
     with interpreter("numba_cpu"):
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _verified():
-    """What each pass of a compiler leaves is verified."""
-    with passes.verifying():
         yield
 
 

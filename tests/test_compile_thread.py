@@ -14,9 +14,9 @@ import pytest
 from llvmlite import binding as llvm
 from llvmlite.binding import ffi
 
-import stressing
 from nxkernel import compile_thread
 from nxkernel.compilers.numba_cpu.runtime import code_store
+from stress_testing import stressing
 
 TEXT = "define i64 @{name}() {{\n  ret i64 7\n}}\n"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from graph_comparison.public_functions import FUNCTIONS, arguments
 from nxkernel import errors
-from public_functions import FUNCTIONS, arguments
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import forking
 import nxkernel as nx
-import stressing
 from nxkernel import fork_safety
 from nxkernel.errors import ClosedStreamError, CompilationError
+from stress_testing import forks, stressing
 
 ROOT = Path(__file__).resolve().parent.parent
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -156,7 +155,7 @@ def compiles(number):
 @FORKS
 def test_children_that_begin_while_threads_compile_never_hang():
     """`tests/stress/test_forks.py` does it for long."""
-    hung, failed, compiled, longest = forking.forked(30, seed=7, from_numba=0)
+    hung, failed, compiled, longest = forks.forked(30, seed=7, from_numba=0)
     assert (hung, failed) == (0, 0)
     assert compiled > 0
     assert longest < fork_safety.PATIENCE
@@ -340,7 +339,7 @@ _BEGIN = """
 import sys, threading, time
 import numpy as np
 import nxkernel as nx
-import stressing
+from stress_testing import stressing
 
 X = stressing.argument()
 right = stressing.program(3)[1](X)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import lanes
+from lanes import sampling
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
@@ -39,7 +39,7 @@ def test_each_is_told_of(marker):
 
 @pytest.mark.parametrize("every", [1, 2, 3, 4, 8, 20])
 def test_a_sample_holds_one_case_in_so_many_and_the_first(every):
-    kept = [place for place in range(1000) if lanes.in_sample(place, every)]
+    kept = [place for place in range(1000) if sampling.in_sample(place, every)]
     assert kept[0] == 0
     assert abs(len(kept) - 1000 / every) <= 2
     # In step with no parameter: of whatever number of values, each is seen.
@@ -61,7 +61,7 @@ class Case:
 
 def test_what_no_sample_holds_is_slow():
     cases = [Case("long", 4) for _ in range(8)] + [Case("other", 4), Case("plain", None)]
-    lanes.pytest_collection_modifyitems(cases)
+    sampling.pytest_collection_modifyitems(cases)
     slow = [place for place, case in enumerate(cases) if case.lanes == ["slow"]]
-    assert slow == [place for place in range(8) if not lanes.in_sample(place, 4)]
+    assert slow == [place for place in range(8) if not sampling.in_sample(place, 4)]
     assert 0 < len(slow) < 8

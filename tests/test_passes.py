@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import passes
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import registry
@@ -120,3 +120,19 @@ def test_the_environment_switches_it_on(value, on):
     code = "from nxkernel import passes; print(passes.is_verifying())"
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert told.stdout == f"{on}\n"
+
+
+def verified_in_a_child():
+    """Whether a process that a test starts as it is verifies what passes leave."""
+    code = "from nxkernel import passes; print(passes.is_verifying())"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_it_is_on_in_tests_and_in_processes_that_they_start():
+    assert passes.is_verifying()
+    assert verified_in_a_child() == (os.environ["NXKERNEL_VERIFY"] not in ("", "0"))
+
+
+@pytest.mark.alone
+def test_processes_of_tests_that_measure_do_without():
+    assert not verified_in_a_child()

@@ -90,7 +90,7 @@ def test_what_is_counted_is_right():
     import numpy as np
 
     import nxkernel as nx
-    from catalogue import PROGRAMS
+    from collection.catalogue import PROGRAMS
     from nxkernel import ops
     from nxkernel.optim import optimizers
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks import code_cells, differences, needs_nbclient, read, report
+from notebook_sessions.committed_outputs import code_cells, differences, needs_nbclient, read, report
 
 FOLDER = Path(__file__).resolve().parent.parent / "tutorials"
 #: How the check of an exercise begins; the cell above it is the one to change.

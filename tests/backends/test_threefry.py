@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compiling import spec
+from graph_comparison.compiled_graphs import spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzing import make_small, patient, repeat
+from lanes.fuzzing import make_small, patient, repeat
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import registry

@@ -9,10 +9,10 @@ import time
 import numpy as np
 import pytest
 
+from native_code.processor_primitives import cases, on, results
 from nxkernel.compilers.numba_cpu.target import target_processor
-from processor_cases import cases, on, results
 from random_primitives import CASES, compare
-from stressing import many
+from stress_testing.stressing import many
 
 pytestmark = pytest.mark.skipif(
     target_processor.machine() != "x86_64" or not target_processor.has("fma"),
@@ -86,8 +86,8 @@ FOR_AARCH64 = """
     from nxkernel.compilers.numba_cpu.codegen import object_code
     from nxkernel.compilers.numba_cpu.runtime import thread_pool, code_store
     from nxkernel.compilers.numba_cpu.target import target_processor
-    from guarded_cases import graph_of
-    from processor_cases import cases
+    from native_code.guarded_primitives import graph_of
+    from native_code.processor_primitives import cases
     texts, compile_object = [], object_code.compile_object
     def kept(text, **options):
         texts.append((text, options))

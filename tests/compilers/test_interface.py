@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel.backends.graph_evaluation import GraphWalk
 from nxkernel.compilers.interface import Compiler, Executable, KernelRecord, WholeClock, contiguous, host_machine
 

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 import nxkernel as nx
-import random_loops
-from catalogue import PROGRAMS
-from comparing import compare
-from fuzzing import repeat
+from collection.catalogue import PROGRAMS
+from collection.comparing import compare
 from interpreting import (
     DisorderError,
     MeaningError,
@@ -18,6 +16,9 @@ from interpreting import (
     interpreter,
     spread_loops,
 )
+from lanes.fuzzing import repeat
+from native_code import random_loops
+from native_code.spread_loops import every_loop_is_spread, on_each_count
 from nxkernel import passes
 from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.plan import in_place_updates, independent_iterations, planner
@@ -25,7 +26,6 @@ from nxkernel.compilers.plan.independent_iterations import Independence
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.errors import VerificationError
 from random_graphs import failure
-from sharing import every_loop_is_spread, on_each_count
 
 #: Programs with loops that may be spread, and that are interpreted within half a second.
 SPREAD = [

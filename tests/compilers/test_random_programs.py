@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzing import make_small, patient, repeat
+from lanes.fuzzing import make_small, patient, repeat
 from nxkernel.compilers import registry
 from nxkernel.transforms.simplify import simplify
 from random_primitives import Drawn

@@ -26,10 +26,10 @@ import pytest
 from llvmlite.binding.targets import TargetMachine
 
 import nxkernel as nx
-from causes import CAUSES, Cause, X
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.definitions.calls.graph_cache import PROGRAMS
+from recompilation.causes import CAUSES, Cause, X
 
 #: The names of kernels and programs, which are hashes of what they do.
 NAME = re.compile(r"nx[kp]_[0-9a-f]{40}")

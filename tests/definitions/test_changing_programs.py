@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from changing_programs import PROGRAMS
 from nxkernel.errors import NxError
+from recompilation.changing_programs import PROGRAMS
 
 X = np.ones(3)
 WRAPPERS = {"defn": nx.defn, "jit": nx.jit}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from numpy_comparison.source_text import forget, module_of
 from nxkernel.errors import NxTypeError, NxValueError
-from source_text import forget, module_of
 
 
 def told(a, b):

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-import fuzzing
-import notebook_sessions
+from lanes import fuzzing
+from notebook_sessions import random_sessions
 from nxkernel.definitions.calls import graph_cache
 
 
@@ -17,17 +17,17 @@ def _few_programs(monkeypatch):
 
 
 def check(seed, compiler):
-    session = notebook_sessions.drawn(seed)
-    told = notebook_sessions.run(session, compiler)
+    session = random_sessions.drawn(seed)
+    told = random_sessions.run(session, compiler)
     if told.failure:
-        shorter = notebook_sessions.shrunk(session, compiler)
-        failure = notebook_sessions.run(shorter, compiler).failure or told.failure
+        shorter = random_sessions.shrunk(session, compiler)
+        failure = random_sessions.run(shorter, compiler).failure or told.failure
         pytest.fail(f"session {seed} with {compiler}:\n{shorter}\n{failure}")
     return told
 
 
 def test_there_are_many_kinds():
-    assert len(notebook_sessions.KINDS) >= 100
+    assert len(random_sessions.KINDS) >= 100
 
 
 @pytest.mark.sampled(every=3)
@@ -53,13 +53,13 @@ def test_sessions_for_hours(compiler):
 
 
 def test_a_failure_is_told_as_cells():
-    kind = next(kind for kind in notebook_sessions.KINDS if kind.name == "list")
+    kind = next(kind for kind in random_sessions.KINDS if kind.name == "list")
     cells = [("cell", kind.make), ("cell", "p = 1"), ("cell", "def f(x): return x * o[1]"), ("call", "ones", False)]
     # What the definition reads and what Python reads are no longer the same.
     cells += [("cell", "import sys\nif 'session_here' in __name__: o[1] = 7."), ("call", "ones", True)]
-    session = notebook_sessions.Session("nx.defn(f)", tuple(cells), ("list",))
-    assert notebook_sessions.run(session).failure == "[7.0, 7.0, 7.0] came for [2.0, 2.0, 2.0]"
-    shorter = notebook_sessions.shrunk(session)
+    session = random_sessions.Session("nx.defn(f)", tuple(cells), ("list",))
+    assert random_sessions.run(session).failure == "[7.0, 7.0, 7.0] came for [2.0, 2.0, 2.0]"
+    shorter = random_sessions.shrunk(session)
     assert str(shorter) == (
         "# made by nx.defn(f); list\no = [1., 2.]\ndef f(x): return x * o[1]\n"
         "import sys\nif 'session_here' in __name__: o[1] = 7.\n# call ones True"

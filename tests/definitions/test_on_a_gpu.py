@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from graph_comparison.public_functions import OF_TENSORS, arguments
 from nxkernel.backends.cuda import availability
 from nxkernel.errors import DeviceMemoryError
 from nxkernel.tensor.device import DeviceTensor
-from public_functions import OF_TENSORS, arguments
 
 pytestmark = [
     pytest.mark.cuda,

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from fuzzing import SECONDS
+from lanes.fuzzing import SECONDS
 from random_derivatives import plain
 from random_derivatives.checking import check, function_of
 from random_derivatives.writing import DERIVATIVES, Program, written

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-import what_is_read
 from nxkernel.errors import NxError
-from what_is_read import ANEW, OBJECTS, REFUSED, SEEN, TEXTS
+from recompilation import captured_objects
+from recompilation.captured_objects import ANEW, OBJECTS, REFUSED, SEEN, TEXTS
 
 # What NumPy says of its matrices, and Python of files that nobody closed, is no matter here.
 pytestmark = [
@@ -106,4 +106,4 @@ def test_what_a_function_reads(kind, wrap):
 def test_there_are_many_kinds():
     assert len(OBJECTS) + len(TEXTS) >= 200
     assert {kind.answer for kind in [*OBJECTS, *TEXTS]} <= {SEEN, ANEW, REFUSED}
-    assert len({kind.name for kind in [*OBJECTS, *TEXTS]}) == len(OBJECTS) + len(TEXTS), what_is_read
+    assert len({kind.name for kind in [*OBJECTS, *TEXTS]}) == len(OBJECTS) + len(TEXTS), captured_objects

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-import stressing
 from nxkernel.errors import NxValueError
 from nxkernel.formats import serialization
+from stress_testing import stressing
 
 HUGE = 600_000_000
 

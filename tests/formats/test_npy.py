@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from damaging import damaged, outcome
 from nxkernel.errors import NxTypeError, NxValueError
+from stress_testing.damaged_bytes import damaged, outcome
 
 
 def saved(array, **options):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 import nxkernel as nx
-from damaging import damaged, outcome
 from nxkernel.errors import NxTypeError, NxValueError
+from stress_testing.damaged_bytes import damaged, outcome
 
 
 def written(tensors, **options):

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import nxkernel as nx
-from damaging import damaged, outcome
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats import serialization
+from stress_testing.damaged_bytes import damaged, outcome
 
 CONTAINER = {
     "weights": [nx.iota((2, 3), names=["row", None], type="f32"), nx.bf16([1, 2])],

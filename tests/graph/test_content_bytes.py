@@ -1,7 +1,7 @@
 """Graphs as bytes: equal for equal programs, different for whatever makes another program of one."""
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.graph.content_bytes import contents
 
 X = spec("f32", 3, 4)

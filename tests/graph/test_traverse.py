@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import passes, types
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.tracing import Trace

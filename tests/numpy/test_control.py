@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from numpy_face import check, traced
+from numpy_comparison.traced_functions import check, traced
 from nxkernel.ops.programs.control_flow import choose, run_while
 
 

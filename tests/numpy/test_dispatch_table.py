@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from numpy_face import traced
+from numpy_comparison.traced_functions import traced
 from nxkernel.errors import NxTypeError, TracedValueError
 
 #: Names of the array API standard 2024.12 that NumPy has too.

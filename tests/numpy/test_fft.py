@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 

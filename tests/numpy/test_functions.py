@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check, traced
+from numpy_comparison.traced_functions import check, traced
 from nxkernel.errors import NxTypeError
 
 M = np.array([[3.5, -1.0, 2.0, 0.5], [0.0, 4.0, -2.5, 1.0], [7.0, 2.0, 2.0, -3.0]])

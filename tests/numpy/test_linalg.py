@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numpy_face import check, traced
+from numpy_comparison.traced_functions import check, traced
 
 A = np.array([[4.0, 1.0, -2.0], [1.0, 5.0, 0.5], [-2.0, 0.5, 6.0]])
 B = np.array([[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [7.0, 8.0, 10.0], [1.0, 0.0, 1.0]])

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-import fuzzing
+from lanes import fuzzing
 from random_numpy_source import Difference, gradient, mapped, plain, shrunk, smooth_program, written
 from random_numpy_source.__main__ import campaign
 from random_numpy_source.statements import Statement

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import planned, spec
+from graph_comparison.compiled_graphs import planned, spec
 from nxkernel import types
 from nxkernel.backends.threefry import _single
 from nxkernel.errors import NxValueError

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-import stressing
 from nxkernel.compilers.cache import disk_cache
+from stress_testing import stressing
 
 pytestmark = pytest.mark.stress
 
@@ -27,7 +27,7 @@ heard = []
 warnings.showwarning = lambda text, kind, *_, **__: heard.append(f"{kind.__name__}: {str(text).splitlines()[0]}")
 warnings.simplefilter("always")
 import nxkernel as nx
-import stressing
+from stress_testing import stressing
 
 BEFORE
 

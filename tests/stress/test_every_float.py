@@ -15,7 +15,7 @@ import pytest
 
 from elementary_errors import PIECE, WITHIN_ONE, of_float32, of_float64, reference
 from elementary_functions import compiled, ulps
-from stressing import many
+from stress_testing.stressing import many
 
 FUNCTIONS = ["sin", "cos", "tan", "exp", "log", "tanh", "erf", "sqrt"]
 

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-import forking
-import stressing
 from nxkernel import fork_safety
+from stress_testing import forks, stressing
 
 pytestmark = [
     pytest.mark.stress,
@@ -20,11 +19,11 @@ BATCH = 100
 
 def test_forks_while_threads_compile(say):
     wanted, seed = stressing.many("FORKS", 2000), stressing.many("SEED", time.time_ns() % 2**31)
-    say(f"\n{wanted} forks, {forking.THREADS} threads that compile, seed {seed}")
+    say(f"\n{wanted} forks, {forks.THREADS} threads that compile, seed {seed}")
     done = 0
     while done < wanted:
         count = min(BATCH, wanted - done)
-        hung, failed, compiled, longest = forking.forked(count, seed + done)
+        hung, failed, compiled, longest = forks.forked(count, seed + done)
         assert (hung, failed) == (0, 0)
         assert longest < fork_safety.PATIENCE
         done += count

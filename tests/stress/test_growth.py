@@ -11,7 +11,7 @@ import textwrap
 
 import pytest
 
-from stressing import many
+from stress_testing.stressing import many
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="this system does not tell memory so")
 

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-import stressing
-from kernel_session import LOST, Kernel
+from notebook_sessions.kernel_client import LOST, Kernel
+from stress_testing import stressing
 
 pytestmark = [
     pytest.mark.stress,
@@ -30,8 +30,8 @@ def seed(say):
 
 _SIGNALS = """
 import json, sys
-import interrupting
-told = interrupting.interrupt_all(int(sys.argv[1]), int(sys.argv[2]), lambda text: print(text, flush=True))
+from stress_testing import interrupts
+told = interrupts.interrupt_all(int(sys.argv[1]), int(sys.argv[2]), lambda text: print(text, flush=True))
 print(json.dumps(told))
 """
 
@@ -63,13 +63,13 @@ def test_chosen_moments(seed, say, which):
     assert int(hits) > count / 2
 
 
-_MOMENTS = "import runpy; runpy.run_module('moments', run_name='__main__')"
+_MOMENTS = "import runpy; runpy.run_module('stress_testing.interrupt_points', run_name='__main__')"
 
 # Each child process begins with nxkernel imported and nothing else: what a first call imports is cut off, too.
 _FIRST = """
 import os, random, sys, threading, time
 import nxkernel as nx
-import stressing
+from stress_testing import stressing
 
 random.seed(int(sys.argv[2]))
 failed = []
@@ -118,8 +118,8 @@ def test_first_calls(seed, say):
 
 
 _CELL = """
-interrupting.forget() if {anew} else None
-interrupting.WORKS[{name!r}][0]()
+interrupts.forget() if {anew} else None
+interrupts.WORKS[{name!r}][0]()
 print("at its end")
 """
 
@@ -128,7 +128,8 @@ def test_a_kernel(seed, say):
     choose, stops, kernel, lost = random.Random(seed), {}, Kernel(), 0
     try:
         printed, error = kernel.run(
-            "%load_ext nxkernel\nimport interrupting\ntimes = interrupting.begin(); print(*map(repr, times), sep=',')"
+            "%load_ext nxkernel\nfrom stress_testing import interrupts\n"
+            "times = interrupts.begin(); print(*map(repr, times), sep=',')"
         )
         assert error == ""
         names = re.findall("'(.*?)'", printed)
@@ -144,7 +145,7 @@ def test_a_kernel(seed, say):
             if error:
                 count, longest = stops.get(name, (0, 0.0))
                 stops[name] = count + 1, max(longest, seconds)
-            assert kernel.run(f"print(interrupting.faults({name!r}))") == ("[]\n", ""), name
+            assert kernel.run(f"print(interrupts.faults({name!r}))") == ("[]\n", ""), name
         for name, (count, longest) in sorted(stops.items()):
             say(
                 f"{name}: stopped {count} times, within {1e3 * longest:.1f} ms with the messages to the kernel and back"

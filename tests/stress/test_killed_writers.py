@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-import stressing
+from stress_testing import stressing
 
 pytestmark = [
     pytest.mark.stress,
@@ -28,7 +28,7 @@ from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu import compiler
 from nxkernel.compilers.numba_cpu.codegen import lower_nest, object_code
 from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
-import stressing
+from stress_testing import stressing
 
 def compile_all(numbers):
     for number in numbers:
@@ -79,7 +79,7 @@ import sys, warnings
 warnings.simplefilter("error")
 import nxkernel as nx
 from nxkernel.compilers.cache import disk_cache
-import stressing
+from stress_testing import stressing
 
 compiled = disk = 0
 for number in map(int, sys.argv[1:]):

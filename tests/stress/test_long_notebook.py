@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-import stressing
-from kernel_session import Kernel
+from notebook_sessions.kernel_client import Kernel
+from stress_testing import stressing
 
 pytestmark = [
     pytest.mark.stress,

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-import orders_of_derivatives
-import stressing
+from stress_testing import orders_of_derivatives, stressing
 
 TEXT = f"import runpy, sys; runpy.run_path({orders_of_derivatives.__file__!r}, run_name='__main__')"
 FUNCTIONS = [each.__name__ for each in orders_of_derivatives.OF_NUMBERS + orders_of_derivatives.OF_VECTORS]
 
 
 @pytest.mark.stress
+@pytest.mark.alone
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_compilation_grows_to_three_times(name, say):
     """Of `NXKERNEL_STRESS_TIMES` processes, the least time of each order counts."""

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from fuzzing import patient
+from lanes.fuzzing import patient
 from random_graphs import KINDS, Unsuitable, smallest
 from random_graphs.differing import agrees
 from random_graphs.working import Run

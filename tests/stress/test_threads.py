@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from storming import Storm
+from stress_testing.concurrent_calls import Storm
 
 THREADS = 10
 #: Seconds after which threads that do not end are taken to hang.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, make, spec
+from graph_comparison.compiled_graphs import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import registry

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers.evaluator import Evaluated
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.programs.control_flow import choose, run_while

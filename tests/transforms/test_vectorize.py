@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers import registry
 from nxkernel.errors import NxTypeError
 from nxkernel.transforms.simplify import simplify

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-import looping
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison import loop_programs
+from graph_comparison.compiled_graphs import graph_of, spec
+from graph_comparison.vectorized_graphs import SIZE, check
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.programs.control_flow import choose, run_while
 from nxkernel.transforms.vectorize_control import mapped_outputs
-from vectorizing import SIZE, check
 
 NUMBER, WHOLE, ROW = spec("f64"), spec("s64"), spec("f64", 4)
 ROWS = np.array([[1.0, 2.0, 3.0, 4.0], [0.5, -1.0, 0.25, 2.0], [-3.0, 8.0, 1.0, 0.0]])
@@ -224,7 +224,7 @@ def test_arrays_that_entries_assign_into():
 def test_gradients_go_through_loops_that_entries_leave_on_their_own():
     """Bounds of an inner loop that come from the outer one are known in all entries too."""
     rows = ROWS[:, :3] * 0.2
-    for program in (looping.left_before_counting, looping.left_from_within):
+    for program in (loop_programs.left_before_counting, loop_programs.left_from_within):
         found = nx.grad(lambda x, *, program=program: nx.sum(nx.vmap(program)(x)))(rows)
         np.testing.assert_allclose(found, [nx.grad(program)(row) for row in rows], rtol=1e-9)
 

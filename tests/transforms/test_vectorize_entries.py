@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from compiling import graph_of, inputs, spec
-from fuzzing import patient
+from graph_comparison.compiled_graphs import graph_of, inputs, spec
+from graph_comparison.vectorized_graphs import SIZE, check, entries_of
+from lanes.fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
@@ -20,7 +21,6 @@ from nxkernel.graph.tracing import trace_body
 from nxkernel.primitives import Spec
 from nxkernel.transforms.vectorize import vectorize
 from random_primitives import CASES, Drawn
-from vectorizing import SIZE, check, entries_of
 
 #: The examples of a primitive.
 SOME = 5

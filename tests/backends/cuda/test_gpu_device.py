@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("cupy", reason="CuPy is not installed")
 
-import fake_cupy
+from emulated_gpu import fake_cupy
 from nxkernel.backends.cuda import availability, devices, gpu_device
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code

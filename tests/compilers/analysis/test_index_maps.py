@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from compiling import inputs, make, spec
+from graph_comparison.compiled_graphs import inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.analysis import index_maps

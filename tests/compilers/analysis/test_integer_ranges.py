@@ -3,7 +3,7 @@
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.graph.expr import constant
 from nxkernel.graph.traverse import post_order

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, inputs, make, spec
+from graph_comparison.compiled_graphs import graph_of, inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.scalars import Term

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, nests, planned, spec
+from graph_comparison.compiled_graphs import agree, nests, planned, spec
 from nxkernel.compilers.display.nest_source import names, render
 from nxkernel.compilers.display.operation_text import FUNCTIONS
 from nxkernel.compilers.plan.locations import MemoryKind

@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 import nxkernel as nx
-from compiling import graph_of, make, spec
+from graph_comparison.compiled_graphs import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.display.opaque_operations import _WRITERS, in_numpy

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, graph_of, spec
+from graph_comparison.compiled_graphs import compiled, graph_of, spec
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.transforms.simplify import simplify

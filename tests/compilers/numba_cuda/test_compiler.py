@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from emulated_gpu.programs import agree, compiled
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program.graph_compilation import foresee
 from nxkernel.errors import CompilationError, CudaUnavailableError
 from nxkernel.transforms.simplify import simplify
-from on_device import agree, compiled
 
 X = np.arange(12.0, dtype=np.float32).reshape(3, 4)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from compiling import graph_of
-from fuzzing import repeat
+from emulated_gpu.simulator import Simulation, compare, make_small, quick
+from graph_comparison.compiled_graphs import graph_of
+from lanes.fuzzing import repeat
 from nxkernel.compilers import registry
 from random_primitives import CASES, Drawn, Surroundings
-from simulating import Simulation, compare, make_small, quick
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 3, 6

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 pytest.importorskip("cupy", reason="CuPy is not installed")
 
 import nxkernel as nx
-from compiling import graph_of
-from imaginary_gpu import imaginary
+from emulated_gpu.emulated_device import imaginary
+from emulated_gpu.simulator import Simulation, make_small, quick
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.program import program_writer as programs
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, Drawn, Surroundings, compare
-from simulating import Simulation, make_small, quick
 
 
 @pytest.fixture

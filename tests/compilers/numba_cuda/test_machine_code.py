@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzing import patient, repeat
-from kernels_on_host import HostKernel
+from emulated_gpu.kernels_on_host import HostKernel
+from emulated_gpu.simulator import Simulation, compare, make_small
+from lanes.fuzzing import patient, repeat
 from nxkernel.backends.cuda.launching import DeviceKernel, pointers
 from nxkernel.backends.cuda.simulated_device import SimulatedDevice
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from random_primitives import CASES, Drawn, Surroundings
-from simulating import Simulation, compare, make_small
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW = 1

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiling import inputs, make
-from fuzzing import patient
+from emulated_gpu.opaque_operations import on_device
+from graph_comparison.compiled_graphs import inputs, make
+from lanes.fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
@@ -15,7 +16,6 @@ from nxkernel.compilers.analysis import matrix_products
 from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
 from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from random_primitives import CASES, REFERENCES, Drawn, compare
-from wholes_on_device import on_device
 
 pytestmark = pytest.mark.cuda
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import looping
 import nxkernel as nx
-from compiling import graph_of
-from fuzzing import repeat
+from emulated_gpu.simulator import Simulation, make_small, quick
+from graph_comparison import loop_programs
+from graph_comparison.compiled_graphs import graph_of
+from lanes.fuzzing import repeat
 from nxkernel.compilers import registry
-from random_functions import Writer
 from random_primitives import Drawn
 from random_programs import Program, compare_results
-from simulating import Simulation, make_small, quick
+from source_rewriting.random_functions import Writer
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_random_definitions(simulation):
 
 
 def both(program, *arrays):
-    """The result of a definition of `looping`, by a GPU and by the evaluator."""
+    """The result of a definition of `loop_programs`, by a GPU and by the evaluator."""
     found, expected = (nx.jit(program, compiler=name)(*arrays) for name in ("numba_cuda", "evaluator"))
     leaves = [value if isinstance(value, tuple) else (value,) for value in (found, expected)]
     for got, want in zip(*leaves, strict=True):
@@ -105,28 +105,29 @@ X, M = np.linspace(0.3, 1.2, 4), np.random.default_rng(0).normal(size=(4, 4))
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("program", looping.OF_A_VECTOR, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", loop_programs.OF_A_VECTOR, ids=lambda program: program.__name__)
 def test_loops_of_a_vector(program, simulation):
     both(program, X)
 
 
 @pytest.mark.sampled(every=2)
-@pytest.mark.parametrize("program", looping.OF_A_MATRIX, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", loop_programs.OF_A_MATRIX, ids=lambda program: program.__name__)
 def test_loops_of_a_vector_and_a_matrix(program, simulation):
     both(program, X, M)
 
 
 def test_other_loops(simulation):
     for turns in (0, 3):
-        both(looping.bound_by_argument, X, np.int64(turns))
-    both(looping.scalar_state, np.float64(0.4), np.float64(0.7))
-    both(looping.substitution, M, X)
-    both(looping.loop_of_linalg, M, X)
+        both(loop_programs.bound_by_argument, X, np.int64(turns))
+    both(loop_programs.scalar_state, np.float64(0.4), np.float64(0.7))
+    both(loop_programs.substitution, M, X)
+    both(loop_programs.loop_of_linalg, M, X)
 
 
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
-    "program", [looping.nested_while, looping.in_place, looping.left_early, looping.nested_choices]
+    "program",
+    [loop_programs.nested_while, loop_programs.in_place, loop_programs.left_early, loop_programs.nested_choices],
 )
 def test_gradients_of_loops(program, simulation):
     both(nx.grad(program), X)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, graph_of, planned, spec
+from graph_comparison.compiled_graphs import agree, graph_of, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.plan import in_place_updates
 from nxkernel.compilers.plan.program_plan import Control

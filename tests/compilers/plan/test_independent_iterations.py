@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from native_code.spread_loops import every_loop_is_spread, on_each_count
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.compilers.plan.nested_plans import all_plans
-from sharing import every_loop_is_spread, on_each_count
 
 A = np.arange(30.0).reshape(5, 6)
 

@@ -3,7 +3,7 @@
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.loop_buffers import loop_buffers_of, swaps_of

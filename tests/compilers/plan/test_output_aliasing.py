@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.graph.expr import Graph

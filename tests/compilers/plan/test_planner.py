@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, make, planned, spec
+from graph_comparison.compiled_graphs import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.plan.buffer_assignment import ALIGNMENT
 from nxkernel.compilers.plan.locations import Location, MemoryKind

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import nxkernel as nx
-from compiling import planned, spec
+from graph_comparison.compiled_graphs import planned, spec
 from nxkernel import passes
 from nxkernel.compilers.plan import verify_draft
 from nxkernel.compilers.plan.locations import Location

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, inputs, make, spec
-from complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OPEN, ordinary, same
+from graph_comparison.compiled_graphs import graph_of, inputs, make, spec
+from graph_comparison.complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OPEN, ordinary, same
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING

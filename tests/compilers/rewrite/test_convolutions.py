@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, graph_of, nests, spec
+from graph_comparison.compiled_graphs import agree, graph_of, nests, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite import convolutions

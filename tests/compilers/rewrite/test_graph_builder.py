@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from compiling import inputs, spec
+from graph_comparison.compiled_graphs import inputs, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import registry

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, graph_of, make, spec
-from fuzzing import make_small
+from graph_comparison.compiled_graphs import agree, graph_of, make, spec
+from lanes.fuzzing import make_small
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import registry

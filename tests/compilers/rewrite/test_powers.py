@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, graph_of, spec
+from graph_comparison.compiled_graphs import compiled, graph_of, spec
 from nxkernel.compilers.rewrite.powers import written_out
 
 

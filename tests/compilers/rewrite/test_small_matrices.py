@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, graph_of, make, spec
+from graph_comparison.compiled_graphs import agree, compiled, graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, make, nests, spec
+from graph_comparison.compiled_graphs import agree, make, nests, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.schedule import axis_roles
 from nxkernel.compilers.schedule.loop_nest import BufferRole, LaneAxis, Stride

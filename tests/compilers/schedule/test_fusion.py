@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, make, nests, planned, spec
+from graph_comparison.compiled_graphs import agree, compiled, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.plan.locations import Location

@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from compiling import agree, nests, spec
+from graph_comparison.compiled_graphs import agree, nests, spec
 from nxkernel.compilers.display.nest_source import render
 from nxkernel.compilers.schedule.hoisting import hoisted
 from nxkernel.compilers.schedule.loop_nest import NestPass, Op, PassLevel, Reduce

@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from compiling import agree, compiled, planned, spec
+from graph_comparison.compiled_graphs import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts

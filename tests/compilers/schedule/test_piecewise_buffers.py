@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, inputs, make, nests, spec
+from graph_comparison.compiled_graphs import agree, inputs, make, nests, spec
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.backends import MEANING

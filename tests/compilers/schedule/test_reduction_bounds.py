@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, graph_of, nests, spec
+from graph_comparison.compiled_graphs import agree, graph_of, nests, spec
 from nxkernel.compilers.schedule import reduction_bounds
 from nxkernel.graph.expr import Expr
 from nxkernel.transforms.simplify import simplify

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import nxkernel as nx
-from compiling import planned, spec
+from graph_comparison.compiled_graphs import planned, spec
 from nxkernel import types
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import BufferRole, Stride

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from graph_comparison.public_functions import OF_TENSORS, arguments, is_dynamic
 from nxkernel import passes
 from nxkernel.definitions.observe.compilation_report import CacheInfo
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, NxValueError, TracedValueError
 from nxkernel.transforms.simplify import simplify
-from public_functions import OF_TENSORS, arguments, is_dynamic
 
 ONE = np.ones(3, np.float32)
 

@@ -14,7 +14,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.definitions.captures import restoring
 from nxkernel.errors import NxError, NxTypeError
-from what_reading_changes import CHANGING
+from recompilation.reads_with_effects import CHANGING
 
 X = np.ones(3)
 _numbers = itertools.count()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from graph_comparison.public_functions import OF_TENSORS, arguments
 from nxkernel.backends.cuda import devices
 from nxkernel.definitions.devices import eager_operations
 from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
-from public_functions import OF_TENSORS, arguments
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from random_functions import Writer
+from source_rewriting.random_functions import Writer
 
 
 class OneStructure(Writer):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twins import cases, check, noted
+from source_rewriting.rewritten_twins import cases, check, noted
 
 # What people write is not always how it would be written here.
 # ruff: noqa: C416, C420, E731

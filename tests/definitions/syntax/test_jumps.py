@@ -2,7 +2,7 @@
 
 import pytest
 
-from twins import cases, check
+from source_rewriting.rewritten_twins import cases, check
 
 # What people write is not always how it would be written here.
 # ruff: noqa: B007, E731, PERF402, RET503, RET504

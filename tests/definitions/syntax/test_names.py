@@ -3,8 +3,8 @@
 import pytest
 
 from nxkernel.definitions.syntax import rewritten
-from plain_runtime import PlainRuntime
-from twins import cases, check, noted
+from source_rewriting.plain_runtime import PlainRuntime
+from source_rewriting.rewritten_twins import cases, check, noted
 
 # What people write is not always how it would be written here.
 # ruff: noqa: B023, E731

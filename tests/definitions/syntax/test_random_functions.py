@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nxkernel.definitions.syntax import rewritten
-from plain_runtime import Frozen, PlainRuntime, Unassigned
-from random_functions import Writer
+from source_rewriting.plain_runtime import Frozen, PlainRuntime, Unassigned
+from source_rewriting.random_functions import Writer
 
 
 class BothSides(PlainRuntime):

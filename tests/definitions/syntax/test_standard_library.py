@@ -7,7 +7,7 @@ import pytest
 
 from nxkernel.definitions.syntax import rewritten
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
-from plain_runtime import PlainRuntime
+from source_rewriting.plain_runtime import PlainRuntime
 
 TEXT = "  The quick brown fox, it-said,\n\tjumps over the lazy-dog; again and again.  "
 WORDS = TEXT.split()

@@ -13,7 +13,7 @@ from numpy import sin
 import nxkernel as nx
 from nxkernel.definitions import syntax
 from nxkernel.definitions.syntax import check, refers_to_numpy, rewritten, source_of, unsupported_syntax
-from plain_runtime import Frozen, PlainRuntime
+from source_rewriting.plain_runtime import Frozen, PlainRuntime
 
 
 def test_a_choice(run):

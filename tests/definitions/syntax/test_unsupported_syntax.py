@@ -192,7 +192,7 @@ def test_recursion(run):
 
 
 def test_an_assignment_that_would_be_lost(run):
-    from plain_runtime import Frozen, PlainRuntime
+    from source_rewriting.plain_runtime import Frozen, PlainRuntime
 
     f = run("def f():\n    buffer[1] = 2\n    return buffer", {"buffer": [1, 1]}, "<4>")["f"]
     assert rewritten(f, PlainRuntime())() == [1, 2]

@@ -4,7 +4,7 @@ import contextlib
 import json
 import sys
 
-from guarded_memory import guards
+from native_code.guarded_memory import guards
 from random_graphs import failure
 
 

@@ -5,7 +5,8 @@ import contextlib
 import numpy as np
 import pytest
 
-from fuzzing import make_small
+from graph_comparison.vectorized_graphs import SIZE, entries_of
+from lanes.fuzzing import make_small
 from nxkernel import types
 from nxkernel.compilers import registry
 from nxkernel.errors import NxTypeError
@@ -19,7 +20,6 @@ from nxkernel.transforms.vectorize import vectorize
 from random_graphs.differing import agrees
 from random_primitives import CASES, Surroundings, compare
 from random_programs import Program, SmoothProgram, compare_results, near
-from vectorizing import SIZE, entries_of
 
 #: How many steps a program has at most: some are long, and many are soon compiled.
 STEPS = (4, 4, 8, 8, 25)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 
+from native_code.spread_loops import every_loop_is_spread
 from random_numpy_source import Tally, gradient, mapped, plain, shrunk, smooth_program, written
 from random_numpy_source.checking import run_with
-from sharing import every_loop_is_spread
 
 KINDS = {"plain": (plain, written), "gradient": (gradient, smooth_program), "mapped": (mapped, written)}
 

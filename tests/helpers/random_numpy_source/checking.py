@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 import nxkernel as nx
+from native_code.spread_loops import COUNTS, on_threads
+from numpy_comparison.source_text import forget, leaves, module_of
 from nxkernel import errors
 from nxkernel.definitions.flow.values.unassigned_variables import NxUnboundError
 from random_numpy_source import inputs
 from random_numpy_source.writing import NOT_TAKEN, Program
-from sharing import COUNTS, on_threads
-from source_text import forget, leaves, module_of
 
 #: What tells a person what to write instead.
 REFUSALS = (errors.NxTypeError, errors.NxValueError, errors.NxIndexError, NxUnboundError)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import _leaves, check, traced
+from numpy_comparison.traced_functions import _leaves, check, traced
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError
 
 M = np.arange(24.0).reshape(4, 6)

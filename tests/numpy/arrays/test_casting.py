@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.source_text import forget, module_of
+from numpy_comparison.traced_functions import check
 from nxkernel.errors import NxTypeError
 from nxkernel.numpy.arrays.casting import filled_as
 from nxkernel.types import normalize
-from source_text import forget, module_of
 
 NUMBERS = np.array([-1.5, 300.7, 255.0, -128.9, 0.2, 70000.5, -40000.0, 3e9])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
-from source_text import assert_same, function_of
+from numpy_comparison.source_text import assert_same, function_of
+from numpy_comparison.traced_functions import check
 
 A = np.arange(-6.0, 6.0).reshape(3, 4)
 V = np.array([3.0, -1.0, 4.0, -1.5, 5.0, -9.0, 2.0])

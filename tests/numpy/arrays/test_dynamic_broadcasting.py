@@ -5,9 +5,9 @@ import pytest
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from fuzzing import repeat
-from source_text import assert_same, function_of
-from traced_slices import arrays, check
+from lanes.fuzzing import repeat
+from numpy_comparison.dynamic_slices import arrays, check
+from numpy_comparison.source_text import assert_same, function_of
 
 ROOTS = {
     "one element on the right": "return np.sum(a[i:j] * b[k:k + 1])",

@@ -5,10 +5,10 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from numpy_face import check, traced
+from numpy_comparison.source_text import module_of
+from numpy_comparison.traced_functions import check, traced
 from nxkernel import types
 from nxkernel.errors import NxTypeError
-from source_text import module_of
 
 A = np.arange(1.0, 31.0).reshape(5, 6)
 V = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])

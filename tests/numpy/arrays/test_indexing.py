@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 M = np.arange(24.0).reshape(4, 6)
 T = np.arange(60).reshape(3, 4, 5)

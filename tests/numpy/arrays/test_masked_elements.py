@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check, traced
+from numpy_comparison.traced_functions import check, traced
 from nxkernel.errors import NxTypeError
 
 A = np.arange(-6.0, 6.0).reshape(3, 4)

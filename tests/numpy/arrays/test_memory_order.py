@@ -8,10 +8,10 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
+from numpy_comparison.source_text import assert_same, forget, module_of
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError
 from nxkernel.numpy.arrays import memory_order
-from source_text import assert_same, forget, module_of
 
 #: Of an array `b`, or of `b` and whole numbers `i` and `j`.
 EXPRESSIONS = """

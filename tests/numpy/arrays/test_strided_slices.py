@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from numpy_comparison.source_text import assert_same, function_of
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.errors import NxTypeError
 from nxkernel.numpy.arrays.subscripts import StridedAxis
-from source_text import assert_same, function_of
 
 X, M = np.linspace(-3, 5, 37), np.arange(11.0 * 13).reshape(11, 13)
 

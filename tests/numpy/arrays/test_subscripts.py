@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, -1, -2, 11, -12])

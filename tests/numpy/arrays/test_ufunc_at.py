@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 M = np.arange(12.0).reshape(3, 4)
 

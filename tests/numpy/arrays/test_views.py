@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.source_text import assert_same, function_of
+from numpy_comparison.traced_functions import check
 from nxkernel.errors import NxTypeError
-from source_text import assert_same, function_of
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 

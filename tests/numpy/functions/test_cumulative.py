@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 from nxkernel.errors import NxTypeError
 
 ROWS = {

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check, traced
+from numpy_comparison.source_text import forget, module_of
+from numpy_comparison.traced_functions import check, traced
 from nxkernel.errors import NxTypeError
-from source_text import forget, module_of
 
 REAL = np.array([-2.5, -0.0, 0.5, 1.0, 3.25])
 ANY = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 X = np.array([[1.5, -2.0, 0.0, 8.25], [5.5, np.nan, -3.5, np.inf]])
 N = np.array([[3, 1, 2, 0], [0, 2, 1, 3]])

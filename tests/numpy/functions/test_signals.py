@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numpy_face import check
+from numpy_comparison.traced_functions import check
 
 V, W = np.array([1, 2, 4, 7, 11]), np.array([2, 1, 3])
 

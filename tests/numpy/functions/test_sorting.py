@@ -5,8 +5,8 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from compiling import graph_of, spec
-from numpy_face import check
+from graph_comparison.compiled_graphs import graph_of, spec
+from numpy_comparison.traced_functions import check
 from nxkernel.errors import NxTypeError
 from nxkernel.graph.traverse import post_order
 

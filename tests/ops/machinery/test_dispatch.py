@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from graph_comparison.public_functions import OF_TENSORS, arguments
 from nxkernel import primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery import dispatch
-from public_functions import OF_TENSORS, arguments
 
 
 def test_tensors_run_now_and_results_are_read_only():

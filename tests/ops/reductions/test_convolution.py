@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from entries import check_entries
+from graph_comparison.vectorized_axes import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 
 IMAGE = np.random.default_rng(0).normal(size=(2, 3, 6, 5))

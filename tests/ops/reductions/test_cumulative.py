@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from entries import check_entries
+from graph_comparison.vectorized_axes import check_entries
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4))

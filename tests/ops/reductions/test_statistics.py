@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from entries import check_entries
+from graph_comparison.vectorized_axes import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from entries import check_entries
+from graph_comparison.vectorized_axes import check_entries
 from nxkernel.errors import NxTypeError
 
 X = np.arange(24).reshape(2, 3, 4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
 import nxkernel as nx
-from entries import check_entries
+from graph_comparison.vectorized_axes import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.ops.reductions import windows as window_module
 

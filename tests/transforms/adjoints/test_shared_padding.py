@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.simplify import simplify
 

@@ -3,7 +3,7 @@
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.adjoints import trip_counts

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import both, compiled, graph_of, make, spec
 from elementary_references import BY_PRIMITIVE
+from graph_comparison.compiled_graphs import both, compiled, graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.codegen import elementwise

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import kernels
+from native_code import handwritten_kernels
 from nxkernel.compilers.numba_cpu.codegen import fused_multiply_add
 from nxkernel.compilers.numba_cpu.target import target_processor
 
@@ -31,7 +31,7 @@ def computed(element, lanes, *operands):
         b.store(fused_multiply_add.fused(b, *values), b.offset(pointers[3], element, far))
         steps.end()
 
-    kernels.run(write, [*operands, made], steps=made.size // lanes)
+    handwritten_kernels.run(write, [*operands, made], steps=made.size // lanes)
     return made
 
 

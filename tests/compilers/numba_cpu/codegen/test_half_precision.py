@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import kernels
+from native_code import handwritten_kernels
 from nxkernel.compilers.numba_cpu.codegen import half_precision
 from nxkernel.compilers.numba_cpu.target import target_processor
 
@@ -31,7 +31,7 @@ def over(array, element, result, change, lanes):
         frame.b.store(value, frame.b.offset(pointers[1], value.element, far))
         steps.end()
 
-    kernels.run(write, [array, made], steps=array.size // lanes)
+    handwritten_kernels.run(write, [array, made], steps=array.size // lanes)
     return made
 
 

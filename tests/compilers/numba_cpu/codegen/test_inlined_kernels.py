@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, spec
+from graph_comparison.compiled_graphs import agree, compiled, spec
 from nxkernel.ops.programs import control_flow
 
 X = np.random.default_rng(0).random((70, 70))

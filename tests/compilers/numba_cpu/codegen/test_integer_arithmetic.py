@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, spec
+from graph_comparison.compiled_graphs import agree, compiled, spec
 from nxkernel import types
 
 SIGNED = [type_ for type_ in types.TYPES.values() if type_.kind == "s"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, nests, spec
+from graph_comparison.compiled_graphs import agree, nests, spec
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import ALIGNED_FROM, lower
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.loop_nest import BufferRole, ScalarKind

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from compiling import agree, compiled, make, planned, spec
+from graph_comparison.compiled_graphs import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends.numpy_primitives import cast

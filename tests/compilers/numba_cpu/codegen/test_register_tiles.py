@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, make, nests
+from graph_comparison.compiled_graphs import agree, make, nests
 from nxkernel import primitives as p
 from nxkernel.compilers.schedule.loop_nest import LaneAxis
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, planned, spec
+from graph_comparison.compiled_graphs import agree, planned, spec
 from nxkernel.compilers.numba_cpu.codegen import row_reductions
 
 MATRIX, VECTOR = spec("f32", 30, 40), spec("f32", 40)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compiling import agree, graph_of, nests, spec
+from graph_comparison.compiled_graphs import agree, graph_of, nests, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.display.nest_source import render

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, planned, spec
+from graph_comparison.compiled_graphs import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control, ElementStore
 from nxkernel.ops.programs import control_flow
 

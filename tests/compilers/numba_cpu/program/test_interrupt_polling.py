@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, planned, spec
+from graph_comparison.compiled_graphs import compiled, planned, spec
 from nxkernel.compilers.numba_cpu.program import interrupt_polling, program_writer
 from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.ops.programs import control_flow

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from comparing import same
+from collection.comparing import same
+from native_code.spread_loops import every_loop_is_spread, on_each_count
 from nxkernel.compilers.numba_cpu.program import parallel_loops
 from nxkernel.compilers.numba_cpu.runtime import threading_layer
 from nxkernel.definitions.calls import graph_cache
-from sharing import every_loop_is_spread, on_each_count
 
 X = np.random.default_rng(0).random((200, 90))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers import registry
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.program import graph_compilation, saved_programs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, planned, spec
+from graph_comparison.compiled_graphs import compiled, planned, spec
 from nxkernel.compilers.numba_cpu.program import program_writer, step_interpreter
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, spec
+from graph_comparison.compiled_graphs import compiled, spec
 from nxkernel import passes
 from nxkernel.compilers.numba_cpu.program import saved_programs
 from nxkernel.compilers.numba_cpu.program.verify import verify_kernels, verify_program, verify_text

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiling import agree, compiled, make
+from graph_comparison.compiled_graphs import agree, compiled, make
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.routines import cumulative_plan

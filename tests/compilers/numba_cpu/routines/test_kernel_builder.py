@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels import run
+from native_code.handwritten_kernels import run
 from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiling import inputs, make, spec
 from elementary_references import OF_COMPLEX, OF_REAL
+from graph_comparison.compiled_graphs import inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel.compilers import registry
 from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of

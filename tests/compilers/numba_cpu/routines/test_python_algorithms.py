@@ -5,7 +5,7 @@ import ast
 import numpy as np
 import pytest
 
-from compiling import make, planned
+from graph_comparison.compiled_graphs import make, planned
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import DIGITS, NETWORK, SCANS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compiling import inputs, make, planned, spec
+from graph_comparison.compiled_graphs import inputs, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.numba_cpu.routines import routine_table

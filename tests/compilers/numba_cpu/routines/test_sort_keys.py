@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernels import run
+from native_code.handwritten_kernels import run
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys
 

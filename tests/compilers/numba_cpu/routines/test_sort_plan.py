@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiling import compiled, graph_of, make, planned
+from graph_comparison.compiled_graphs import compiled, graph_of, make, planned
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import registry

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled
+from graph_comparison.compiled_graphs import compiled
 from nxkernel.compilers.numba_cpu.codegen import object_code
 from nxkernel.compilers.numba_cpu.runtime import code_store, loader
 

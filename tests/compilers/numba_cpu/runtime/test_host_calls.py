@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, make, spec
+from graph_comparison.compiled_graphs import agree, compiled, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.numba_cpu.routines import routine_table

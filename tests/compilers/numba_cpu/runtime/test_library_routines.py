@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, compiled, inputs, make, spec
+from graph_comparison.compiled_graphs import agree, compiled, inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import matrix_products
 from nxkernel.compilers.numba_cpu.runtime import library_routines

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, spec
+from graph_comparison.compiled_graphs import compiled, spec
 from nxkernel.compilers.numba_cpu.runtime import native_call
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, make, spec
+from graph_comparison.compiled_graphs import compiled, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.runtime import threading_layer

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from compiling import agree
+from graph_comparison.compiled_graphs import agree
 from nxkernel import ops
 from nxkernel.compilers.numba_cpu.runtime import workspace
 

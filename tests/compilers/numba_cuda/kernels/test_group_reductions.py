@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import spec
-from nests_on_device import Machine, agree_on_device, launches_for
+from emulated_gpu.loop_nests import Machine, agree_on_device, launches_for
+from graph_comparison.compiled_graphs import spec
 from nxkernel.compilers.rewrite import loop_nest_rewrites
 
 WIDE = Machine(multiprocessors=4, simulated=False, threads=1024)

@@ -3,8 +3,8 @@
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
-from nests_on_device import planned_nests
+from emulated_gpu.loop_nests import planned_nests
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
 
 

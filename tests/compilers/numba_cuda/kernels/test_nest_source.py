@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import spec
-from nests_on_device import Machine, launches_for
+from emulated_gpu.loop_nests import Machine, launches_for
+from graph_comparison.compiled_graphs import spec
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 
 GPU = Machine(multiprocessors=132, shared_limit=227 << 10, simulated=False, threads=1024)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nests_on_device import Machine, agree_on_device
+from emulated_gpu.loop_nests import Machine, agree_on_device
 
 
 def put(x, indices, updates):

@@ -1,7 +1,7 @@
 """Passes of nests as text."""
 
-from compiling import graph_of, spec
-from nests_on_device import planned_nests
+from emulated_gpu.loop_nests import planned_nests
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
 from nxkernel.compilers.numba_cuda.kernels.pass_writer import (

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of
-from nests_on_device import Machine, agree_on_device, run_nests
+from emulated_gpu.loop_nests import Machine, agree_on_device, run_nests
+from graph_comparison.compiled_graphs import graph_of
 
 WIDE = Machine(multiprocessors=4, simulated=False, threads=256)
 NAN = np.float32("nan")

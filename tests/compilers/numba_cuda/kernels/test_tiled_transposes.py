@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import spec
-from nests_on_device import Machine, agree_on_device, launches_for
+from emulated_gpu.loop_nests import Machine, agree_on_device, launches_for
+from graph_comparison.compiled_graphs import spec
 
 
 def numbers(*shape, type_="f4"):

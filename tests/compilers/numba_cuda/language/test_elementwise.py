@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elementary_references import BY_PRIMITIVE
-from kernels_on_host import HostKernel
+from emulated_gpu.kernels_on_host import HostKernel
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import numpy_primitives, threefry

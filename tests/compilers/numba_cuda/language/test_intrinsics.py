@@ -9,7 +9,7 @@ import pytest
 from numba import cuda
 from numba.cuda.simulator.kernel import FakeCUDAKernel
 
-from kernels_on_host import HostKernel
+from emulated_gpu.kernels_on_host import HostKernel
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource

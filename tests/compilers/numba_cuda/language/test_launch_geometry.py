@@ -2,7 +2,7 @@
 
 import pytest
 
-from nests_on_device import Machine
+from emulated_gpu.loop_nests import Machine
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 
 GPU = Machine(multiprocessors=132, simulated=False, threads=1024)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from emulated_gpu.programs import agree, compiled, done
 from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.control_flow import BranchStep, LoopStep, exchanged
 from nxkernel.compilers.numba_cuda.program.host_steps import CopyStep, HostArithmetic
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.ops.programs import control_flow
-from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
 

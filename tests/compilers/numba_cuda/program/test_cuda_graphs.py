@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from emulated_gpu.programs import compiled
 from nxkernel.compilers.numba_cuda.program import cuda_graphs, launch_modes
 from nxkernel.ops.programs import control_flow
-from on_device import compiled
 
 X = np.arange(12.0).reshape(3, 4)
 

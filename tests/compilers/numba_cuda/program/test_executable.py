@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of
+from emulated_gpu.programs import compiled, done
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import registry
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError
 from nxkernel.graph.expr import Graph
-from on_device import compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
 

@@ -1,7 +1,8 @@
 """Plans for GPUs: what is cut into blocks, what goes to a library, what is known of inputs."""
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from emulated_gpu.programs import plan_of
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cuda.program import launch_modes
@@ -9,7 +10,6 @@ from nxkernel.compilers.numba_cuda.program.graph_compilation import guessed, pro
 from nxkernel.compilers.plan.program_plan import OpaqueStep
 from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
-from on_device import plan_of
 
 
 def works(function, *specs):

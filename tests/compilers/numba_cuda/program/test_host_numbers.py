@@ -3,10 +3,10 @@
 import numpy as np
 
 import nxkernel as nx
+from emulated_gpu.programs import plan_of
 from nxkernel.compilers.numba_cuda.program.host_numbers import follows, is_known, known_operands
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.program_plan import ScalarStep
-from on_device import plan_of
 
 X = np.arange(12.0).reshape(3, 4)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
 from nxkernel.compilers.numba_cuda.program import kernel_clocks
 from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock, machine

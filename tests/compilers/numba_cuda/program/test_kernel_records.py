@@ -3,8 +3,8 @@
 import numpy as np
 
 import nxkernel as nx
+from emulated_gpu.programs import compiled
 from nxkernel.ops.programs import control_flow
-from on_device import compiled
 
 X = np.ones((6, 70), np.float32)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from emulated_gpu.programs import compiled, plan_of
 from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.launch_modes import Decisions, decided, listing, one_thread_obstacle
 from nxkernel.compilers.plan.nested_plans import all_plans
@@ -14,7 +15,6 @@ from nxkernel.compilers.plan.program_plan import Control, LaunchDecision, Launch
 from nxkernel.compilers.plan.verify import verify_launches
 from nxkernel.errors import VerificationError
 from nxkernel.ops.programs import control_flow
-from on_device import compiled, plan_of
 
 X = np.arange(12.0).reshape(3, 4)
 #: Large enough for its products to be a library's.

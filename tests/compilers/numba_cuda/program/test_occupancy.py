@@ -5,9 +5,9 @@ import re
 from types import SimpleNamespace
 
 import nxkernel as nx
+from emulated_gpu.programs import compiled
 from nxkernel.backends.cuda.device_interface import Resources
 from nxkernel.compilers.numba_cuda.program.occupancy import launches_told, told
-from on_device import compiled
 
 
 def launched(grid, block, shared=0):

@@ -3,7 +3,8 @@
 import numpy as np
 
 import nxkernel as nx
-from compiling import graph_of
+from emulated_gpu.programs import agree, plan_of
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel.compilers.numba_cuda.program import launch_modes
 from nxkernel.compilers.numba_cuda.program.control_flow import LoopStep
 from nxkernel.compilers.numba_cuda.program.graph_compilation import program_of as plan_and_program
@@ -19,7 +20,6 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
 from nxkernel.compilers.numba_cuda.program.program_writer import NUMBER, further
 from nxkernel.ops.programs import control_flow
 from nxkernel.transforms.simplify import simplify
-from on_device import agree, plan_of
 
 X = np.arange(900.0).reshape(30, 30) / 900
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiling import inputs, make
-from fuzzing import patient
+from emulated_gpu.opaque_operations import on_device, on_processor
+from graph_comparison.compiled_graphs import inputs, make
+from lanes.fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
@@ -14,7 +15,6 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.routines import cumulative_plan, routine_table, scan_kernels
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from random_primitives import CASES, Drawn, compare
-from wholes_on_device import on_device, on_processor
 
 SCANS = [p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min]
 SHAPES = [((601,), 0), ((3, 270), 1), ((40, 3), 0), ((2, 33, 3), 1), ((1,), 0), ((4, 1), 1)]

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiling import inputs, make
-from fuzzing import patient
-from nvidia_on_host import CHARS, Blas, Gpu, Solver, install
+from emulated_gpu.library_calls import CHARS, Blas, Gpu, Solver, install
+from emulated_gpu.opaque_operations import on_device
+from graph_comparison.compiled_graphs import inputs, make
+from lanes.fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
@@ -17,7 +18,6 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.routines import library_products
 from nxkernel.compilers.numba_cuda.routines.routine_table import LIBRARIES, routine_of
 from random_primitives import CASES, REFERENCES, Drawn, compare
-from wholes_on_device import on_device
 
 DECOMPOSED = [p.cholesky, p.triangular_solve, p.solve, p.inverse, p.determinant, p.lu, p.qr, p.eigh, p.svd]
 #: Those of which there is more than one result that is right.

@@ -5,8 +5,8 @@ import gc
 import numpy as np
 import pytest
 
-from compiling import inputs, make, spec
-from nvidia_on_host import Gpu, OutOfMemoryError, install
+from emulated_gpu.library_calls import Gpu, OutOfMemoryError, install
+from graph_comparison.compiled_graphs import inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.routines import routine_table

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compiling import inputs, make
-from nvidia_on_host import Gpu, install
+from emulated_gpu.library_calls import Gpu, install
+from graph_comparison.compiled_graphs import inputs, make
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING

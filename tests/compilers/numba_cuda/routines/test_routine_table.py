@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compiling import inputs, make, spec
-from nvidia_on_host import Array, Gpu, install
+from emulated_gpu.library_calls import Array, Gpu, install
+from graph_comparison.compiled_graphs import inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends.cuda import devices

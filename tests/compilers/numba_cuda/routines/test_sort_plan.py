@@ -6,14 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from compiling import inputs, make
+from emulated_gpu.opaque_operations import on_device, on_processor, run
+from graph_comparison.compiled_graphs import inputs, make
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.routines import routine_table, sort_kernels, sort_plan
 from nxkernel.compilers.numba_cuda.toolchain import object_code
-from wholes_on_device import on_device, on_processor, run
 
 ORDERED = [type_ for type_ in types.TYPES.values() if not type_.is_complex]
 

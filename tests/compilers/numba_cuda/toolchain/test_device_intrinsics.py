@@ -11,7 +11,7 @@ import pytest
 from llvmlite import ir
 from numba.cuda import types as numba_types
 
-from kernels_on_host import engine_of, stand_in, without_ptx
+from emulated_gpu.kernels_on_host import engine_of, stand_in, without_ptx
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.toolchain import expression_types

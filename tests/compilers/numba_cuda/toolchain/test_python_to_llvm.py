@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from kernels_on_host import HostKernel
+from emulated_gpu.kernels_on_host import HostKernel
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import nvvm

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiling import inputs, make, spec
+from graph_comparison.compiled_graphs import inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.rewrite.columns import column_axes as forms

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from numpy_comparison.source_text import function_of
 from nxkernel.definitions.flow.values.unassigned_variables import NxUnboundError
 from nxkernel.errors import NxTypeError
-from source_text import function_of
 
 
 def message(function, *args, kind=NxTypeError):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import graph_of, spec
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.definitions.tracing.syntax_runtime import set_item
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError
 from nxkernel.graph.traverse import post_order

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from numpy_comparison.source_text import assert_same, function_of
 from nxkernel.errors import NxTypeError
-from source_text import assert_same, function_of
 
 A = np.array([3.0, 1.0, 2.0, 5.0])
 

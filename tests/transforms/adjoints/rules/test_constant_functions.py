@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from differences import check
+from graph_comparison.central_differences import check
 from nxkernel.errors import NxTypeError
 
 ADVICE = "  nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own."

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from compiling import graph_of, spec
-from differences import check, close_to_wide, gradient_of, numbers
+from graph_comparison.central_differences import check, close_to_wide, gradient_of, numbers
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply

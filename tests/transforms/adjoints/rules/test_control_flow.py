@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import looping
 import nxkernel as nx
-from compiling import graph_of, spec
-from differences import check_program, gradient_of, numbers
+from graph_comparison import loop_programs
+from graph_comparison.central_differences import check_program, gradient_of, numbers
+from graph_comparison.compiled_graphs import graph_of, spec
 from nxkernel.errors import NxTypeError
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import filled
@@ -23,14 +23,14 @@ def name(program):
 
 @pytest.mark.slow
 @pytest.mark.sampled(every=10)
-@pytest.mark.parametrize("program", looping.OF_A_VECTOR, ids=name)
+@pytest.mark.parametrize("program", loop_programs.OF_A_VECTOR, ids=name)
 def test_programs_of_a_vector(program):
     check_program(program, X, order=2)
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(every=4)
-@pytest.mark.parametrize("program", looping.OF_A_MATRIX, ids=name)
+@pytest.mark.parametrize("program", loop_programs.OF_A_MATRIX, ids=name)
 def test_programs_of_a_vector_and_a_matrix(program):
     check_program(program, X, M, order=2)
 
@@ -38,16 +38,16 @@ def test_programs_of_a_vector_and_a_matrix(program):
 @pytest.mark.slow
 def test_other_programs():
     for turns in (0, 3):
-        check_program(looping.bound_by_argument, X, np.int64(turns), order=2)
-    check_program(looping.scalar_state, np.float64(0.4), np.float64(0.7), order=2)
-    check_program(looping.substitution, M, X, order=2)
-    check_program(looping.loop_of_linalg, M, X, order=2)
+        check_program(loop_programs.bound_by_argument, X, np.int64(turns), order=2)
+    check_program(loop_programs.scalar_state, np.float64(0.4), np.float64(0.7), order=2)
+    check_program(loop_programs.substitution, M, X, order=2)
+    check_program(loop_programs.loop_of_linalg, M, X, order=2)
 
 
 def test_both_sides_of_choices():
     for size in (0.01, 1.0, 100.0):
-        check_program(looping.nested_choices, X * size, order=2)
-        check_program(looping.choice_of_whole_numbers, X * size, order=2)
+        check_program(loop_programs.nested_choices, X * size, order=2)
+        check_program(loop_programs.choice_of_whole_numbers, X * size, order=2)
 
 
 @nx.defn

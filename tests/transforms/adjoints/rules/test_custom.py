@@ -3,7 +3,7 @@
 import numpy as np
 
 import nxkernel as nx
-from compiling import graph_of
+from graph_comparison.compiled_graphs import graph_of
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.simplify import simplify_nodes

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from differences import check, close_to_wide, gradient_of, numbers
 from elementary_references import BY_PRIMITIVE
+from graph_comparison.central_differences import check, close_to_wide, gradient_of, numbers
 from nxkernel import primitives as p
 from nxkernel.ops.machinery.dispatch import apply
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from differences import check, close_to_wide, numbers
+from graph_comparison.central_differences import check, close_to_wide, numbers
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError
 from nxkernel.ops.machinery.dispatch import apply

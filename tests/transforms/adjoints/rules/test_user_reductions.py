@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from differences import check, close_to_wide, numbers
+from graph_comparison.central_differences import check, close_to_wide, numbers
 
 
 @st.composite

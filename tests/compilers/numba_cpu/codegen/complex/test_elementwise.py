@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, both
 from elementary_references import OF_COMPLEX, OF_REAL
+from graph_comparison.compiled_graphs import agree, both
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.codegen import elementwise

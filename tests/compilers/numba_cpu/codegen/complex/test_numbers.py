@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from compiling import both
-from complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OPEN, ordinary, same
+from graph_comparison.compiled_graphs import both
+from graph_comparison.complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF, NAN, NUMBERS, OPEN, ordinary, same
 from nxkernel import primitives as p
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, both
+from graph_comparison.compiled_graphs import agree, both
 from nxkernel import primitives as p
 from nxkernel import types
 

@@ -1,0 +1,1 @@
+"""Which tests run when, for how long, and in which processes."""

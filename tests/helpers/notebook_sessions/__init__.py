@@ -1,0 +1,1 @@
+"""Sessions of notebooks: kernels that are spoken to, outputs compared, random cells."""

@@ -1,0 +1,1 @@
+"""Faults, interrupts, forks, threads and long work that stress tests put nxkernel through."""

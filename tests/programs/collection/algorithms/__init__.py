@@ -1,0 +1,1 @@
+"""Sorting, tables, checksums, and Python around arrays."""

@@ -1,0 +1,1 @@
+"""Fields, bodies and equations, step by step."""

@@ -1,0 +1,1 @@
+"""Expressions of NumPy, of numbers of all sorts and arrays in all layouts."""

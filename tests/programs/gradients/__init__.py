@@ -1,0 +1,1 @@
+"""Programs to differentiate, by nxkernel and by JAX."""
