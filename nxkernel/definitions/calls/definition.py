@@ -242,7 +242,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             )
         # A key made when fewer numbers were known to be static does not have their values.
         watching = nan_checks.watching()
-        known = key is not None and version == self._entry_group.version and not watching and dialect is self.dialect
+        known = key is not None and version == self._entry_group.version and not watching
+        # Nor does one that was made by other rules than hold with the defaults, or by now.
+        known = known and (dialect or dialects.of_arguments((*args, *opts.values()))) == arguments.dialect
         # What a trace changed is another call by now.
         known = known and (hit or self._entry_group.known(program.ident) is program)
         if known and fast_path.FastPath.is_possible(arguments, program, arrays):

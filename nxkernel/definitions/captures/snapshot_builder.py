@@ -104,7 +104,7 @@ class SnapshotWalk(HeldWalk):
             (self._installed_function if installed(value) else self._function)(value, name)
         elif function is not None:
             hooks = tuple([(hook, ByIdentity(each)) for hook, each in vars(value).get("hooks", {}).items()])
-            rules = [vars(value).get(what) for what in ("dialect", "syntax", "static")]
+            rules = [vars(value).get(what) for what in ("promotion", "syntax", "static")]
             self.states.append(("definition", value.on_conflict, value.compiler, *rules, hooks))
             self.value(function, name, None)
             self._user_attributes(value, name)

@@ -123,8 +123,8 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
 OF_DEFINITIONS = frozenset({
     "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
     "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_definition", "_entry_group", "_inputs",
-    "_made", "_made_of", "_open", "_positional", "_promoted", "_root", "_signature", "_static_by", "_snapshot",
-    "compiler", "dialect", "donated", "fingerprint", "hooks", "on_conflict", "static", "syntax",
+    "_made", "_made_of", "_open", "_positional", "_root", "_signature", "_static_by", "_snapshot", "compiler",
+    "dialect", "donated", "fingerprint", "hooks", "on_conflict", "promotion", "ruled_by", "static", "syntax",
 })  # fmt: skip
 
 

@@ -228,9 +228,10 @@ def of(function: Any, default: str | None = None) -> str | None:
     str or None
         None where it computes with neither: what a call passes decides (:func:`of_arguments`).
     """
+    own = _LIBRARIES.get(_root(callables.module_of(function)))
     function = callables.plain(function)
-    if not isinstance(function, python.FunctionType) or _root(callables.module_of(function)) == "nxkernel":
-        return NX
+    if own == NX or not isinstance(function, python.FunctionType):
+        return own or NX
     if default is not None:
         return default
     libraries = computes_with(function)
@@ -262,7 +263,7 @@ def _met(values: Iterable[Any]) -> int:
             continue
         if kind is np.ndarray:
             found = _ARRAYS
-        elif isinstance(value, Tensor | Template):
+        elif kind is Tensor or isinstance(value, Tensor | Template):
             return _TENSORS
         else:
             inner = containers.inside(value)
