@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.backends.numpy_primitives import widened
 from nxkernel.operand import VectorizedSpec, axes_text
 from nxkernel.types import Type
 
@@ -49,6 +50,24 @@ def text(tensor: Any, limit: int = LIMIT) -> str:
         if tensor.released:
             return f"#Nx.Tensor<\n  {head}, given away\n>"
     return f"#Nx.Tensor<\n  {head}\n  {elements(tensor.data, tensor.type, limit)}\n>"
+
+
+def plain(tensor: Any) -> str:
+    """The text that ``print`` shows: a number where there are no axes, else the type and NumPy's text of the elements.
+
+    Examples
+    --------
+    >>> print(nx.tensor(1.5), nx.tensor([1, 2, 3]), nx.eye(2, names=["row", "column"]))
+    1.5 s64[3] [1 2 3] s64[row: 2][column: 2]
+    [[1 0]
+     [0 1]]
+    """
+    if tensor.device != "cpu" and tensor.released:
+        return text(tensor)
+    data = tensor.data
+    if not data.shape:
+        return str(data[()])
+    return f"{tensor.spec}{' ' if data.ndim == 1 else chr(10)}{np.array2string(widened(data))}"
 
 
 def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:

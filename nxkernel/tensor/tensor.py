@@ -133,13 +133,16 @@ class Tensor(ArrayProtocols, Operand):
     def __repr__(self) -> str:
         return printing.text(self)
 
+    def __str__(self) -> str:
+        return printing.plain(self)
+
     def _repr_html_(self) -> str:
         return page(self)
 
     def __format__(self, form: str) -> str:
         if form:
             return format(self._one_element("a format"), form)
-        return repr(self) if self.data.shape else printing.number(self.data[()], self.type)
+        return str(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise NxTypeError(

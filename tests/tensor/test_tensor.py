@@ -120,12 +120,19 @@ def test_templates_are_values():
     assert repr(template) == "template f32[2][3]"
 
 
-def test_a_scalar_in_an_f_string_is_its_number():
-    assert f"{nx.f32(0.1)} {nx.tensor(3)} {nx.f64(float('nan'))} {nx.c64(1 + 2j)}" == "0.1 3 NaN 1.0+2.0i"
-    assert str(nx.tensor(3)) == repr(nx.tensor(3)) == "#Nx.Tensor<\n  s64\n  3\n>"
-    assert f"{nx.tensor([1])}" == repr(nx.tensor([1]))
-    rows = nx.vectorize(nx.tensor([1, 2]), "rows")
-    assert f"{rows}" == repr(rows)
+def test_str_is_the_number_or_numpys_text_with_the_type():
+    assert f"{nx.f32(0.1)} {nx.tensor(3)} {nx.f64(float('nan'))} {nx.c64(1 + 2j)} {nx.tensor(True)}" == (
+        "0.1 3 nan (1+2j) True"
+    )
+    assert (str(nx.tensor(3)), "%s" % nx.bf16(1.5), str(nx.f16(0.1))) == ("3", "1.5", "0.1")
+    assert repr(nx.tensor(3)) == "#Nx.Tensor<\n  s64\n  3\n>"
+    assert (
+        str(nx.tensor([1.0, 2.5], names=["row"]))
+        == f"{nx.tensor([1.0, 2.5], names=['row'])}"
+        == "f32[row: 2] [1.  2.5]"
+    )
+    assert str(nx.iota((2, 2))) == "s64[2][2]\n[[0 1]\n [2 3]]"
+    assert str(nx.vectorize(nx.tensor([1, 2]), "rows")) == "vectorized[rows: 2] s64 [1 2]"
 
 
 def test_rounding_one_number():
