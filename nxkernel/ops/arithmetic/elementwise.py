@@ -33,16 +33,17 @@ __all__ = [
 ]  # fmt: skip
 
 _MERGED = "The two types merged."
+_COUNTED = "The two types merged; bool alone becomes s64."
 
 
 add = function_factories.named(
-    p.add, arithmetic, "Add. Integers wrap.", _MERGED, "[1, 2], [[10], [20]]", "[[11, 12], [21, 22]]"
+    p.add, arithmetic, "Add. Integers wrap.", _COUNTED, "[1, 2], [[10], [20]]", "[[11, 12], [21, 22]]"
 )
 subtract = function_factories.named(
-    p.subtract, arithmetic, "Subtract. Integers wrap.", _MERGED, "nx.u8([1, 2]), 2", "[255, 0]"
+    p.subtract, arithmetic, "Subtract. Integers wrap.", _COUNTED, "nx.u8([1, 2]), 2", "[255, 0]"
 )
 multiply = function_factories.named(
-    p.multiply, arithmetic, "Multiply. Integers wrap.", _MERGED, "[1, 2], 1.5", "[1.5, 3.0]"
+    p.multiply, arithmetic, "Multiply. Integers wrap.", _COUNTED, "[1, 2], 1.5", "[1.5, 3.0]"
 )
 divide = function_factories.named(
     p.divide,
@@ -56,7 +57,7 @@ remainder = function_factories.named(
     p.remainder,
     ordered("remainder", arithmetic),
     "What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0.",
-    _MERGED,
+    _COUNTED,
     "[7, -7], 3",
     "[1, -1]",
 )
@@ -64,7 +65,7 @@ quotient = function_factories.named(
     p.quotient,
     lambda type_: arithmetic(whole("quotient")(type_)),
     "Divide integers, truncating toward zero. The quotient by zero is 0.",
-    _MERGED,
+    _COUNTED,
     "[7, -7], 2",
     "[3, -3]",
 )
@@ -141,12 +142,14 @@ def _sign_family(primitive: Primitive, rule: Any, what: str, types: str, example
     return function_factories.unary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
 
 
-negate = _sign_family(p.negate, arithmetic, "Change the sign. Integers wrap.", "Types stay.", "[1, -2]", "[-1, 2]")
+negate = _sign_family(
+    p.negate, arithmetic, "Change the sign. Integers wrap.", "Types stay; bool becomes s64.", "[1, -2]", "[-1, 2]"
+)
 sign = _sign_family(
     p.sign,
     ordered("sign", arithmetic),
     "-1, 0 or 1 as each element is; NaN stays.",
-    "Types stay.",
+    "Types stay; bool becomes s64.",
     "[5, 0, -5]",
     "[1, 0, -1]",
 )
@@ -154,7 +157,7 @@ abs = _sign_family(
     p.absolute,
     arithmetic,
     "The absolute value. Integers wrap.",
-    "Types stay; complex numbers become real.",
+    "Types stay; bool becomes s64, complex numbers become real.",
     "[1, -2]",
     "[1, 2]",
 )

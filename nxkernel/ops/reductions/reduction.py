@@ -72,11 +72,11 @@ def _refuse_empty(name: str, tensor: Operand, axes: tuple[int, ...]) -> None:
 
 
 sum = _reduction(
-    p.sum_, types.to_aggregate, "Add up.", "Integers become u64 or s64, other types stay.",
+    p.sum_, types.to_aggregate, "Add up.", "Integers become u64 or s64, bool s64; other types stay.",
     "[[1, 2], [3, 4]], axes=[0]", "[4, 6]",
 )  # fmt: skip
 product = _reduction(
-    p.product, types.to_aggregate, "Multiply all.", "Integers become u64 or s64, other types stay.",
+    p.product, types.to_aggregate, "Multiply all.", "Integers become u64 or s64, bool s64; other types stay.",
     "[[1, 2], [3, 4]], axes=[0]", "[3, 8]",
 )  # fmt: skip
 reduce_max = _reduction(

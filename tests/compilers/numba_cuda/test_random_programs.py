@@ -148,4 +148,7 @@ def test_many_random_programs(simulation):
     def programs(data):
         check(Program(Drawn(data.draw)), simulation, data.draw(st.booleans()))
 
-    assert repeat(definitions, programs, lambda data: Simulation.check_ptx(30), examples=20)
+    def kernels(data):
+        Simulation.check_ptx(30)
+
+    assert repeat(definitions, programs, kernels, examples=20)
