@@ -105,6 +105,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self.ruled_by = function if ruled_by is None else ruled_by
         #: As what it sees its values, by the rules of Nx or of NumPy; None where what it is called with decides.
         self.dialect = self._rules()
+        #: That for calls with Python's numbers alone, where the text leaves it open: of what the function reads.
+        self._beside_numbers = dialects.NX
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
         self._static_by = "static_argnums" if static_argnames is None else "static_argnames"
@@ -185,7 +187,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         arrays: list[Any] = []
         fixed, dialect = self._entry_group.fixed, self.dialect
         if dialect is None:
-            dialect = dialects.of_arguments((*args, *opts.values()))
+            dialect = dialects.of_values((*args, *opts.values())) or self._beside_numbers
         if dialect is not dialects.NX or self.static or fixed:
             of_numpy = dialect is dialects.NUMPY
             if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
@@ -225,7 +227,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
         __tracebackhide__ = True
-        dialect, arguments = self.dialect, self._bind(args, opts)
+        dialect = self.dialect or dialects.of_values((*args, *opts.values())) or self._beside_numbers
+        arguments = self._bind(args, opts)
         version = self._entry_group.version
         try:
             program, hit = self._program(arguments)
@@ -244,7 +247,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         watching = nan_checks.watching()
         known = key is not None and version == self._entry_group.version and not watching
         # Nor does one that was made by other rules than hold with the defaults, or by now.
-        known = known and (dialect or dialects.of_arguments((*args, *opts.values()))) == arguments.dialect
+        known = known and dialect == arguments.dialect
         # What a trace changed is another call by now.
         known = known and (hit or self._entry_group.known(program.ident) is program)
         if known and fast_path.FastPath.is_possible(arguments, program, arrays):
@@ -320,7 +323,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         args, opts = self._placed(args, opts)
         # The names that it reads may mean something else by now.
         self.dialect = self._rules()
-        dialect = self.dialect or dialects.of_arguments((*args, *opts.values()))
+        dialect = self.dialect or dialects.of_values((*args, *opts.values()))
+        if dialect is None:
+            snapshot, captured = self._look()
+            beside = [*captured, *(value for _, value in snapshot.beside)]
+            dialect = self._beside_numbers = dialects.of_values(beside) or dialects.NX
         with types_.promotion(dialect):
             return self._bound(args, opts, dialect, templates)
 

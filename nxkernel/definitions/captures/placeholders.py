@@ -173,7 +173,9 @@ class Placeholders:
         self._copy_of[id(value)] = copy
         if definition_of(value) is not None:
             copy.__dict__.update(value.__dict__)
-            inside = self if self._by_dialect is None else self._by_dialect(value.dialect)
+            # One whose text leaves it open has the dialect of what calls it.
+            is_same = self._by_dialect is None or value.dialect is None
+            inside = self if is_same else self._by_dialect(value.dialect)
             copy.__nx_function__ = inside.of(value.__nx_function__)
             return copy
         if hasattr(value, "__dict__"):

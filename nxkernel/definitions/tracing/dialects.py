@@ -226,7 +226,7 @@ def of(function: Any, default: str | None = None) -> str | None:
     Returns
     -------
     str or None
-        None where it computes with neither: what a call passes decides (:func:`of_arguments`).
+        None where it computes with neither: what a call passes decides (:func:`of_values`).
     """
     own = _LIBRARIES.get(_root(callables.module_of(function)))
     function = callables.plain(function)
@@ -238,12 +238,15 @@ def of(function: Any, default: str | None = None) -> str | None:
     return NX if NX in libraries else NUMPY if libraries else None
 
 
-def of_arguments(values: Iterable[Any]) -> str:
-    """The dialect for arguments, where the text leaves it open: Nx's with a tensor among them, or numbers alone.
+def of_values(values: Iterable[Any]) -> str | None:
+    """The dialect that values ask for: Nx's with a tensor among them, NumPy's with its arrays and scalars.
 
-    With NumPy's arrays and scalars, and what else has arrays, it is NumPy's.
+    Returns
+    -------
+    str or None
+        None for Python's numbers alone.
     """
-    return NUMPY if _met(values) == _ARRAYS else NX
+    return (None, NUMPY, NX)[_met(values)]
 
 
 def holds_tensors(values: Iterable[Any]) -> bool:
@@ -311,7 +314,7 @@ def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
     return f"{rules}: it computes with {libraries[dialect]}{f', and with {other}, too' if other else ''}"
 
 
-_MET = {NX: "gets a tensor or Python numbers alone", NUMPY: "gets NumPy's arrays"}
+_MET = {NX: "gets a tensor, or numbers alone", NUMPY: "gets or reads NumPy's arrays"}
 
 
 def warning_of_both(function: Any) -> AbstractContextManager[None]:

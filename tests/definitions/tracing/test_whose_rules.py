@@ -82,8 +82,8 @@ def test_what_comes_in_decides_and_is_told():
     def half(n):
         return n / 2
 
-    by_arrays = "NumPy's rules: it computes with neither np nor nx, and gets NumPy's arrays"
-    by_others = "Nx's rules: it computes with neither np nor nx, and gets a tensor or Python numbers alone"
+    by_arrays = "NumPy's rules: it computes with neither np nor nx, and gets or reads NumPy's arrays"
+    by_others = "Nx's rules: it computes with neither np nor nx, and gets a tensor, or numbers alone"
     for given, type_, text in [
         (WHOLE, np.float64, by_arrays),
         (nx.tensor(WHOLE), np.float32, by_others),
@@ -171,3 +171,24 @@ def test_a_line_where_the_rules_differ_is_warned_of_once():
         warnings.simplefilter("error")
         both(np.ones(3))
         nx.defn(promotion="nx")(both.__nx_function__)(WHOLE)
+
+
+def test_numbers_beside_arrays_that_the_function_reads():
+    class Model:
+        weights = np.arange(3.0)
+
+        @nx.defn
+        def run(self, x):
+            doubled = self.weights * 2
+            same = doubled
+            doubled[0] = x
+            return same.sum()
+
+    model = Model()
+    for number in (5.0, 2.5):
+        assert model.run(number) == number + 6
+    Model.weights = nx.tensor([0.0, 1.0, 2.0])
+    assert isinstance(model.run(5.0), nx.Tensor)
+    Model.weights = np.arange(3.0)
+    assert model.run(5.0) == 11
+    assert Model.run.rules == "the rules of what it is called with"
