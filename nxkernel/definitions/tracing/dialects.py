@@ -369,7 +369,9 @@ def computes_with(function: python.FunctionType) -> dict[str, str]:
         for name in names:
             if not isinstance(value, python.ModuleType):
                 break
-            value = getattr(value, name, None)
+            # The libraries load some of their modules when they are asked for; what others do then is not to be done.
+            lazy = _root(value.__name__) in _LIBRARIES
+            value = getattr(value, name, None) if lazy else vars(value).get(name)
         libraries.setdefault(_library(value), ".".join(path.names))
     libraries.pop("", None)
     return libraries
