@@ -158,7 +158,7 @@ class Labelled:
 
 
 def _shown(value: Any, number: bool) -> Any:
-    if not isinstance(value, Tensor):
+    if not isinstance(value, Tensor | np.ndarray | np.generic):
         return value
     array = np.asarray(value)
     return array.item() if number else array[()]
