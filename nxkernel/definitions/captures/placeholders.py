@@ -173,7 +173,9 @@ class Placeholders:
         self._copy_of[id(value)] = copy
         if definition_of(value) is not None:
             copy.__dict__.update(value.__dict__)
-            inside = self if self._by_dialect is None else self._by_dialect(value.dialect)
+            # Whose rules hold in a definition that does not say it is up to the one that calls it.
+            by_itself = self._by_dialect is not None and value.dialect is not None
+            inside = self._by_dialect(value.dialect) if by_itself else self
             copy.__nx_function__ = inside.of(value.__nx_function__)
             return copy
         if hasattr(value, "__dict__"):

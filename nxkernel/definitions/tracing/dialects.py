@@ -254,7 +254,8 @@ def holds_tensors(values: Iterable[Any]) -> bool:
 _NUMBERS, _ARRAYS, _TENSORS = range(3)
 
 
-def _met(values: Iterable[Any]) -> int:
+def _met(values: Iterable[Any], around: tuple[int, ...] = ()) -> int:
+    """What is met among values; `around` are the containers that hold them, by identity."""
     found = _NUMBERS
     for value in values:
         kind = type(value)
@@ -266,7 +267,12 @@ def _met(values: Iterable[Any]) -> int:
             return _TENSORS
         else:
             inner = containers.inside(value)
-            parts = _met(part for _, part in inner[2]) if inner is not None else _ARRAYS * containers.is_leaf(value)
+            if inner is None:
+                parts = _ARRAYS * containers.is_leaf(value)
+            else:
+                # One that holds itself is refused later.
+                held = () if id(value) in around else [part for _, part in inner[2]]
+                parts = _met(held, (*around, id(value)))
             if parts == _TENSORS:
                 return parts
             found = max(found, parts)
