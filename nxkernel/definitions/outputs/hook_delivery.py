@@ -37,7 +37,7 @@ class Hook:
         """Call the function; an error says which hook it comes from."""
         if self.in_branch:
             taken, value = value
-            if not taken.to_number():
+            if not taken.item():
                 return
         function = functions[self.name] if self.function is None else self.function
         try:

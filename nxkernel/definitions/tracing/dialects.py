@@ -371,10 +371,17 @@ def computes_with(function: python.FunctionType) -> dict[str, str]:
         for name in names:
             if not isinstance(value, python.ModuleType):
                 break
-            value = getattr(value, name, None)
+            value = _of_module(value, name)
         libraries.setdefault(_library(value), ".".join(path.names))
     libraries.pop("", None)
     return libraries
+
+
+def _of_module(module: python.ModuleType, name: str) -> Any:
+    """What a module has under a name; the libraries load some of it when it is asked for, others may do anything."""
+    if _root(module.__name__) in _LIBRARIES:
+        return getattr(module, name, None)
+    return vars(module).get(name)
 
 
 _LIBRARIES = {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}
