@@ -153,9 +153,9 @@ def test_an_array_from_outside_is_not_assigned_into():
 
 def test_numbers_become_static_when_they_are_needed():
     f = changing("def f(n, a):\n    return np.zeros(n) + a")
-    assert f(3, 1.5).to_list() == [1.5] * 3
-    assert f(2, 2.5).to_list() == [2.5] * 2
-    assert f(2, 3.5).to_list() == [3.5] * 2
+    assert f(3, 1.5).tolist() == [1.5] * 3
+    assert f(2, 2.5).tolist() == [2.5] * 2
+    assert f(2, 3.5).tolist() == [3.5] * 2
     info = f.cache_info()
     assert (info.misses, info.hits) == (2, 1)
 
@@ -171,7 +171,7 @@ def test_text_none_and_functions_are_static():
 def test_definitions_of_both_faces_call_each_other():
     inner = nx.defn(made("def inner(a):\n    return nx.sum(a * 2)", nx=nx))
     outer = nx.defn(promotion="numpy")(made("def outer(a):\n    return np.sqrt(inner(a)) + a.T", np=np, inner=inner))
-    assert outer(np.array([2.0, 6.0])).to_list() == [6.0, 10.0]
+    assert outer(np.array([2.0, 6.0])).tolist() == [6.0, 10.0]
     numpys = nx.defn(made("def numpys(a):\n    b = a.copy()\n    b[0] = 0\n    return b", np=np))
     back = nx.defn(made("def back(a):\n    return nx.sum(numpys(a))", nx=nx, numpys=numpys))
     assert float(back(np.array([2.0, 6.0]))) == 6.0
@@ -181,11 +181,11 @@ def test_a_definition_sees_arrays_from_outside_with_its_own_face_wherever_it_is_
     u = np.array([[3.0, 4.0], [5.0, 6.0]])
     final = nx.defn(made("def final(p):\n    v = u.copy()\n    v[0] *= p\n    return np.sum(v)", np=np, u=u))
     assert float(nx.grad(final)(2.0)) == 7.0
-    assert nx.vmap(final)(np.array([1.0, 2.0])).to_list() == [18.0, 25.0]
+    assert nx.vmap(final)(np.array([1.0, 2.0])).tolist() == [18.0, 25.0]
     assert float(nx.defn(made("def f(p):\n    return nx.sum(u) + final(p)", nx=nx, u=u, final=final))(2.0)) == 43.0
     inner = nx.defn(made("def inner():\n    return nx.mean(u, axes=[0])", nx=nx, u=u))
     outer = nx.defn(made("def outer():\n    return np.sort(u[0])[::-1] + inner() + u.T[1]", np=np, u=u, inner=inner))
-    assert nx.defn(outer.__wrapped__, promotion="numpy")().to_list() == [12.0, 14.0]
+    assert nx.defn(outer.__wrapped__, promotion="numpy")().tolist() == [12.0, 14.0]
     assigning = nx.defn(made("def assigning(p):\n    u[0] = p\n    return np.sum(u)", np=np, u=u))
     with pytest.raises(NxTypeError, match="u is an array from outside of the definition, and it is assigned into"):
         nx.grad(assigning)(2.0)

@@ -124,7 +124,7 @@ def test_scan_over_no_rows(reverse):
     for run in (f, nx.jit(f)):
         state, (products, signs) = run(np.zeros((0, 3)))
         assert (state.to_number(), str(state.spec)) == (1.5, "f64")
-        assert (str(products.spec), str(signs.spec)) == ("f64[0][3]", "u8[0][3]")
+        assert (str(products.spec), str(signs.spec)) == ("f64[0][3]", "bool[0][3]")
     state, results = nx.vmap(lambda s: nx.scan(lambda s, _: (s * 2, s), s, length=0))(nx.tensor([1.0, 2.0]))
     assert (state.to_list(), str(results.spec)) == ([1.0, 2.0], "f32[2][0]")
     assert nx.grad(lambda x: nx.scan(lambda s, _: (s * x, s), x, length=0)[0])(3.0).to_number() == 1.0
