@@ -162,9 +162,9 @@ captured = {"b": ONE, "a": TWO}
 
 def test_captured_dicts_have_their_order(monkeypatch):
     compiled = nx.defn(promotion="numpy")(lambda x: digits(captured) + x)
-    assert compiled(0.0).to_list() == [12.0, 12.0]
+    assert compiled(0.0).tolist() == [12.0, 12.0]
     monkeypatch.setitem(globals(), "captured", {"a": TWO, "b": ONE})
-    assert compiled(0.0).to_list() == [21.0, 21.0]
+    assert compiled(0.0).tolist() == [21.0, 21.0]
 
 
 def test_dicts_whose_order_depends_on_data_are_refused():

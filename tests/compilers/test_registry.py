@@ -113,7 +113,7 @@ print(view.kernels[0].texts["graph"]())
 print(to_text(view).partition('\\n\\n')[0])
 found = softmax.measure(x).measurement
 print(sorted(found.kernels), found.how)
-print(assign(np.zeros(2)).to_list(), x[0])
+print(assign(np.zeros(2)).tolist(), x[0])
 nx.set_threads(1)
 for name in ("plain_numpi", "plain_numpy:1"):
     try:

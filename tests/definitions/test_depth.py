@@ -133,8 +133,8 @@ def test_the_advice_helps(room):
         "  If it ends as it is, sys.setrecursionlimit(4000) before the call makes room."
     )
     room()
-    assert nx.defn(function)(X).to_list() == function(X).tolist()
-    assert nx.defn(recursion)(X).to_list() == recursion(X).tolist()
+    assert nx.defn(function)(X).tolist() == function(X).tolist()
+    assert nx.defn(recursion)(X).tolist() == recursion(X).tolist()
 
 
 def test_functions_that_are_called_inside_of_others():

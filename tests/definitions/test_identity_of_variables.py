@@ -134,10 +134,10 @@ def test_what_is_assigned_where_nobody_else_sees_it_is_not_refused(writing):
     x = np.arange(3.0)
     value, slope = nx.value_and_grad(writing["neither"])(x, x)
     assert float(value) == 10.0
-    assert slope.to_list() == [0.0, 2.0, 4.0]
+    assert slope.tolist() == [0.0, 2.0, 4.0]
     value, slope = nx.value_and_grad(writing["first"], argnums=(0, 1))(x, x.copy())
     assert float(value) == 5.0
-    assert [one.to_list() for one in slope] == [[0.0, 1.0, 2.0], [5.0, 1.0, 2.0]]
+    assert [one.tolist() for one in slope] == [[0.0, 1.0, 2.0], [5.0, 1.0, 2.0]]
     assert x.tolist() == [0.0, 1.0, 2.0]
 
 
@@ -198,14 +198,14 @@ def test_a_copy_of_an_argument_of_a_copy_is_told_of():
     x = np.ones((2, 3))
     with pytest.raises(NxTypeError, match=r"vmap of grad\(first\) assigns into a, whose memory b shares."):
         nx.vmap(nx.grad(first))(x, x)
-    assert nx.vmap(nx.value_and_grad(first))(x, x.copy())[0].to_list() == [7.0, 7.0]
+    assert nx.vmap(nx.value_and_grad(first))(x, x.copy())[0].tolist() == [7.0, 7.0]
 
 
 def test_what_the_error_says_to_write_gives_what_python_gives():
     x = np.arange(3.0)
     value, slope = nx.value_and_grad(lambda x: told(x, x))(x)
     assert float(value) == told(x, x) == 5.0
-    assert slope.to_list() == [0.0, 2.0, 4.0]
+    assert slope.tolist() == [0.0, 2.0, 4.0]
     value, slope = nx.value_and_grad(told)(x, x + 0)
     assert float(value) == told(x, x + 0) == 6.0
-    assert slope.to_list() == [1.0, 1.0, 1.0]
+    assert slope.tolist() == [1.0, 1.0, 1.0]

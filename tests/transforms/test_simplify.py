@@ -196,7 +196,7 @@ def test_rules_apply_to_what_rules_made():
 
 def test_powers_of_zero_are_one():
     assert left(lambda x: x * x**0.0, X) == []
-    found = nx.jit(lambda x: x**0.0)(np.array([0.0, np.nan, -np.inf, 3.0])).to_numpy()
+    found = nx.jit(lambda x: x**0.0)(np.array([0.0, np.nan, -np.inf, 3.0]))
     np.testing.assert_array_equal(found, np.ones(4))
 
 

@@ -14,6 +14,7 @@ from nxkernel.definitions.keys import containers, options
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.syntax import check
+from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
@@ -268,6 +269,9 @@ def _check_list(name: str, what: str, values: Any) -> None:
 class Compiled(Definition[Parameters, Result]):
     """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
 
+    #: Whose rules hold where the text leaves it open, whatever a call passes.
+    _rules_of_templates: str | None = None
+
     def __init__(
         self,
         function: Callable[Parameters, Result],
@@ -285,6 +289,7 @@ class Compiled(Definition[Parameters, Result]):
             ruled_by=ruled_by,
         )  # fmt: skip
         self._options = dict(opts)
+        self._rules_of_templates = dialects.of_arguments((*templates, *self._options.values()))
         arguments = self._bind(tuple(templates), self._options, templates=True)
         # The compiler stays the same, wherever the tensors of a call are.
         self.compiler = arguments.compiler
@@ -300,6 +305,13 @@ class Compiled(Definition[Parameters, Result]):
 
     def __repr__(self) -> str:
         return f"<compiled {self._call_text}>"
+
+    def _rules(self) -> str | None:
+        return super()._rules() or self._rules_of_templates
+
+    @property
+    def _silent(self) -> bool:
+        return super()._rules() is None
 
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
         if opts is not self._options:

@@ -11,6 +11,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nxkernel.definitions.keys import callables
+
 if TYPE_CHECKING:
     from nxkernel.definitions.calls.definition import Definition
 
@@ -54,12 +56,14 @@ def reduced(definition: Definition, plain: type[Definition]) -> str | tuple:
         function = getattr(definition, ATTRIBUTE)
     if definition.syntax:
         sources = _sources(definition.__nx_function__)
+    # A bound method has the text of its function, which its class does not have under its name.
+    is_ruled_by_itself = callables.plain(definition.ruled_by) is callables.plain(definition.__nx_function__)
     settings = {
         "compiler": definition.compiler,
         "on_conflict": definition.on_conflict,
         "syntax": definition.syntax,
         "promotion": definition.promotion,
-        "ruled_by": None if definition.ruled_by is definition.__nx_function__ else definition.ruled_by,
+        "ruled_by": None if is_ruled_by_itself else definition.ruled_by,
         "static_argnames": tuple(sorted(definition.static)),
         "donate_argnames": tuple(sorted(definition.donated)),
         "hooks": dict(definition.hooks),

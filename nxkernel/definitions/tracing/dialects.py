@@ -258,7 +258,8 @@ def holds_tensors(values: Iterable[Any]) -> bool:
 _NUMBERS, _ARRAYS, _TENSORS = range(3)
 
 
-def _met(values: Iterable[Any]) -> int:
+def _met(values: Iterable[Any], around: tuple[int, ...] = ()) -> int:
+    """What is met among values; `around` are the containers that hold them, by identity."""
     found = _NUMBERS
     for value in values:
         kind = type(value)
@@ -270,7 +271,12 @@ def _met(values: Iterable[Any]) -> int:
             return _TENSORS
         else:
             inner = containers.inside(value)
-            parts = _met(part for _, part in inner[2]) if inner is not None else _ARRAYS * containers.is_leaf(value)
+            if inner is None:
+                parts = _ARRAYS * containers.is_leaf(value)
+            else:
+                # One that holds itself is refused later.
+                held = () if id(value) in around else [part for _, part in inner[2]]
+                parts = _met(held, (*around, id(value)))
             if parts == _TENSORS:
                 return parts
             found = max(found, parts)
@@ -369,12 +375,17 @@ def computes_with(function: python.FunctionType) -> dict[str, str]:
         for name in names:
             if not isinstance(value, python.ModuleType):
                 break
-            # The libraries load some of their modules when they are asked for; what others do then is not to be done.
-            lazy = _root(value.__name__) in _LIBRARIES
-            value = getattr(value, name, None) if lazy else vars(value).get(name)
+            value = _of_module(value, name)
         libraries.setdefault(_library(value), ".".join(path.names))
     libraries.pop("", None)
     return libraries
+
+
+def _of_module(module: python.ModuleType, name: str) -> Any:
+    """What a module has under a name; the libraries load some of it when it is asked for, others may do anything."""
+    if _root(module.__name__) in _LIBRARIES:
+        return getattr(module, name, None)
+    return vars(module).get(name)
 
 
 _LIBRARIES = {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}

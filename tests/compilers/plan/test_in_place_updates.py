@@ -164,7 +164,7 @@ def test_below():
 def test_elements_that_are_written_elsewhere_than_they_were_read(function):
     before = np.arange(20.0).reshape(4, 5)
     after = np.array(before)
-    again = nx.jit(lambda x: function(x) * 1)(before).to_numpy()
+    again = np.asarray(nx.jit(lambda x: function(x) * 1)(before))
 
     @nx.defn
     def assigned(x):
@@ -197,7 +197,7 @@ def test_a_copy_that_is_returned_stays_as_it_was():
         return before
 
     array = np.ones(3)
-    assert doubled(array).to_list() == [5.0, 1.0, 1.0]
+    assert doubled(array).tolist() == [5.0, 1.0, 1.0]
     assert array.tolist() == [10.0, 2.0, 2.0]
 
 

@@ -58,7 +58,7 @@ def test_what_jit_made_is_a_function_as_any():
     cube = nx.jit(lambda x: x**3)
     assert float(nx.grad(cube)(2.0)) == 12.0
     assert float(nx.hessian(cube)(2.0)) == 12.0
-    assert nx.vmap(cube)(np.array([1.0, 2.0])).to_list() == [1.0, 8.0]
+    assert nx.vmap(cube)(np.array([1.0, 2.0])).tolist() == [1.0, 8.0]
     assert [float(t) for t in nx.jvp(cube, (2.0,), (1.0,))] == [8.0, 12.0]
     assert float(nx.vjp(cube, 2.0)[1](1.0)[0]) == 12.0
     assert float(nx.grad(nx.checkpoint(cube))(2.0)) == 12.0
@@ -98,7 +98,7 @@ def test_transforms_of_numpy_programs_have_their_rules():
         nx.grad(scaled, argnums=1)(u, p, np.add.reduce),
         nx.vmap(nx.grad(scaled, argnums=1), in_axes=(None, 0))(u, np.array([p]))[0],
     ]
-    assert [slope.type for slope in slopes] == ["f64"] * len(slopes)
+    assert [slope.dtype for slope in slopes] == [np.float64] * len(slopes)
     np.testing.assert_allclose([float(slope) for slope in slopes], second, rtol=1e-15)
     np.testing.assert_allclose(nx.grad(scaled)(u, p), [first, np.cos(1.0), np.cos(2.0)])
     np.testing.assert_allclose(nx.vmap(scaled, in_axes=(0, None))(np.stack([u, u]), p)[1], scaled(u.copy(), p))

@@ -87,7 +87,7 @@ def test_axes_of_containers():
 
 
 def test_what_is_the_same_for_all():
-    assert nx.vmap(lambda row: 7)(ROWS).to_list() == [7, 7, 7, 7]
+    assert nx.vmap(lambda row: 7)(ROWS).tolist() == [7, 7, 7, 7]
     by = nx.tensor(X)
     row, total = nx.vmap(lambda row: (row * by, nx.sum(by)), out_axes=(0, None))(ROWS)
     same(row, ROWS * X)

@@ -212,8 +212,8 @@ def test_compile_takes_just_its_types_and_shapes(total):
 
 def test_compile_with_tensors_and_numbers():
     f = nx.compile(lambda a, b: a + b, [ONE, 1])
-    assert f(ONE * 2, 5).to_list() == [7.0] * 3
-    assert "b: expected s64, got f32" in error(NxTypeError, f, ONE, 5.0)
+    assert f(ONE * 2, 5).tolist() == [7.0] * 3
+    assert "b: expected s64, got f64" in error(NxTypeError, f, ONE, 5.0)
 
 
 def test_compile_with_a_number_that_is_needed_while_tracing():

@@ -19,7 +19,7 @@ ONE = np.ones(3, np.float32)
 
 def value(tensor):
     """A result as Python numbers."""
-    return tensor.to_list() if tensor.shape else tensor.to_number()
+    return tensor.tolist()
 
 
 SOURCE = """
@@ -156,7 +156,7 @@ def test_a_public_function_is_compiled_as_it_is(name):
 
 @pytest.mark.parametrize(
     ("number", "type_", "shown"),
-    [(1, "s64", 1), (1.5, "f32", 1.5), (True, "bool", True), (1j, "c64", 1j), (np.float64(0.1), "f64", 0.1)],
+    [(1, "s64", 1), (1.5, "f32", 1.5), (True, "bool", True), (1j, "c64", 1j)],
 )
 def test_numbers_become_tensors_at_the_call(number, type_, shown):
     f = nx.jit(lambda t: t)
@@ -173,9 +173,9 @@ def test_nan_and_infinities_pass_through(compiler, number):
         expected = rounded * 2 - rounded
     for argument in (number, rounded):
         for _ in range(2):
-            np.testing.assert_array_equal(f(argument).to_numpy(), expected)
+            np.testing.assert_array_equal(np.asarray(f(argument)), expected)
     array = np.array([np.nan, np.inf, -np.inf, -0.0], np.float32)
-    made = nx.jit(lambda t: -t, compiler=compiler)(array).to_numpy()
+    made = nx.jit(lambda t: -t, compiler=compiler)(array)
     np.testing.assert_array_equal(made, -array)
     assert not np.signbit(made[3])
 
@@ -234,8 +234,8 @@ def test_arrays_that_hold_no_numbers():
 def test_arrays_of_any_layout(compiler, array):
     f = nx.jit(lambda t: t * 2, compiler=compiler)
     for _ in range(2):
-        np.testing.assert_array_equal(f(array).to_numpy(), np.asarray(array) * 2)
-        assert f(array).type == "f32"
+        np.testing.assert_array_equal(np.asarray(f(array)), np.asarray(array) * 2)
+        assert f(array).dtype == np.float32
 
 
 def test_names_of_axes_are_part_of_the_key(misses):
@@ -394,8 +394,8 @@ def test_a_hit_does_not_wait_for_a_compilation(monkeypatch):
 
     monkeypatch.setitem(vars(passes.SIMPLIFY), "function", slowly)
     f = nx.jit(lambda t: t + 1)
-    f(np.ones(1))
-    slow = threading.Thread(target=f, args=(np.ones(2),))
+    f(nx.tensor([1.0], type="f64"))
+    slow = threading.Thread(target=f, args=(nx.tensor([1.0, 1.0], type="f64"),))
     slow.start()
     assert started.wait(10)
     assert f.cache_info().misses == 1

@@ -15,7 +15,7 @@ ONE = np.ones(3, np.float32)
 
 def value(tensor):
     """A result as Python numbers."""
-    return tensor.to_list() if tensor.shape else tensor.to_number()
+    return tensor.tolist()
 
 
 @pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])

@@ -29,7 +29,7 @@ def test_arguments_that_overlap_though_one_is_copied(views, other):
 @pytest.mark.parametrize("views", [lambda x: (x[::2], x[1::2]), lambda x: (x[:3], x[3:])])
 def test_arguments_that_lie_between_each_other_do_not_overlap(views):
     compiled, expected = np.arange(6.0), np.arange(6.0)
-    assert nx.defn(_put)(*views(compiled)).to_number() == _put(*views(expected))
+    assert nx.defn(_put)(*views(compiled)).item() == _put(*views(expected))
     assert compiled.tolist() == expected.tolist()
 
 
@@ -64,18 +64,18 @@ def test_copies_of_arrays_that_may_be_views():
     f = nx.defn(_copied)
     ordered = np.ones((3, 4))
     for _ in range(2):
-        assert f(ordered).to_number() == 88.0
+        assert f(ordered).item() == 88.0
         assert ordered.all()
         # In Fortran order NumPy has a view of it, and changes it.
         with pytest.raises(NxTypeError, match=r"^_copied sees a in another shape and assigns into that: the elements"):
             f(np.asfortranarray(ordered))
-    assert nx.defn(lambda a: np.sum(a.T.ravel()))(np.asfortranarray(ordered)).to_number() == 12.0
+    assert nx.defn(lambda a: np.sum(a.T.ravel()))(np.asfortranarray(ordered)).item() == 12.0
 
 
 def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
     f = nx.defn(_flat)
     ordered, expected = np.zeros((3, 4)), np.zeros((3, 4))
-    assert (f(ordered).to_number(), ordered.tolist()) == (_flat(expected), expected.tolist())
+    assert (f(ordered).item(), ordered.tolist()) == (_flat(expected), expected.tolist())
     for array in (np.zeros((3, 4), order="F"), np.zeros((4, 3)).T, np.zeros((3, 8))[:, ::2]):
         with pytest.raises(NxTypeError) as caught:
             f(array)

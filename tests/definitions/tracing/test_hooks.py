@@ -175,7 +175,7 @@ def test_numpy_programs():
 
     x = np.array([1.0, 2.0])
     assert float(f(x)) == 11.0
-    assert seen[0].to_list() == [5.0, 2.0]
+    assert seen[0].tolist() == [5.0, 2.0]
     assert x.tolist() == [5.0, 6.0]
 
 

@@ -119,7 +119,7 @@ def test_what_is_traced_twice_is_stored_once():
         log.append(1)
         return np.sum(a) + np.sum(np.ones(n))
 
-    assert f(np.ones(2), 3).to_number() == 5.0
+    assert f(np.ones(2), 3).item() == 5.0
     assert log == [1]
 
 
@@ -151,7 +151,7 @@ def test_containers_that_are_returned_may_change():
         p["w"] = p["w"] * 2
         return {"new": p}
 
-    assert step({"w": ONE})["new"]["w"].to_list() == [2.0]
+    assert step({"w": ONE})["new"]["w"].tolist() == [2.0]
 
 
 def test_copies_of_containers_may_change():
@@ -161,7 +161,7 @@ def test_copies_of_containers_may_change():
         p["w"] = p["w"] * 2
         return p["w"]
 
-    assert f({"w": ONE}).to_list() == [2.0]
+    assert f({"w": ONE}).tolist() == [2.0]
 
 
 class Counter:

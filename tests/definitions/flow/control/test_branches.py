@@ -192,7 +192,7 @@ def test_a_side_that_leaves_a_variable_alone_is_told_so(run):
         "        a = middle\n"
         "    return b\n"
     )["f"]
-    assert message(f, np.array(0), np.array(2)) == (
+    assert message(f, nx.tensor(0), nx.tensor(2)) == (
         "the branches of this `if` disagree about `b`.\n"
         "  cell.py, line 3:  middle = (a + b) / 2   f32\n"
         "  cell.py, line 4:  if middle > 0:         s64 where it stays what it was\n"
@@ -202,7 +202,7 @@ def test_a_side_that_leaves_a_variable_alone_is_told_so(run):
 
 def test_sides_whose_shapes_do_not_fit(run):
     f = run("@nx.defn\ndef f(x):\n    if x[0] > 0:\n        return x[:2]\n    return x\n")["f"]
-    assert message(f, np.ones(3, np.float32)) == (
+    assert message(f, nx.tensor(np.ones(3, np.float32))) == (
         "the branches of this `if` disagree about what is returned.\n"
         "  cell.py, line 4:  return x[:2]   f32[2]\n"
         "  cell.py, line 5:  return x       f32[3]\n"

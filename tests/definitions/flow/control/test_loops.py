@@ -263,7 +263,7 @@ def test_none_before_a_loop_that_finds_a_value():
 
 def test_a_loop_that_changes_a_type(run):
     f = run("@nx.defn\ndef f(acc):\n    for i in range(3):\n        acc = acc * 1.5\n    return acc\n")["f"]
-    assert message(f, np.arange(2)) == (
+    assert message(f, nx.tensor([0, 1])) == (
         "this loop changes the type of `acc`.\n"
         "  cell.py, line 3:  for i in range(3):   s64[2] before a turn\n"
         "  cell.py, line 4:  acc = acc * 1.5      f32[2] after it\n"

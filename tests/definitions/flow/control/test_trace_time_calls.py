@@ -90,7 +90,7 @@ def test_jit_draws_at_each_call():
     """Its functions run as they are; since they change the generator, their programs are not kept."""
     mine, theirs = np.random.default_rng(1), np.random.default_rng(1)
     f = nx.jit(lambda x: x + mine.normal())
-    assert [f(0.0).to_number() for _ in range(3)] == [np.float32(theirs.normal()) for _ in range(3)]
+    assert [f(0.0).item() for _ in range(3)] == [np.float32(theirs.normal()) for _ in range(3)]
 
 
 def test_items_of_iterators_in_loops():
@@ -100,7 +100,7 @@ def test_items_of_iterators_in_loops():
             x[0] += next(items)
         return x
 
-    assert nx.defn(f, promotion="numpy")(np.zeros(2), 3).to_list() == [7.0, 0.0]
+    assert nx.defn(f, promotion="numpy")(np.zeros(2), 3).tolist() == [7.0, 0.0]
     with pytest.raises(NxTypeError) as caught:
         nx.defn(f, promotion="numpy")(np.zeros(2), np.int64(3))
     assert str(caught.value).startswith("this loop cannot be compiled: it takes the next item of an iterator.\n")

@@ -125,7 +125,7 @@ def test_numpy_functions_without_source():
     space = {"np": np}
     exec("def f(x, n):\n    return np.zeros(n) + x\ndef g(x):\n    return np.full(x.sum(), 2)", space)
     # A whole number that NumPy itself needs becomes static here, too.
-    assert nx.defn(space["f"])(np.ones(3), 3).to_list() == [1.0, 1.0, 1.0]
+    assert nx.defn(space["f"])(np.ones(3), 3).tolist() == [1.0, 1.0, 1.0]
     with pytest.raises(CompilationError) as raised:
         nx.defn(space["g"])(np.ones(3))
     assert str(raised.value) == (

@@ -262,4 +262,4 @@ def test_what_is_the_member_is_not_compared(promotion):
     def in_itself(x):
         return x if x in [x] else -x
 
-    assert nx.defn(in_itself, promotion=promotion)(np.ones(2)).to_list() == in_itself(np.ones(2)).tolist()
+    assert nx.defn(in_itself, promotion=promotion)(np.ones(2)).tolist() == in_itself(np.ones(2)).tolist()

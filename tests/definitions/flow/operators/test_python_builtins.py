@@ -152,8 +152,8 @@ def test_extremes_of_numbers_are_numbers():
         return max(x, 1) * t, min(x, 1.5) * t, max(t[0], 1)
 
     wide, narrow, strong = f(2.5, np.ones(2, np.float32))
-    assert (wide.type, narrow.type, strong.type) == ("f32", "f32", "f32")
-    assert (wide.to_list(), narrow.to_list()) == ([2.5, 2.5], [1.5, 1.5])
+    assert wide.dtype == narrow.dtype == strong.dtype == np.float32
+    assert (wide.tolist(), narrow.tolist()) == ([2.5, 2.5], [1.5, 1.5])
 
 
 def _classes(a, n, x, s, zero):

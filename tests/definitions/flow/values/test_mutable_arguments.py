@@ -273,7 +273,7 @@ def test_arrays_that_are_the_callers_on_one_side_only_are_refused(run, dialect):
         f"  Begin with a copy of it, x = {copy}, or assign the new elements on that side: x[...] = ...."
     )
     f, x = run(text.format(f"x = {copy}; "))["f"], X.copy()
-    assert f(x).to_list() == [7.0, -2.0, 4.0, 10.0]
+    assert f(x).tolist() == [7.0, -2.0, 4.0, 10.0]
     assert x.tolist() == X.tolist()
 
 
@@ -372,5 +372,5 @@ def test_functions_that_may_share_memory_take_it(function):
 
     given = np.array([[1.0, 2.0], [3.0, 4.0]])
     expected = function(nx.tensor([[2.0, 4.0], [3.0, 4.0]])).to_list()
-    assert assigned(given).to_list() == expected
+    assert assigned(given).tolist() == expected
     assert given.tolist() == [[2.0, 4.0], [0.0, 0.0]]

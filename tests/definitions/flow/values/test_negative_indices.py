@@ -150,5 +150,5 @@ def test_elements_of_rows_are_put_from_the_end():
         y = x
         return y[i, 0], y[..., i], y[i]
 
-    found = [part.to_list() for part in shifted(X.reshape(2, 2), np.int64(-1))]
+    found = [part.tolist() for part in shifted(X.reshape(2, 2), np.int64(-1))]
     assert found == [3.0, [2.0, 4.0], [3.0, 4.0]]
