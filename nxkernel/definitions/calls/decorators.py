@@ -289,7 +289,7 @@ class Compiled(Definition[Parameters, Result]):
             ruled_by=ruled_by,
         )  # fmt: skip
         self._options = dict(opts)
-        self._rules_of_templates = dialects.of_arguments((*templates, *self._options.values()))
+        self._rules_of_templates = dialects.of_values((*templates, *self._options.values()))
         arguments = self._bind(tuple(templates), self._options, templates=True)
         # The compiler stays the same, wherever the tensors of a call are.
         self.compiler = arguments.compiler
