@@ -143,7 +143,7 @@ def test_an_array_that_becomes_one_of_another_class():
     with pytest.raises(NxTypeError) as caught:
         f(X)
     first, *_, last = str(caught.value).split("\n")
-    assert first == "a NumPy matrix is no tensor: its `*` and `**` are products of matrices (argument right)."
+    assert first == "a NumPy matrix is no tensor: its `*` and `**` are products of matrices."
     assert last == "  Make an array of it, np.asarray(m), and write a @ b for products."
 
 

@@ -165,10 +165,23 @@ DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
 def is_static(value: Any) -> bool:
-    """Whether a value is a static argument in a NumPy program: no number, array or container of them."""
+    """Whether a value is a static argument in a NumPy program: no number, array or container of them.
+
+    A dataclass is a container where it holds arrays and nothing else than data.
+    """
     if isinstance(value, CONTAINERS) or containers.is_leaf(value) or isinstance(value, TracedValue):
         return False
-    return value is not containers.LEFT_OUT
+    if value is containers.LEFT_OUT:
+        return False
+    return containers.inside(value) is None or _met([value]) == _NUMBERS or not _is_of_data(value)
+
+
+def _is_of_data(value: Any) -> bool:
+    try:
+        containers.flatten(value, "", [], lambda path, part: _NotTensorsError())
+    except (_NotTensorsError, RecursionError):
+        return False
+    return True
 
 
 def current() -> str:

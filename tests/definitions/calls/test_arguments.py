@@ -23,14 +23,15 @@ def test_the_key_for_people():
     assert {label: text for label, (_, text) in made.parts().items()} == {
         "argument a": "f32[3]",
         "argument p": "{'b': (·,)}",
-        "argument p['b'][0]": "f32",
+        "argument p['b'][0]": "f64 (a Python float)",
         "option n": "3",
         "option act": "abs",
         "captured rate": "0.5",
         "captured w": "f32[3]",
+        "rules": "NumPy's",
         "compiler": "evaluator",
     }
-    assert made.signature("f") == "f(a: f32[3], p['b'][0]: f32, n=3, act=abs)"
+    assert made.signature("f") == "f(a: f32[3], p['b'][0]: f64, n=3, act=abs)"
     assert list(made.paths) == ["a", "p['b'][0]"]
     assert [(name, str(spec)) for name, spec, _ in made.arrays] == [("w", "f32[3]")]
 

@@ -153,8 +153,9 @@ def test_a_rebound_array_stays_quick(long_way):
     f = nx.jit(lambda t: t * w)
     for call in range(3):
         w = ONE * call
-        assert f(1.0).to_list() == [float(call)] * 3
-    assert len(long_way) == 1
+        assert f(1.0).tolist() == [float(call)] * 3
+    # That numbers alone go by NumPy's rules here is known after the first call.
+    assert len(long_way) == 2
 
 
 def test_what_prints_and_what_has_hooks_is_quick(long_way, capsys):

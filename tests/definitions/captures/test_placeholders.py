@@ -39,7 +39,8 @@ def test_a_log_is_no_dependence():
 def test_assignments_of_a_trace_arrive_where_they_belong(run):
     space = {"nx": nx, "w": ONE, "n": 0, "state": types.SimpleNamespace(w=ONE, calls=0)}
     f = run(
-        "def g(t):\n    global n\n    n += 1\n    state.calls += 1\n    return t * w * state.w\nf = nx.jit(g)", space
+        "def g(t):\n    global n\n    n += 1\n    state.calls += 1\n    return t * w * state.w\nf = nx.jit(g, promotion='nx')",
+        space,
     )["f"]
     assert value(f(1.0)) == [1.0] * 3
     assert (space["n"], space["state"].calls) == (1, 1)
@@ -146,7 +147,7 @@ def test_what_cannot_be_stood_in_for():
 
 def test_a_layer_is_traced_with_its_own_assignments():
     layer = Layer(ONE.copy())
-    f = nx.jit(layer.forward)
+    f = nx.jit(layer.forward, promotion="nx")
     assert value(f(2.0)) == [2.0] * 3
     assert (layer.calls, layer.last_shape) == (1, ())
     layer.w[:] = 3.0
@@ -170,7 +171,7 @@ def test_assignments_arrive_after_an_error_too():
 def test_two_functions_that_read_one_name(run):
     space = {"nx": nx, "w": ONE.copy()}
     run(
-        "def first():\n    return w[0]\ndef second():\n    return w[1]\nf = nx.jit(lambda t: t + first() + second())",
+        "def first():\n    return w[0]\ndef second():\n    return w[1]\nf = nx.jit(lambda t: t + first() + second(), promotion='nx')",
         space,
     )
     assert value(space["f"](0.0)) == 2.0
@@ -184,7 +185,7 @@ def test_functions_that_call_each_other(run):
     run(
         "def even(t, n):\n    return t if n == 0 else odd(t, n - 1) * w[0]\n"
         "def odd(t, n):\n    return even(t, n - 1) + w.shape[0]\n"
-        "f = nx.jit(lambda t: odd(t, 3))",
+        "f = nx.jit(lambda t: odd(t, 3), promotion='nx')",
         space,
     )
     assert value(space["f"](1.0)) == 7.0

@@ -105,7 +105,7 @@ def test_an_array_within_an_object_given_as_an_option():
 def test_one_array_in_an_option_and_captured_becomes_two():
     w = ONE.copy()
     config = types.SimpleNamespace(w=w)
-    f = nx.jit(lambda t, *, config: t * config.w + w)
+    f = nx.jit(lambda t, *, config: t * config.w + w, promotion="nx")
     assert value(f(1.0, config=config)) == [2.0] * 3
     config.w = ONE * 5
     assert value(f(1.0, config=config)) == [6.0] * 3

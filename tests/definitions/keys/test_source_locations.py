@@ -91,7 +91,7 @@ def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
 
 def test_an_assignment_in_a_function_that_is_not_rewritten_names_the_decorator(run, cells):
     f = run("def f(a):\n    out = a * 0\n    out[0] = a[1]\n    return out", file="<9>")["f"]
-    assert error(NxTypeError, nx.jit(f), np.ones(3)) == (
+    assert error(NxTypeError, nx.jit(f), nx.tensor([1.0, 1.0, 1.0])) == (
         "tensors are immutable: t[...] = v is not possible.\n"
         "  cell 9, line 3:  out[0] = a[1]\n"
         "  Use nx.put_slice(t, [start], values), which returns a new tensor.\n"

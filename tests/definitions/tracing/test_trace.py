@@ -60,7 +60,7 @@ def test_captured_arrays_that_are_not_used_are_no_parameters():
         "  ",
         "  c = multiply a, b   f32[3]",
     ]
-    assert nx.jit(f)(2.0).to_list() == [2.0] * 3
+    assert nx.jit(f)(2.0).tolist() == [2.0] * 3
 
 
 def test_arrays_without_a_name():
