@@ -194,6 +194,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, Ar
     import numpy as np
 
     matrix, right = wrap(_matrix(a)), as_value(b)
+    # All of it is of the type that both have in common.
+    matrix = matrix.astype(types.merge(matrix.type, types.to_floating(right.type)).dtype)
     u, s, v = svd(matrix, full_matrices=False)
     share = float(np.finfo(s.dtype).eps) * max(matrix.shape) if rcond is None else rcond
     large = e.greater(s, e.multiply(share, s[0]))

@@ -39,7 +39,8 @@ def test_a_log_is_no_dependence():
 def test_assignments_of_a_trace_arrive_where_they_belong(run):
     space = {"nx": nx, "w": ONE, "n": 0, "state": types.SimpleNamespace(w=ONE, calls=0)}
     f = run(
-        "def g(t):\n    global n\n    n += 1\n    state.calls += 1\n    return t * w * state.w\nf = nx.jit(g, promotion='nx')",
+        "def g(t):\n    global n\n    n += 1\n    state.calls += 1\n    return t * w * state.w\n"
+        "f = nx.jit(g, promotion='nx')",
         space,
     )["f"]
     assert value(f(1.0)) == [1.0] * 3
@@ -171,7 +172,8 @@ def test_assignments_arrive_after_an_error_too():
 def test_two_functions_that_read_one_name(run):
     space = {"nx": nx, "w": ONE.copy()}
     run(
-        "def first():\n    return w[0]\ndef second():\n    return w[1]\nf = nx.jit(lambda t: t + first() + second(), promotion='nx')",
+        "def first():\n    return w[0]\ndef second():\n    return w[1]\n"
+        "f = nx.jit(lambda t: t + first() + second(), promotion='nx')",
         space,
     )
     assert value(space["f"](0.0)) == 2.0

@@ -123,7 +123,8 @@ OPEN = {
     "partition(": "only one place is in order", "interp(": "points that do not increase",
     "searchsorted(": "arrays that are not sorted", "piecewise(": "functions that are arrays",
     "hermitian=": "matrices that are not Hermitian", "eig": "vectors have any sign", "svd(": "vectors have any sign",
-    "qr(": "vectors have any sign", "dsplit((": "a tuple for an array", "reciprocal(m": "division of integers by 0",
+    "qr(": "vectors have any sign", "dsplit((": "a tuple for an array",
+    "reciprocal(m": "division of integers by 0", "reciprocal(I": "the same",
     "polymul(": "NumPy drops leading zeros, and sizes follow from shapes here",
     "n=0": "NumPy gives the lists that it was given",
 }  # fmt: skip
@@ -135,7 +136,7 @@ OPEN_OF = {
         "exp2(A, dtype=complex": "infinite complex numbers",
         "expm1(A, dtype=complex": "the same",
     },
-    "i8": {"reciprocal(": "division of integers by 0"},
+    **{kind: {"reciprocal(": "division of integers by 0"} for kind in ("i8", "u1", "bool")},
     "c": {"var(": "dtype= of real numbers cuts off what it is the variance of", "std(": "the same"},
 }
 #: Positions of arguments, where all combinations are tried; up to so many of them are taken further.
