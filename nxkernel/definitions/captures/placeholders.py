@@ -174,8 +174,8 @@ class Placeholders:
         if definition_of(value) is not None:
             copy.__dict__.update(value.__dict__)
             # One whose text leaves it open has the dialect of what calls it.
-            is_same = self._by_dialect is None or value.dialect is None
-            inside = self if is_same else self._by_dialect(value.dialect)
+            of_dialect = self._by_dialect if value.dialect is not None else None
+            inside = self if of_dialect is None else of_dialect(value.dialect)
             copy.__nx_function__ = inside.of(value.__nx_function__)
             return copy
         if hasattr(value, "__dict__"):
