@@ -156,7 +156,7 @@ PASSED = {
     "a tensor in a container": (lambda: [np.arange(2), {"t": [nx.tensor([1, 2])]}], "nx"),
     "numbers": (lambda: [1, 2.5], "nx"),
     "numbers in a container": (lambda: [{"n": (1, True)}], "nx"),
-    "nothing": (lambda: [], "nx"),
+    "nothing": (list, "nx"),
 }
 
 

@@ -21,7 +21,7 @@ TEXTS = [
     "np.where(x > 1, x, 0.5)", "np.sort(x)[::-1] / 2", "np.linalg.norm(x)", "np.dot(x, x) / 3", "np.arange(3) / 4 + x",
     "x.sum() / 3", "x.T * 0.5", "x.cumsum() / 3", "nx.sin(x)", "nx.sum(x) / 3", "nx.mean(x)", "nx.sqrt(x) * 2",
     "nx.exp(x / 9) * np.pi", "nx.dot(x, x) / 3", "nx.sum(x) / np.sum(x)", "nx.as_type(x, 'f64') / 3",
-    "nx.print_value(np.sum(x)) / 3", "nx.stop_grad(x) / 3",
+    "nx.size(x) * np.sum(x) / 3", "nx.stop_grad(x) / 3",
 ]  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def test_all_wrappers_give_the_same_types(expression, wrapped):
     function = made(expression)
     x = np.array([1, 2, 3])
     found = wrapped(function, x)
-    is_nx = "nx." in expression and "print_value" not in expression and "stop_grad" not in expression
+    is_nx = "nx." in expression and "nx.size" not in expression and "stop_grad" not in expression
     assert isinstance(found, nx.Tensor) == is_nx
     expected = by_cell(expression, x) if "nx." in expression else function(x)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
@@ -93,7 +93,7 @@ def test_a_cell_gives_the_types_of_a_definition(expression):
 @pytest.mark.parametrize(
     ("expression", "type_"),
     [("(x / 3).sum()", "f8"), ("np.sum(x * 0.1)", "f8"), ("nx.sum(x * 0.1)", "f8"), ("(x * x)[0]", "f8"),
-     ("np.sum(nx.print_value(x * 0.1))", "f8"), ("x.sum() * np.pi", "f8")],
+     ("np.sum(nx.stop_grad(x) * 0 + x * 0.1)", "f8"), ("x.sum() * np.pi", "f8")],
 )  # fmt: skip
 def test_gradients_have_the_rules_of_their_function(expression, type_, wrap):
     x = np.array([1.0, 2.0, 3.0])
