@@ -144,7 +144,7 @@ REFUSED = [
     (
         "def f(x):\n    return nx.abs(x[x > 0])",
         (
-            "x[mask] has a size that only the values of the mask tell: x is f32[3], the mask u8[3].\n"
+            "x[mask] has a size that only the values of the mask tell: x is f32[3], the mask bool[3].\n"
             "  cell.py, line 3:  return nx.abs(x[x > 0])\n"
             "  nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;\n"
             "  x[mask] = v and x[mask] *= v change what it picks."

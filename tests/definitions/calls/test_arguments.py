@@ -23,11 +23,12 @@ def test_the_key_for_people():
     assert {label: text for label, (_, text) in made.parts().items()} == {
         "argument a": "f32[3]",
         "argument p": "{'b': (·,)}",
-        "argument p['b'][0]": "f32",
+        "argument p['b'][0]": "f64 (a Python float)",
         "option n": "3",
         "option act": "abs",
         "captured rate": "0.5",
         "captured w": "f32[3]",
+        "rules": "NumPy's",
         "compiler": "evaluator",
     }
     assert made.signature("f") == "f(a: f32[3], p['b'][0]: f32, n=3, act=abs)"
@@ -66,7 +67,7 @@ def test_inputs():
     made = arguments(lambda t, u: t * w, True, np.arange(3, dtype=">i2"))
     inputs = made.inputs((0,), (np.ones((2, 2)).T,))
     assert [(array.dtype.name, array.tolist()) for array in inputs] == [
-        ("uint8", 1),
+        ("bool", True),
         ("int16", [0, 1, 2]),
         ("float64", [0.0, 2.0, 4.0]),
         ("float64", [[1.0, 1.0], [1.0, 1.0]]),

@@ -28,6 +28,7 @@ def test_no_compile(f):
         "scale would be traced here, inside nx.no_compile().\n"
         "  argument t: f32 → f64[3]\n"
         "  option by: 2.0 → 3.0\n"
+        "  rules: Nx's → NumPy's\n"
         "  Call it once with such arguments before the block."
     )
     assert f(np.ones(1)).to_list() == [2.0]

@@ -84,8 +84,8 @@ def test_a_definition_as_a_method():
     assert model.step(1.0, n=2).to_number() == 10.0
     assert nx.events("step", "miss")[-1].reason == ("option n: 1 → 2", "captured self.k: 2.0 → 5.0")
     assert (repr(model.step), repr(Model.step)) == (
-        "<definition step(t, *, n=1)>",
-        "<definition step(self, t, *, n=1)>",
+        "<definition step(t, *, n=1), the rules of what it is called with>",
+        "<definition step(self, t, *, n=1), the rules of what it is called with>",
     )
     assert Model.step.__doc__ == "One step."
     assert nx.jit(lambda t: model.step(t) + 1)(1.0).to_number() == 6.0
@@ -255,7 +255,7 @@ def test_compile_with_static_arguments():
         "  n: expected the static value 2, got 3",
     ]
     assert error(NxTypeError, f, ONE[:2], 2, 2.0).split("\n")[1] == "  t: expected f32[3], got f32[2]"
-    assert "n: expected s64, got f32" in error(NxTypeError, nx.compile(base, [ONE, 2]), ONE, 2.0)
+    assert "n: expected s64, got f64" in error(NxTypeError, nx.compile(base, [ONE, 2]), ONE, 2.0)
     assert repr(nx.debug_expr(power)(1.0, 1, 2.0)).count(" = ") == 0
 
 

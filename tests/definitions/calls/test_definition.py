@@ -302,9 +302,12 @@ def test_a_traced_value_that_got_away():
 
 def test_a_definition_looks_like_its_function():
     assert (add.__name__, add.__doc__, add.__module__) == ("add", "Add and scale.", __name__)
-    assert repr(add) == "<definition add(a, b=2.0, *, scale=1.0)>"
+    assert repr(add) == "<definition add(a, b=2.0, *, scale=1.0), the rules of what it is called with>"
     assert inspect.signature(add) == inspect.signature(add.__nx_function__)
-    assert repr(nx.jit(functools.partial(add.__nx_function__, 1.0))) == "<definition add(b=2.0, *, scale=1.0)>"
+    assert (
+        repr(nx.jit(functools.partial(add.__nx_function__, 1.0)))
+        == "<definition add(b=2.0, *, scale=1.0), the rules of what it is called with>"
+    )
 
 
 def test_cache_info_counts_every_call():

@@ -29,12 +29,17 @@ def test_a_first_call(monkeypatch):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
     f = nx.jit(lambda t: nx.atan(nx.asinh(nx.sinh(t)) - nx.cbrt(t)), compiler="numba_cpu")
     assert f.why(ONE).hit is False
-    assert why(f, ONE) == ("<lambda> would compile: first call\n  kernel 1 (map of 3, 1 read, 1 write): new")
+    assert why(f, ONE) == (
+        "<lambda> would compile: first call\n"
+        "  kernel 1 (map of 3, 1 read, 1 write): new\n"
+        "  Nx's rules: it computes with nx.atan"
+    )
     f(ONE)
     f.clear_cache()
     assert why(f, ONE) == (
         "<lambda> would be traced, and reuse every kernel: first call\n"
-        "  kernel 1 (map of 3, 1 read, 1 write): from memory"
+        "  kernel 1 (map of 3, 1 read, 1 write): from memory\n"
+        "  Nx's rules: it computes with nx.atan"
     )
 
 
@@ -51,7 +56,8 @@ def test_a_loop_whose_kernels_are_part_of_it(monkeypatch):
         "grown would compile: first call\n"
         "  kernel 1 (rows of 3, 1 read, 1 write): part of the loop around it\n"
         "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it\n"
-        "  kernel 3 (loops and choices of the program): new"
+        "  kernel 3 (loops and choices of the program): new\n"
+        "  Nx's rules: it computes with nx.sum"
     )
     grown(ONE)
     grown.clear_cache()
@@ -59,7 +65,8 @@ def test_a_loop_whose_kernels_are_part_of_it(monkeypatch):
         "grown would be traced, and reuse every kernel: first call\n"
         "  kernel 1 (rows of 3, 1 read, 1 write): part of the loop around it\n"
         "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it\n"
-        "  kernel 3 (loops and choices of the program): from memory"
+        "  kernel 3 (loops and choices of the program): from memory\n"
+        "  Nx's rules: it computes with nx.sum"
     )
 
 
@@ -74,21 +81,28 @@ def test_a_loop_without_kernels(monkeypatch):
             count += 1
         return count
 
-    assert why(turns, 9) == "turns would compile: first call\n  kernel 1 (loops and choices of the program): new"
+    rules = "  Nx's rules: it computes with neither np nor nx, and gets a tensor or Python numbers alone"
+    assert why(turns, 9) == (
+        f"turns would compile: first call\n  kernel 1 (loops and choices of the program): new\n{rules}"
+    )
     turns(9)
     turns.clear_cache()
     assert why(turns, 9) == (
         "turns would be traced, and reuse every kernel: first call\n"
-        "  kernel 1 (loops and choices of the program): from memory"
+        f"  kernel 1 (loops and choices of the program): from memory\n{rules}"
     )
 
 
 def test_a_hit(f):
     f(ONE)
     assert f.why(ONE).hit is True
-    assert why(f, ONE) == "smooth: answered from the cache\n  compiled 0 seconds ago in HERE, called 1 time"
+    assert why(f, ONE) == (
+        "smooth: answered from the cache\n"
+        "  compiled 0 seconds ago in HERE, called 1 time\n"
+        "  Nx's rules: it computes with nx.sum"
+    )
     f(ONE)
-    assert why(f, ONE).endswith("called 2 times")
+    assert why(f, ONE).splitlines()[1].endswith("called 2 times")
 
 
 def test_a_new_shape_reuses_the_kernels(f):
@@ -99,7 +113,9 @@ def test_a_new_shape_reuses_the_kernels(f):
     assert why(f, np.ones(300, np.float32)).startswith(
         "smooth would be traced, and reuse every kernel: argument t: f32[3] → f32[300]\n  kernel 1 ("
     )
-    assert why(f, np.ones(300, np.float32)).endswith("\n  closest: compiled 0 seconds ago in HERE, called 1 time")
+    assert why(f, np.ones(300, np.float32)).endswith(
+        "\n  closest: compiled 0 seconds ago in HERE, called 1 time\n  Nx's rules: it computes with nx.sum"
+    )
 
 
 def test_a_new_type(f):
@@ -132,7 +148,10 @@ def test_several_differences(f):
 def test_the_evaluator_has_no_kernels():
     f = nx.jit(lambda t: t + 1)
     assert f.why(ONE).kernels == ()
-    assert str(f.why(ONE)) == "<lambda> would be traced: first call"
+    assert str(f.why(ONE)) == (
+        "<lambda> would be traced: first call\n"
+        "  NumPy's rules: it computes with neither np nor nx, and gets NumPy's arrays"
+    )
 
 
 def test_containers():
@@ -142,7 +161,10 @@ def test_containers():
     assert f.why({"a": [ONE]}).difference == ("argument p['a']: · → [·]",)
     assert f.why([ONE]).difference == ("argument p: {'a': ·} → [·]",)
     assert f.why(ONE).difference == ("argument p: {'a': ·} → f32[3]",)
-    assert f.why({"a": nx.tensor(ONE, names=["x"])}).difference == ("argument p['a']: f32[3] → f32[x: 3]",)
+    assert f.why({"a": nx.tensor(ONE, names=["x"])}).difference == (
+        "argument p['a']: f32[3] → f32[x: 3]",
+        "rules: NumPy's → Nx's",
+    )
 
 
 def test_advice_for_float64(f):
@@ -429,6 +451,7 @@ def test_asking_leaves_what_the_function_stores_as_it_is():
         assert why(f, ONE) == (
             "stored would be traced: captured count['calls']: 0 → 1; captured log: [] → [1]\n"
             "  closest: compiled 0 seconds ago in HERE, called 1 time\n"
+            "  NumPy's rules: it computes with neither np nor nx, and gets NumPy's arrays\n"
             "  stored changed count['calls'], log while it was traced, so its program was not kept. Return values "
             "instead "
             "of storing them."
@@ -497,6 +520,7 @@ def test_what_is_said_before_a_call_has_the_advice():
     assert why(f, ONE, rate=0.25) == (
         "<lambda> would be traced: option rate: 0.5 → 0.25\n"
         "  closest: compiled 0 seconds ago in HERE, called 1 time\n"
+        "  NumPy's rules: it computes with neither np nor nx, and gets NumPy's arrays\n"
         "  rate is a number, and each new one makes a program of its own: if it keeps changing, declare it before `*` "
         "and pass it by position, and it will be compiled once."
     )

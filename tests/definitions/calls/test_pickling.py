@@ -121,7 +121,7 @@ def test_another_process_gets_the_code(main, monkeypatch):
     del linecache.cache[FILE]
     made = pickle.loads(taken)
     assert float(made(X)) == 12.0
-    assert repr(made) == "<definition total(t)>"
+    assert repr(made) == "<definition total(t), the rules of what it is called with>"
 
 
 def test_helpers_of_other_cells_go_with_it(main, monkeypatch):

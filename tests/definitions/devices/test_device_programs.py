@@ -61,7 +61,7 @@ def test_a_compiler_that_is_named_is_taken():
         found = nx.jit(lambda t: t + 1, compiler=name)(tensor)
         assert (found.device, found.to_list()) == ("cpu", [2.0, 3.0])
     on_device = nx.jit(lambda t: t + 1, compiler="numba_cuda")
-    assert (on_device(np.float32([1])).device, on_device(2.0).device) == ("cuda:0", "cuda:0")
+    assert (on_device(nx.f32([1])).device, on_device(2.0).device) == ("cuda:0", "cuda:0")
     assert nx.jit(lambda t: t + 1, compiler="numba_cuda:1")(2.0).device == "cuda:1"
     with nx.default_options(compiler="numba_cpu"):
         assert nx.jit(lambda t: t + 1)(tensor).device == "cpu"
@@ -79,7 +79,7 @@ def test_auto_takes_a_gpu_where_there_is_one(monkeypatch):
     assert add(1.0).device == "cuda:0"
     with nx.default_options(compiler="auto"):
         assert nx.jit(lambda t: t + 3)(1.0).device == "cuda:0"
-        assert default_options.current() == {"compiler": "auto"}
+        assert default_options.current() == {"compiler": "auto", "promotion": None}
 
 
 def test_shortcuts_know_where_tensors_are():

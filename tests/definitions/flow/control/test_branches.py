@@ -268,7 +268,7 @@ def test_a_condition_with_axes(run):
 def test_a_condition_with_vectorized_axes(run):
     f = run("@nx.defn\ndef f(x):\n    if x > 0:\n        x = -x\n    return x\n")["f"]
     assert message(f, nx.vectorize(nx.tensor([1.0, 2.0]), "row")) == (
-        "the condition of this `if` has vectorized axes: it is vectorized[row: 2] u8.\n"
+        "the condition of this `if` has vectorized axes: it is vectorized[row: 2] bool.\n"
         "  cell.py, line 3, in f:\n"
         "    if x > 0:\n"
         "       ^^^^^\n"
