@@ -256,7 +256,7 @@ def _baked(program: CachedProgram) -> Iterable[str]:
     """The parts of a cache key that became constants: neither arrays, which are read at each call, nor code."""
     for what, (state, text) in program.parts.items():
         named = text.startswith(_NAMED) or (is_code(state) and not what.startswith("option "))
-        if what != "compiler" and not is_type(text) and not named:
+        if what not in ("compiler", "rules") and not is_type(text) and not named:
             yield f"{what} = {text}"
 
 
