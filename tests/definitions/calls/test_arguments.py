@@ -31,7 +31,7 @@ def test_the_key_for_people():
         "rules": "NumPy's",
         "compiler": "evaluator",
     }
-    assert made.signature("f") == "f(a: f32[3], p['b'][0]: f32, n=3, act=abs)"
+    assert made.signature("f") == "f(a: f32[3], p['b'][0]: f64, n=3, act=abs)"
     assert list(made.paths) == ["a", "p['b'][0]"]
     assert [(name, str(spec)) for name, spec, _ in made.arrays] == [("w", "f32[3]")]
 

@@ -31,7 +31,7 @@ def test_no_compile(f):
         "  rules: Nx's → NumPy's\n"
         "  Call it once with such arguments before the block."
     )
-    assert f(np.ones(1)).to_list() == [2.0]
+    assert f(np.ones(1)).tolist() == [2.0]
 
 
 def test_no_compile_ends_with_an_error(f):

@@ -25,8 +25,8 @@ def test_a_context_goes_before_the_process():
     assert nx.global_default_options() == {"compiler": "evaluator"}
     assert nx.default_options(compiler="numba_cpu") == {}
     assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
-    assert nx.default_options(compiler=None) == {"compiler": "numba_cpu", "promotion": None}
-    assert default_options.current() == {"compiler": "evaluator"}
+    assert nx.default_options(compiler=None) == {"compiler": "numba_cpu"}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None}
     assert nx.global_default_options(compiler=None) == {"compiler": "evaluator"}
     assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
 
@@ -35,7 +35,7 @@ def test_each_context_has_its_own():
     context = contextvars.copy_context()
     context.run(nx.default_options, compiler="numba_cpu")
     assert nx.default_options() == {}
-    assert context.run(nx.default_options) == {"compiler": "numba_cpu", "promotion": None}
+    assert context.run(nx.default_options) == {"compiler": "numba_cpu"}
 
 
 def test_threads_begin_without(f):
@@ -87,7 +87,7 @@ def test_the_end_of_a_with_goes_back(f):
         f(1.0)
         with nx.default_options(compiler="evaluator"), nx.no_compile():
             f(1.0)
-        assert nx.default_options() == {"compiler": "numba_cpu", "promotion": None}
+        assert nx.default_options() == {"compiler": "numba_cpu"}
     with nx.no_compile():
         f(1.0)
     assert nx.default_options() == {}
@@ -106,4 +106,4 @@ def test_errors():
         "there is no compiler 'fast'.\n"
         "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
     )
-    assert default_options.current() == {"compiler": "evaluator"}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None}

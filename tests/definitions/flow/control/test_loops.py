@@ -310,7 +310,7 @@ def test_a_static_value_in_a_loop_over_an_unknown_number():
 
 def test_a_condition_with_axes(run):
     f = run("@nx.defn\ndef f(x):\n    while x > 0:\n        x = x - 1\n    return x\n")["f"]
-    assert message(f, np.ones(2)) == (
+    assert message(f, nx.tensor([1.0, 1.0])) == (
         "the condition of this `while` is one number, got bool[2].\n"
         "  cell.py, line 3, in f:\n"
         "    while x > 0:\n"

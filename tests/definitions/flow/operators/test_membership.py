@@ -104,7 +104,7 @@ def test_what_is_told_to_write_instead(run):
         "  Keep what was seen in an array: seen = np.zeros(n, int), then `if seen[v] == 0` and `seen[v] = 1`."
     )
     with pytest.raises(TracedValueError) as raised:
-        nx.defn(run("def f(x):\n    return {x[0]: 1}\n")["f"])(X)
+        nx.defn(run("def f(x):\n    return {x[0]: 1}\n")["f"])(nx.tensor(X))
     assert str(raised.value) == (
         "a dict is given a key that only the running program knows: s64.\n"
         "  cell.py, line 2:  return {x[0]: 1}\n"
