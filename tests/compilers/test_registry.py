@@ -130,10 +130,12 @@ TOLD = """\
 False ['evaluator', 'numba_cpu', 'numba_cuda', 'plain_numpy']
 softmax would compile: first call
   kernel 1 (4 calls of NumPy): new
+  Nx's rules: it computes with nx.exp
 [0.25 0.75]
 softmax would compile: argument t: f64[2] → f64[1]
   kernel 1 (4 calls of NumPy): new
   closest: compiled SO_MUCH ago in asked.py, line 33, called 1 time
+  Nx's rules: it computes with nx.exp
 [('kernel', 'softmax'), ('miss', 'softmax')]
 <compilation softmax(t: f64[2]): 1 kernel>
 #Nx.Tensor<

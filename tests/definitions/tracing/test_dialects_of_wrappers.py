@@ -93,7 +93,7 @@ def test_a_cell_gives_the_types_of_a_definition(expression):
 @pytest.mark.parametrize(
     ("expression", "type_"),
     [("(x / 3).sum()", "f8"), ("np.sum(x * 0.1)", "f8"), ("nx.sum(x * 0.1)", "f8"), ("(x * x)[0]", "f8"),
-     ("np.sum(nx.print_value(x * 0.1))", "f8"), ("x.sum() * np.pi", "f8")],
+     ("np.sum(nx.stop_grad(x) * 0 + x * 0.1)", "f8"), ("x.sum() * np.pi", "f8")],
 )  # fmt: skip
 def test_gradients_have_the_rules_of_their_function(expression, type_, wrap):
     x = np.array([1.0, 2.0, 3.0])

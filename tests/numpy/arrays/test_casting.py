@@ -47,7 +47,7 @@ def test_numbers():
 @pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
 def test_compiled(compiler):
     found = nx.defn(lambda x: x.astype(np.uint8), promotion="numpy", compiler=compiler)(NUMBERS[:5])
-    assert found.to_list() == [255, 44, 255, 128, 0]
+    assert found.tolist() == [255, 44, 255, 128, 0]
 
 
 @pytest.mark.sampled(every=3)
@@ -69,7 +69,7 @@ def test_unsigned_ones_of_32_bits_are_the_lower_half_of_longer_ones():
     # In NumPy it depends on where an element stands.
     x = np.array([np.nan, np.inf, -1.5, 3e9, -3e9, 5e9])
     found = nx.defn(lambda x: x.astype(np.uint32), promotion="numpy")(x)
-    assert found.to_list() == [0, 0, 2**32 - 1, 3_000_000_000, 2**32 - 3_000_000_000 % 2**32, 5_000_000_000 % 2**32]
+    assert found.tolist() == [0, 0, 2**32 - 1, 3_000_000_000, 2**32 - 3_000_000_000 % 2**32, 5_000_000_000 % 2**32]
 
 
 def test_known_numbers_are_cut_alike():

@@ -111,4 +111,4 @@ def test_of_what_a_mask_picks():
         return a
 
     found = nx.defn(promotion="numpy")(f)(np.arange(4.0))
-    assert found.to_list() == [0.0, 1.0, 4.0, 9.0]
+    assert found.tolist() == [0.0, 1.0, 4.0, 9.0]

@@ -134,7 +134,7 @@ def made():
 @pytest.mark.parametrize("body", SEEN)
 def test_an_assignment_is_seen_under_every_name(made, body):
     model = made(body)
-    definition = nx.defn(model().run)
+    definition = nx.defn(model().run, promotion="numpy")
     for x in (5.0, 2.5):
         assert float(definition(x)) == float(model().run(x))
     assert model.t.tolist() == [1.0, 2.0, 3.0]
@@ -143,7 +143,7 @@ def test_an_assignment_is_seen_under_every_name(made, body):
 @pytest.mark.parametrize("body", REFUSED)
 def test_an_assignment_is_refused_where_other_names_would_not_see_it(made, body):
     with pytest.raises(NxTypeError) as found:
-        nx.defn(made(body)().run)(np.array(5.0))
+        nx.defn(made(body)().run, promotion="numpy")(np.array(5.0))
     lines = [line.strip() for line in str(found.value).splitlines()]
     assert [lines[0], lines[-1]] == _LINES
 
@@ -151,7 +151,7 @@ def test_an_assignment_is_refused_where_other_names_would_not_see_it(made, body)
 @pytest.mark.parametrize("body", ONCE)
 def test_what_would_happen_once_happens_each_time_or_is_refused(made, body):
     model = made(body)
-    definition = nx.defn(model().run)
+    definition = nx.defn(model().run, promotion="numpy")
     for x in (5.0, 2.5, np.array(5.0), np.array(2.5)):
         try:
             found = float(definition(x))
@@ -176,4 +176,4 @@ def test_only_names_that_change_are_asked_for(made):
     # What is computed of what a class has and never assigned into stays NumPy's: the program may need to know it.
     body = "w = self.t.copy(); n = self.t.astype(int); u = np.zeros(tuple(n)); w[0] = x; u[0] = w; return u.sum()"
     model = made(body)
-    assert float(nx.defn(model().run)(2.0)) == model().run(2.0) == 14.0
+    assert float(nx.defn(model().run, promotion="numpy")(2.0)) == model().run(2.0) == 14.0

@@ -231,16 +231,16 @@ def test_a_loop_without_end_is_interrupted(size):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.perf_counter() - start < 10
-    assert nx.jit(lambda x: x + 1)(np.ones(3)).to_list() == [2.0, 2.0, 2.0]
+    assert nx.jit(lambda x: x + 1)(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
 
 
 def test_threads_run_loops_at_once():
     run = nx.jit(lambda x: counted(2000, lambda i, s: [s[0] * 0.999 + x], [x])[0])
-    expected = run(X).to_numpy()
+    expected = np.asarray(run(X))
     found = [None] * 4
 
     def work(place):
-        found[place] = run(X).to_numpy()
+        found[place] = run(X)
 
     workers = [threading.Thread(target=work, args=(place,)) for place in range(4)]
     for worker in workers:
