@@ -96,7 +96,7 @@ ARGUMENTS = [
         ("x: x", "1", "", "2", ""),
         ("x: x", "1", "", X, "argument x: s64 → f64[3]"),
         ("x: x", "True", "", "False", ""),
-        ("x: x", "True", "", "1", "argument x: u8 → s64"),
+        ("x: x", "True", "", "1", "argument x: bool → s64"),
         ("x: x", "np.ones(3, bool)", "", "np.ones(3, 'u1')", "argument x: bool[3] → u8[3]"),
         ("x: x", X, "", "nx.tensor([1.0, 2.0, 3.0], type='f64')", ""),
         ("f = nx.defn(lambda x: x)", X, "", "nx.tensor([1.0, 2.0, 3.0], type='f64')", "rules: NumPy's → Nx's"),
