@@ -119,7 +119,7 @@ def brief(value: Any) -> str:
     Examples
     --------
     >>> brief(["shape", 12, [1, [2, [3, [4, [5, [6, [7]]]]]]]])
-    "['shape', 12, [1, [2, [3, [4, [...]]]]]]"
+    "['shape', 12, [1, [2, [3, [4, [5, [...]]]]]]]"
     """
     text = _SHORT.repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

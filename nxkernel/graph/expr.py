@@ -95,7 +95,7 @@ class TracedValue(Operand):
         self._no_data(
             "NumPy",
             "Use the function of that name in nxkernel, or call NumPy outside the definition.",
-            "A function with @nx.defn that names np and not nx is a NumPy program, in which it is there.",
+            "A function that computes with np and not with nx is a NumPy program, in which it is there.",
         )
 
     @property

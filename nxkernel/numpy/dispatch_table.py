@@ -140,6 +140,8 @@ def _refusing(function: Any) -> Any:
 
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """Carry out what NumPy's ``__array_ufunc__`` asks for."""
+    if numba_functions.is_compiled(ufunc):
+        return _of_numba(ufunc, method, inputs, options)
     out = options.pop("out", None)
     if out is not None:
         if any(isinstance(one, np.ndarray) for one in out):

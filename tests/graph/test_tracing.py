@@ -173,13 +173,13 @@ def test_what_stands_for_a_number_outside_does_inside():
         (
             lambda t: np.array([t, 1.0]),
             "NumPy",
-            "A function with @nx.defn that names np and not nx is a NumPy program, in which it is there.",
+            "A function that computes with np and not with nx is a NumPy program, in which it is there.",
         ),
     ],
 )
 def test_functions_that_need_data_name_those_of_nxkernel(function, first, hint):
     with pytest.raises(TracedValueError) as error:
-        nx.jit(function)(1.0)
+        nx.jit(function, promotion="nx")(1.0)
     lines = str(error.value).splitlines()
     assert lines[0].startswith(f"{first} asks for the data of a traced value of type f32")
     assert f"  {hint}" in lines

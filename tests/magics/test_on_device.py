@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from nxkernel.backends.cuda import availability, devices
 
 DOUBLED = "%%defn --compiler numba_cuda\ndef doubled(x):\n    return x * 2"
@@ -11,7 +12,7 @@ DOUBLED = "%%defn --compiler numba_cuda\ndef doubled(x):\n    return x * 2"
 @pytest.fixture
 def on_device(shell, monkeypatch):
     monkeypatch.setattr(devices._Simulation, "count", 1)
-    shell.ns["x"] = np.arange(5, dtype=np.float32)
+    shell.ns["x"] = nx.iota((5,), type="f32")
     shell.run(DOUBLED)
     return shell
 
@@ -53,7 +54,7 @@ def test_why_tells_what_would_be_compiled(on_device):
 
 
 def test_options_take_it(on_device):
-    assert on_device.run("%nx options compiler=numba_cuda").out == "compiler = 'numba_cuda'\n"
+    assert on_device.run("%nx options compiler=numba_cuda").out == "compiler = 'numba_cuda'\npromotion = None\n"
     on_device.run("%%defn\ndef g(x):\n    return x + 1")
     assert on_device.run("g(x)").value.device == "cuda:0"
 

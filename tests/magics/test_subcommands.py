@@ -194,14 +194,14 @@ def test_events_of_nothing(shell):
 
 
 def test_options_are_shown_and_set(shell):
-    assert shell.run("%nx options").out == "compiler = 'numba_cpu'\n"
-    assert shell.run("%nx options compiler=evaluator").out == "compiler = 'evaluator'\n"
-    assert shell.run("%nx options").out == "compiler = 'evaluator'\n"
+    assert shell.run("%nx options").out == "compiler = 'numba_cpu'\npromotion = None\n"
+    assert shell.run("%nx options compiler=evaluator").out == "compiler = 'evaluator'\npromotion = None\n"
+    assert shell.run("%nx options").out == "compiler = 'evaluator'\npromotion = None\n"
 
 
 def test_wrong_options(shell):
     assert shell.run("%nx options compilr=evaluator").err == (
-        "UsageError: there is no default option 'compilr'.\n  There are compiler.\n"
+        "UsageError: there is no default option 'compilr'.\n  There are compiler, promotion.\n"
     )
     assert "there is no compiler 'gcc'" in shell.run("%nx options compiler=gcc").err
     assert shell.run("%nx options compiler").err == (

@@ -51,8 +51,10 @@ def test_numpys_functions_without_a_counterpart_work_on_arrays():
 
 
 def test_numpys_functions_take_traced_values_by_nx_rules():
-    f = nx.jit(lambda t: (np.exp(t), np.sum(t, axis=1), np.where(t > 1, t, 0), np.add.outer(t, t), 2 * np.sqrt(t)))
-    found = f(nx.s32([[1, 2], [3, 4]]))
+    def f(t):
+        return np.exp(t), np.sum(t, axis=1), np.where(t > 1, t, 0), np.add.outer(t, t), 2 * np.sqrt(t)
+
+    found = nx.jit(f, promotion="nx")(nx.s32([[1, 2], [3, 4]]))
     assert [tensor.type for tensor in found] == ["f32", "s64", "s32", "s32", "f32"]
     assert found[1].to_list() == [3, 7]
     assert found[3].shape == (2, 2, 2, 2)

@@ -316,8 +316,9 @@ def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
 
     Examples
     --------
-    >>> told("numpy", lambda x: np.sum(x)), told(None, lambda x: x + 1)
-    ("NumPy's rules: it computes with np.sum", "the rules of what it is called with")
+    >>> total = eval("lambda x: np.sum(x)", {"np": np})  # as a module of somebody else has it
+    >>> told("numpy", total), told(None, lambda x: x + 1)
+    ("NumPy's rules: it computes with np.sum", 'the rules of what it is called with')
     """
     if dialect is None:
         return "the rules of what it is called with"

@@ -107,6 +107,11 @@ class ArrayValue(Proxy, ArrayMethods):
         array = self.__nx_operand__().__array__()
         return np.array(array, dtype=dtype, copy=copy)
 
+    @property
+    def _numba_type_(self) -> Any:
+        # Numba asks for it when one of its functions is called.
+        return self.__nx_operand__()._numba_type_
+
     def tolist(self) -> Any:
         """The elements as Python numbers; a traced array has none yet."""
         node = self.__nx_operand__()

@@ -173,7 +173,7 @@ def test_the_mask_and_the_order_of_a_slice():
             found = StridedAxis(first, spread.step, spread.count)
             return found.mask(8), found.order(8, 3)
 
-        return [one.to_list() for one in nx.jit(function, compiler="evaluator")(np.int64(spread.first))]
+        return [one.to_list() for one in nx.jit(function, compiler="evaluator", promotion="nx")(spread.first)]
 
     assert of(StridedAxis(1, 3, 2)) == [[0, 1, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 2]]
     assert of(StridedAxis(6, -3, 2)) == [[0, 0, 0, 1, 0, 0, 1, 0], [2, 1, 1, 1, 0, 0, 0, 0]]

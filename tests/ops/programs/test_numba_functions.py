@@ -126,8 +126,10 @@ def test_numpy_programs_call_it_too():
 
 
 def test_numba_ufuncs_in_functions_that_are_traced_as_they_stand():
-    np.testing.assert_array_equal(nx.jit(lambda x: ramp(x, 1.0) + shifted(x))(X), ramp(X, 1.0) + (X + 1))
-    assert nx.jit(lambda x: shifted(x))(np.arange(3)).type is nx.types.f64
+    for x in (X, nx.tensor(X)):
+        np.testing.assert_array_equal(nx.jit(lambda x: ramp(x, 1.0) + shifted(x))(x), ramp(X, 1.0) + (X + 1))
+    assert nx.jit(lambda x: shifted(x))(np.arange(3)).dtype == np.float64
+    assert nx.jit(lambda x: shifted(x))(nx.iota((3,))).type is nx.types.f64
 
 
 def test_values_that_are_not_traced_are_numbas_own_business():
@@ -147,9 +149,10 @@ def test_the_graph_shows_its_name():
     assert "b = njit a, 0.0, 1.0, function=between" in text
 
 
-def test_a_call_in_a_function_that_is_traced_as_it_stands():
+@pytest.mark.parametrize("x", [X, nx.tensor(X)], ids=["array", "tensor"])
+def test_a_call_in_a_function_that_is_traced_as_it_stands(x):
     with pytest.raises(TracedValueError, match=r"A function compiled by Numba asks for the data.*f64\[1003\]") as error:
-        nx.jit(lambda x: between(x))(X)
+        nx.jit(lambda x: between(x))(x)
     assert "nx.njit_map(function, t)" in str(error.value)
 
 
