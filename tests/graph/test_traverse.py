@@ -46,8 +46,4 @@ def test_mapped_numpy_programs_are_well_formed():
 
     with passes.verifying():
         found = nx.vmap(nx.defn(raised))(np.zeros((3, 2)), np.arange(3))
-<<<<<<< Updated upstream
     assert np.asarray(found).tolist() == [[0, 0], [3, 3], [6, 6]]
-=======
-    assert found.tolist() == [[0, 0], [3, 3], [6, 6]]
->>>>>>> Stashed changes

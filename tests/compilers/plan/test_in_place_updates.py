@@ -136,14 +136,9 @@ def test_places_that_lie_apart_keep_their_elements():
     before = np.arange(20.0).reshape(4, 5)
     expected = before.copy()
     expected[::2, 1:] += 1
-<<<<<<< Updated upstream
     assert (
         nx.jit(lambda x: every_second(x, lambda part: part + 1), promotion="nx")(before).to_list() == expected.tolist()
     )
-=======
-    run = nx.jit(lambda x: every_second(x, lambda part: part + 1), promotion="nx")
-    assert run(before).to_list() == expected.tolist()
->>>>>>> Stashed changes
 
 
 def test_sums_at_places_of_what_is_read():

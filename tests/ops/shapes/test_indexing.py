@@ -65,16 +65,11 @@ def test_arrays_in_definitions():
         np.testing.assert_array_equal(found, expected)
     # By Nx's rules, what a definition takes or captures are tensors, whatever they were.
     places = np.array([-1, 0])
-<<<<<<< Updated upstream
     np.testing.assert_array_equal(nx.jit(lambda t, i: t[i])(nx.tensor(X), places), X[[0, 0]])
     np.testing.assert_array_equal(nx.jit(lambda t: t[places])(nx.tensor(X)), X[[0, 0]])
     # By NumPy's rules they are arrays.
     np.testing.assert_array_equal(nx.jit(lambda t, i: t[i])(X, places), X[[-1, 0]])
     np.testing.assert_array_equal(nx.jit(lambda t: t[places])(X), X[[-1, 0]])
-=======
-    np.testing.assert_array_equal(nx.jit(lambda t, i: t[i])(T, places), X[[0, 0]])
-    np.testing.assert_array_equal(nx.jit(lambda t: t[places])(T), X[[0, 0]])
->>>>>>> Stashed changes
 
 
 def test_the_greatest_unsigned_numbers_are_the_last_places():

@@ -236,11 +236,7 @@ def test_a_loop_without_end_is_interrupted(size):
 
 def test_threads_run_loops_at_once():
     run = nx.jit(lambda x: counted(2000, lambda i, s: [s[0] * 0.999 + x], [x])[0])
-<<<<<<< Updated upstream
     expected = np.asarray(run(X))
-=======
-    expected = run(X)
->>>>>>> Stashed changes
     found = [None] * 4
 
     def work(place):

@@ -98,11 +98,7 @@ def test_arrays_that_are_no_rows_in_memory_are_copied(type_):
     x = numbers(type_, 12, 10)
     f = nx.jit(lambda x: x * (1 + 1j), on_conflict="force")
     for view in (x.T, x[::2, ::-1], x[:, 3]):
-<<<<<<< Updated upstream
         np.testing.assert_array_equal(np.asarray(f(view)), view * (1 + 1j))
-=======
-        np.testing.assert_array_equal(f(view), view * (1 + 1j))
->>>>>>> Stashed changes
 
 
 # Constants and captures ------------------------------------------------------------------------------------------
