@@ -26,8 +26,6 @@ class Program:
         The arguments that it writes into.
     grows : str
         Why its graph grows with the data, for those that do.
-    promotion : str, optional
-        Whose rules it asks for, where neither its text nor its arguments say NumPy's.
     """
 
     function: Callable[..., Any]
@@ -36,7 +34,6 @@ class Program:
     tolerance: float = 1e-10
     changes: tuple[str, ...] = ()
     grows: str = ""
-    promotion: str | None = None
 
     @property
     def name(self) -> str:

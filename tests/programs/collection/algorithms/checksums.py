@@ -113,5 +113,5 @@ PROGRAMS = [
     Program(xorshift, lambda random, n: (88172645463325252, 4 * n)),
     Program(bits_set, lambda random, n: (random.integers(0, 2**32, n, dtype=np.uint32),)),
     Program(luhn, lambda random, n: (random.integers(0, 10, n),)),
-    Program(quarters_of_circle, lambda random, n: (n, 20 * n), promotion="numpy"),
+    Program(quarters_of_circle, lambda random, n: (n, 20 * n)),
 ]
