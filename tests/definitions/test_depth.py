@@ -81,10 +81,10 @@ def test_what_python_runs(text, wrap):
 def test_a_change_of_what_lies_deepest_is_seen():
     space = run(TEXTS["functions that call the next one"].replace("x * 2.", "x * k") + "\nk = 2.")
     definition = nx.jit(space["f"])
-    assert definition(X).to_list() == [2.0] * 3
+    assert definition(X).tolist() == [2.0] * 3
     space["k"] = 5.0
     assert definition.why(X).difference == ("captured k: 2.0 → 5.0",)
-    assert definition(X).to_list() == [5.0] * 3
+    assert definition(X).tolist() == [5.0] * 3
 
     space = run("l = last = [2.]\nfor _ in range(2000): l = [l]\ndef f(x): return x * float(len(l))")
     definition = nx.jit(space["f"])
@@ -166,7 +166,7 @@ def test_arguments_that_are_too_deep(wrap, around, room):
         "sys.setrecursionlimit(8000) before the call."
     )
     room()
-    assert definition(value).to_list() == [2.0] * 3
+    assert definition(value).tolist() == [2.0] * 3
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS)

@@ -258,7 +258,7 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    n = nx.s64(0)\n    for i in range(3):\n        n = n + x[i]\n    return n",
+        "def f(x):\n    n = nx.s64(0)\n    for i in range(3):\n        n = n + nx.sin(x[i])\n    return n",
         (
             "this loop changes the type of `n`.\n"
             "  cell.py, line 4:  for i in range(3):   s64 before a turn\n"

@@ -271,10 +271,10 @@ def holds_tensors(values: Iterable[Any]) -> bool:
 _NUMBERS, _ARRAYS, _TENSORS = range(3)
 
 
-def _met(values: Iterable[Any], around: tuple[int, ...] = ()) -> int:
-    """What is met among values; `around` are the containers that hold them, by identity."""
-    found = _NUMBERS
-    for value in values:
+def _met(values: Iterable[Any]) -> int:
+    found, waiting, seen = _NUMBERS, list(values), set()
+    while waiting:
+        value = waiting.pop()
         kind = type(value)
         if kind in _OF_PYTHON:
             continue
@@ -285,14 +285,11 @@ def _met(values: Iterable[Any], around: tuple[int, ...] = ()) -> int:
         else:
             inner = containers.inside(value)
             if inner is None:
-                parts = _ARRAYS * containers.is_leaf(value)
-            else:
-                # One that holds itself is refused later.
-                held = () if id(value) in around else [part for _, part in inner[2]]
-                parts = _met(held, (*around, id(value)))
-            if parts == _TENSORS:
-                return parts
-            found = max(found, parts)
+                found = max(found, _ARRAYS * containers.is_leaf(value))
+            elif id(value) not in seen:
+                # One may hold itself: that is refused later.
+                seen.add(id(value))
+                waiting += [part for _, part in inner[2]]
     return found
 
 

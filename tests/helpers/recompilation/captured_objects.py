@@ -597,8 +597,7 @@ TEXTS = [
         "function that is an argument's default",
         "import numpy as np\nk = 2.\ndef act(v): return v * k\ndef f(x, a=act): return a(np.multiply(x, 1.))",
         "k = 5.",
-        REFUSED,
-        in_defn=SEEN,
+        SEEN,
     ),
     Text(
         "iterator that is an option's default",

@@ -69,7 +69,7 @@ STATES = {
         [X, np.array([[0, 0], [2, 1]])],
     ),
     "small numbers": (
-        lambda x: counted(20, lambda i, s: [s[0] + nx.as_type(i, "bf16"), nx.logical_not(s[1])], [x, nx.u8(0)]),
+        lambda x: counted(20, lambda i, s: [s[0] + nx.as_type(i, "bf16"), nx.logical_not(s[1])], [x, nx.tensor(False)]),
         [nx.bf16(1.0).to_numpy()],
     ),
     "complex numbers": (lambda x: counted(6, lambda i, s: [s[0] * s[0] + x], [x]), [np.complex128(0.3 + 0.2j)]),

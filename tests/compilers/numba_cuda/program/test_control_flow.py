@@ -64,7 +64,7 @@ STATES = {
     "one number for both": (lambda x: counted(4, lambda i, s: [s[1], s[1] * 2], [x[0, 2], x[2, 2]]), [X]),
     "a number from outside": (lambda x: counted(4, lambda i, s: [x[1, 1], s[0]], [x[0, 2], nx.f64(3.0)]), [X]),
     "small numbers": (
-        lambda x: counted(20, lambda i, s: [s[0] + nx.as_type(i, "bf16"), nx.logical_not(s[1])], [x, nx.u8(0)]),
+        lambda x: counted(20, lambda i, s: [s[0] + nx.as_type(i, "bf16"), nx.logical_not(s[1])], [x, nx.tensor(False)]),
         [nx.bf16(1.0).to_numpy()],
     ),
     "complex numbers": (lambda x: counted(6, lambda i, s: [s[0] * s[0] + x], [x]), [np.complex128(0.3 + 0.2j)]),

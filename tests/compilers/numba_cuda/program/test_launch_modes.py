@@ -199,7 +199,7 @@ PROGRAMS = {
         ),
         [SQUARE],
         "while of s64 and f64[20][20] and f64[20][20]: the host: the host runs a branch inside\n"
-        "  cond of u8 and f64[20][20]: the host: the host knows which side runs",
+        "  cond of bool and f64[20][20]: the host: the host knows which side runs",
     ),
 }  # fmt: skip
 
