@@ -261,8 +261,8 @@ REFUSED = [
         "def f(x):\n    n = nx.s64(0)\n    for i in range(3):\n        n = n + nx.sin(x[i])\n    return n",
         (
             "this loop changes the type of `n`.\n"
-            "  cell.py, line 4:  for i in range(3):   s64 before a turn\n"
-            "  cell.py, line 5:  n = n + x[i]         f32 after it\n"
+            "  cell.py, line 4:  for i in range(3):     s64 before a turn\n"
+            "  cell.py, line 5:  n = n + nx.sin(x[i])   f32 after it\n"
             '  Convert it before the loop, e.g. n = nx.as_type(n, "f32").'
         ),
     ),
