@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from nxkernel.definitions.calls import explanations, graph_cache
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
-from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView
 from nxkernel.definitions.observe.events import Event, stream
@@ -92,7 +91,7 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
 def _drop(entry_group: CacheEntryGroup) -> list[CachedProgram]:
     dropped = entry_group.clear()
     # What is traced again warns again.
-    negative_indices.forget()
+    source_locations.warn_again()
     if dropped:
         stream.emit(
             Event(

@@ -187,9 +187,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         arrays: list[Any] = []
         fixed, dialect = self._entry_group.fixed, self.dialect
         if dialect is None:
-            dialect = dialects.of_values((*args, *opts.values())) or self._beside_numbers
-        if dialect is not dialects.NX or self.static or fixed:
-            of_numpy = dialect is dialects.NUMPY
+            dialect = self._dialect_of_call(args, opts)
+        if dialect != dialects.NX or self.static or fixed:
+            of_numpy = dialect == dialects.NUMPY
             if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
                 return self._by_fast_path(args, opts, tuple(key), arrays)
             return self._call(args, opts)
@@ -206,6 +206,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if opts and not fast_keys.add_options(opts, key):
             return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
+
+    def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
+        """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
+        return self.dialect or dialects.of_values((*args, *opts.values())) or self._beside_numbers
 
     def _by_fast_path(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
         """Answer a call by the fast path for its key, where there is one that holds."""
@@ -227,7 +231,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
         __tracebackhide__ = True
-        dialect = self.dialect or dialects.of_values((*args, *opts.values())) or self._beside_numbers
+        dialect = None if key is None else self._dialect_of_call(args, opts)
         arguments = self._bind(args, opts)
         version = self._entry_group.version
         try:

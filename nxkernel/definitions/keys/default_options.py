@@ -132,14 +132,19 @@ def reset() -> None:
 
 def compiler() -> str | None:
     """The compiler that somebody has set; None where nobody has."""
-    return {**_global, **(CONTEXT.get() or {})}.get("compiler")
+    return _chosen().get("compiler")
 
 
 def promotion() -> str | None:
     """The rules that somebody has set; None where nobody has."""
-    return {**_global, **(CONTEXT.get() or {})}.get("promotion")
+    return _chosen().get("promotion")
 
 
 def current() -> dict[str, Any]:
     """The options in force."""
-    return {**_BUILT_IN, **_global, **(CONTEXT.get() or {})}
+    return {**_BUILT_IN, **_chosen()}
+
+
+def _chosen() -> dict[str, Any]:
+    """The options that somebody has set; those of the context go before those of the process."""
+    return {**_global, **(CONTEXT.get() or {})}

@@ -6,9 +6,11 @@ import linecache
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import Any
 
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.graph.expr import SourceLocation
@@ -126,3 +128,18 @@ def point_out(error: Exception) -> None:
         what = what.replace(f" ({where})", "")
         hints.insert(0, f"  {where}{f':  {code}' if code else ''}")
     error.args = ("\n".join([what, *hints]),)
+
+
+#: The registries of :mod:`warnings` for lines that were warned of, by file.
+_warned: dict[str, dict[Any, Any]] = {}
+
+
+def warn(source: SourceLocation, text: str, category: type[Warning]) -> None:
+    """Warn of a line of the user's, as Python's filters say: by default once, until :func:`warn_again`."""
+    registry = _warned.setdefault(source.file, {})
+    warnings.warn_explicit(text, category, source.file, source.line, registry=registry)
+
+
+def warn_again() -> None:
+    """Warn about all lines again, when they are traced next."""
+    _warned.clear()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import types as python
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -173,15 +172,12 @@ def is_static(value: Any) -> bool:
         return False
     if value is containers.LEFT_OUT:
         return False
-    return containers.inside(value) is None or _met([value]) == _NUMBERS or not _is_of_data(value)
-
-
-def _is_of_data(value: Any) -> bool:
+    if containers.inside(value) is None or _met([value]) == _NUMBERS:
+        return True
     try:
-        containers.flatten(value, "", [], lambda path, part: _NotTensorsError())
-    except (_NotTensorsError, RecursionError):
-        return False
-    return True
+        return _taken_apart(value) is None
+    except RecursionError:
+        return True
 
 
 def current() -> str:
@@ -208,16 +204,25 @@ def inside(dialect: str, function: Callable[..., Any], args: Sequence[Any], opti
 
 def _each(change: Callable[[Any], Any], value: Any) -> Any:
     """Apply a function to the leaves of a container; a value that is no container of tensors is returned as it is."""
-    leaves: list[tuple[str, Any]] = []
-    try:
-        structure = containers.flatten(value, "", leaves, lambda path, part: _NotTensorsError())
-    except _NotTensorsError:
+    parts = _taken_apart(value)
+    if parts is None:
         return value
-    return containers.rebuild(structure, iter([change(leaf) for _, leaf in leaves]))
+    structure, leaves = parts
+    return containers.rebuild(structure, iter([change(leaf) for leaf in leaves]))
 
 
 class _NotTensorsError(Exception):
     pass
+
+
+def _taken_apart(value: Any) -> tuple[containers.Structure, list[Any]] | None:
+    """The structure and the leaves of a container of tensors, arrays and numbers; None for anything else."""
+    leaves: list[tuple[str, Any]] = []
+    try:
+        structure = containers.flatten(value, "", leaves, lambda path, part: _NotTensorsError())
+    except _NotTensorsError:
+        return None
+    return structure, [leaf for _, leaf in leaves]
 
 
 def _as_array(value: Any) -> Any:
@@ -241,14 +246,20 @@ def of(function: Any, default: str | None = None) -> str | None:
     str or None
         None where it computes with neither: what a call passes decides (:func:`of_values`).
     """
-    own = _LIBRARIES.get(_root(callables.module_of(function)))
-    function = callables.plain(function)
-    if own == NX or not isinstance(function, python.FunctionType):
-        return own or NX
+    text = _text_of(function)
+    if text is None:
+        return _LIBRARIES.get(_root(callables.module_of(function)), NX)
     if default is not None:
         return default
-    libraries = computes_with(function)
+    libraries = computes_with(text)
     return NX if NX in libraries else NUMPY if libraries else None
+
+
+def _text_of(function: Any) -> python.FunctionType | None:
+    """The Python function whose text says whose rules hold; None for nxkernel's own, and for what has no text."""
+    plain = callables.plain(function)
+    is_own = _root(callables.module_of(function)) == "nxkernel"
+    return None if is_own or not isinstance(plain, python.FunctionType) else plain
 
 
 def of_values(values: Iterable[Any]) -> str | None:
@@ -319,12 +330,12 @@ def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
     """
     if dialect is None:
         return "the rules of what it is called with"
-    rules, function = f"{NAMES[dialect]} rules", callables.plain(function)
+    rules, text = f"{NAMES[dialect]} rules", _text_of(function)
     if asked is not None:
         return f"{rules}, as promotion={asked!r} says"
-    if not isinstance(function, python.FunctionType) or _root(callables.module_of(function)) == "nxkernel":
+    if text is None:
         return rules
-    libraries = computes_with(function)
+    libraries = computes_with(text)
     if not libraries:
         return f"{rules}: it computes with neither np nor nx, and {_MET[dialect]}"
     other = libraries.get(NUMPY if dialect == NX else NX)
@@ -339,8 +350,8 @@ def warning_of_both(function: Any) -> AbstractContextManager[None]:
 
     Of functions that compute with both libraries: Nx's rules hold in them, and nobody has said so.
     """
-    function = callables.plain(function)
-    libraries = computes_with(function) if isinstance(function, python.FunctionType) else {}
+    plain = _text_of(function)
+    libraries = computes_with(plain) if plain is not None else {}
     if len(libraries) < 2:
         return contextlib.nullcontext()
     lines: list[SourceLocation] = []
@@ -355,14 +366,9 @@ def warning_of_both(function: Any) -> AbstractContextManager[None]:
             f"computes with {libraries[NX]} and with {libraries[NUMPY]}, and Nx's hold.",
             'Say which are meant: promotion="nx" or promotion="numpy", as in @nx.defn(promotion="numpy").',
         )
-        registry = _warned.setdefault(source.file, {})
-        warnings.warn_explicit(text, PromotionWarning, source.file, source.line, registry=registry)
+        source_locations.warn(source, text, PromotionWarning)
 
     return types.comparing(told)
-
-
-#: The registries of :mod:`warnings` for lines that were warned of, by file.
-_warned: dict[str, dict[Any, Any]] = {}
 
 
 def computes_with(function: python.FunctionType) -> dict[str, str]:

@@ -192,3 +192,26 @@ def test_numbers_beside_arrays_that_the_function_reads():
     Model.weights = np.arange(3.0)
     assert model.run(5.0) == 11
     assert Model.run.rules == "the rules of what it is called with"
+
+
+def test_a_request_that_comes_from_a_text_is_one_too():
+    # Such as a word of a command line: an equal string, and another object.
+    rules = "".join(["num", "py"])
+    assert rules is not dialects.NUMPY
+    asked, default = nx.jit(lambda x, y: x * y, promotion=rules), nx.jit(lambda x, y: y * x)
+    for _ in range(3):
+        assert asked(np.ones(1), 0.1).tolist() == [0.1]
+    with nx.default_options(promotion=rules):
+        for _ in range(3):
+            assert default(np.ones(1), 0.1).tolist() == [0.1]
+
+
+def test_what_is_traced_again_is_warned_of_again():
+    @nx.defn
+    def both(n):
+        return nx.exp(n) * np.sum(n)
+
+    for _ in range(2):
+        with pytest.warns(PromotionWarning):
+            both(WHOLE)
+        both.clear_cache()

@@ -7,13 +7,13 @@ it counts from the end, whatever else the definition does.
 from __future__ import annotations
 
 import threading
-import warnings
 from contextlib import AbstractContextManager
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.flow.values import functional_updates
+from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NegativeIndexWarning, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import integer_bounds
@@ -28,13 +28,6 @@ class _IndexRules(threading.local):
 
 
 _state = kept(_IndexRules())
-#: The registries of :mod:`warnings` for lines that were warned of, by file.
-_warned: dict[str, dict[Any, Any]] = {}
-
-
-def forget() -> None:
-    """Warn about all lines again, when they are traced next."""
-    _warned.clear()
 
 
 def by_text(silent: bool) -> AbstractContextManager[None]:
@@ -109,6 +102,4 @@ def _warn() -> None:
         "definition names nxkernel, an index that only the running program knows is clamped to its axis.",
         "nx.max(i - 1, 0) says so, and (i - 1) % n counts from the end of an axis of n.",
     )
-    warnings.warn_explicit(
-        text, NegativeIndexWarning, source.file, source.line, registry=_warned.setdefault(source.file, {})
-    )
+    source_locations.warn(source, text, NegativeIndexWarning)
