@@ -65,7 +65,8 @@ def defn(
     promotion : {"nx", "numpy"}, optional
         The dialect: Nx's type promotion and immutable values, or NumPy's promotion and arrays that can be assigned
         into. By default it is that of the library whose functions the function computes with, Nx's with both; where it
-        computes with neither, NumPy's for calls with NumPy's arrays, and Nx's with tensors or Python numbers alone.
+        computes with neither, NumPy's for calls with NumPy's arrays, and Nx's with tensors; for Python numbers alone,
+        that of the arrays that it reads, and Nx's without any.
     static_argnames : str or sequence of str, optional
         Positional parameters that are static values, by name; they must be hashable, and each new value is a new
         program. Keyword-only parameters always are.
