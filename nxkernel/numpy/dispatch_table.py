@@ -13,6 +13,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
+from nxkernel.numpy.base import eager_rules
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.operand import Operand, Proxy
@@ -176,7 +177,8 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
     own = _own_functions().get(function) if method == "__call__" and not options else None
     if own is not None:
         return own(*inputs)
-    return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
+    with eager_rules.kept():
+        return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
 
 
 def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
