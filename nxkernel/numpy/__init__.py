@@ -1,12 +1,14 @@
 """NumPy's functions under NumPy's names, on traced arrays that are assigned into and viewed as NumPy's are.
 
 Functions that are written for NumPy alone are traced with these in the place of NumPy's: see :func:`twin`. Types follow
-NumPy's rules while ``nxkernel.types.promotion("numpy")`` is active.
+NumPy's rules while ``nxkernel.types.promotion("numpy")`` is active, and in calls that run at once. It is a namespace of
+the array API standard, which tests/numpy/standard holds it to.
 """
 
 from nxkernel.numpy import array_methods as array_methods  # installs operators and methods
 from nxkernel.numpy import array_protocols as array_protocols  # installs those
 from nxkernel.numpy import constants
+from nxkernel.numpy.base import eager_rules
 from nxkernel.numpy.functions import (
     creation,
     cumulative,
@@ -49,10 +51,25 @@ from nxkernel.numpy.functions.shaping import *  # noqa: F403
 from nxkernel.numpy.functions.signals import *  # noqa: F403
 from nxkernel.numpy.functions.sorting import *  # noqa: F403
 from nxkernel.numpy.functions.statistics import *  # noqa: F403
+from nxkernel.numpy.standard import data_types, devices, namespace_info, sets
+from nxkernel.numpy.standard.data_types import *  # noqa: F403
+from nxkernel.numpy.standard.devices import *  # noqa: F403
+from nxkernel.numpy.standard.namespace_info import *  # noqa: F403
+from nxkernel.numpy.standard.sets import *  # noqa: F403
+
+_FAMILIES = (
+    selection, constants, namespace_info, data_types, devices, sets, creation, cumulative, elementwise, inspection,
+    joining, products, reductions, shaping, signals, sorting, statistics, index_tricks,
+)  # fmt: skip
+for _family in (*_FAMILIES, fft, linalg):
+    eager_rules.install(_family, _family.__all__)
+devices.install(fft, ["fftfreq", "rfftfreq"])
+devices.install(
+    creation,
+    ["arange", "asarray", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros",
+     "zeros_like"],
+)  # fmt: skip
+globals().update({name: getattr(family, name) for family in reversed(_FAMILIES) for name in family.__all__})
 
 ndarray = Array
-_FAMILIES = (
-    selection, constants, creation, cumulative, elementwise, inspection, joining, products, reductions, shaping,
-    signals, sorting, statistics, index_tricks,
-)  # fmt: skip
 __all__ = sorted({name for family in _FAMILIES for name in family.__all__} - {"linalg_outer"})

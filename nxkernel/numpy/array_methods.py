@@ -16,14 +16,16 @@ from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import Reshape, reshaped
+from nxkernel.numpy.base.eager_rules import by_numpys_rules
 from nxkernel.numpy.functions import cumulative, integer_powers, products, reductions, selection, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.standard import devices
 from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
 
 
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
-    if isinstance(base, Array | DynamicSlice | MaskedElements):
+    if isinstance(base, Array | DynamicSlice | MaskedElements) and not base.is_scalar:
         # NumPy's operator, not its function, has functions of their own for a few numbers.
         if base.type is types.bool_ and type(exponent) is int and exponent == 2:
             return e.square(base)
@@ -71,9 +73,15 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
     return method
 
 
+def _of_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    return by_numpys_rules(lambda self: function.as_operator(_counted(self)))
+
+
 def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         result = function(self, other)
+        if self.is_scalar:
+            return result
         if not _same_kind(result.type, self.type):
             raise NxTypeError(
                 message(
@@ -201,7 +209,7 @@ _BYTES = "The bytes are there when the program has run: return the array, and as
 _OF_MEMORY = {
     "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
     "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
-    "device": ("x", _WHERE), "to_device": ("x", _WHERE), "tobytes": ("x", _BYTES), "tofile": ("x", _BYTES),
+    "tobytes": ("x", _BYTES), "tofile": ("x", _BYTES),
     "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES), "getfield": ("x", _BYTES),
     "setfield": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
@@ -211,21 +219,22 @@ _OF_MEMORY = {
 def _put_on(cls: type, table: dict[str, Callable[..., Any]]) -> None:
     """Install the functions of a table as methods of a class."""
     for name, function in table.items():
-        setattr(cls, name, function)
+        setattr(cls, name, by_numpys_rules(function) if callable(function) else function)
 
 
 def _install() -> None:
     for name, function in _BINARY.items():
-        setattr(ArrayValue, f"__{name}__", _operator(function, name))
-        setattr(ArrayValue, f"__r{name}__", _operator(function, name, swapped=True))
+        setattr(ArrayValue, f"__{name}__", by_numpys_rules(_operator(function, name)))
+        setattr(ArrayValue, f"__r{name}__", by_numpys_rules(_operator(function, name, swapped=True)))
         if name != "divmod":
             for cls in (Array, DynamicSlice, MaskedElements):
-                setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
+                setattr(cls, f"__i{name}__", by_numpys_rules(_in_place(function, f"{_SIGNS[name]}=")))
     for name, function in _COMPARISON.items():
-        setattr(ArrayValue, f"__{name}__", _operator(function, name))
+        setattr(ArrayValue, f"__{name}__", by_numpys_rules(_operator(function, name)))
     for name, function in _UNARY.items():
-        setattr(ArrayValue, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
+        setattr(ArrayValue, f"__{name}__", _of_one(function))
     _put_on(ArrayValue, METHODS)
+    _put_on(ArrayValue, devices.METHODS)
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
     _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})

@@ -52,8 +52,6 @@ _NUMBERS = ("pi", "e", "inf", "nan", "euler_gamma", "newaxis", "little_endian")
 _FUNCTIONS = [
     "can_cast",
     "dtype",
-    "finfo",
-    "iinfo",
     "isdtype",
     "issubdtype",
     "min_scalar_type",

@@ -13,8 +13,10 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
+from nxkernel.numpy.base import eager_rules
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
+from nxkernel.numpy.standard import sets
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
 from nxkernel.ops.programs.numba_functions import njit_map
@@ -178,7 +180,8 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
     own = _own_functions().get(function) if method == "__call__" and not options else None
     if own is not None:
         return own(*inputs)
-    return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
+    with eager_rules.kept():
+        return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
 
 
 def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
@@ -229,6 +232,9 @@ _TRUTHS = (np.allclose, np.array_equal, np.array_equiv)
 #: What writes into its first argument, which NumPy does where that is its own array.
 _WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_diagonal)
 
+#: What gives as many elements as the values say, which NumPy finds where they are known.
+_SIZED_BY_VALUES = frozenset(getattr(np, name) for name in sets.__all__)
+
 
 def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
     """As :func:`dispatched`, for tensors, whose elements are known; functions without a counterpart run in NumPy.
@@ -241,7 +247,7 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
     try:
         writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
-        if traced or (_has_twin(function) and options.get("out") is None and not writes):
+        if traced or (_runs_here(function) and options.get("out") is None and not writes):
             result = dispatched(function, method, inputs, dict(options))
             return bool(result) if not traced and function in _TRUTHS else result
     except NxTypeError:
@@ -251,8 +257,8 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     return run(*arrays(inputs), **{name: arrays(value) for name, value in options.items()})
 
 
-def _has_twin(function: Any) -> bool:
-    return function in _table()
+def _runs_here(function: Any) -> bool:
+    return function in _table() and function not in _SIZED_BY_VALUES
 
 
 def _holds_proxies(value: Any) -> bool:

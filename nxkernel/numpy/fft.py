@@ -162,26 +162,23 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
     return finished(e.conjugate(rfft(a, n, axis, other)), out, True, "ihfft")
 
 
-def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
-    """The frequencies of a transform, as :func:`numpy.fft.fftfreq`."""
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> ArrayValue:
+    """The frequencies of a transform, as :func:`numpy.fft.fftfreq`, in a type of floats."""
     import numpy as np
 
-    return (
-        e.multiply(array(np.fft.fftfreq(n)), e.divide(1.0, d))
-        if not isinstance(d, float)
-        else _known(np.fft.fftfreq(n, d))
-    )
+    return _frequencies(np.fft.fftfreq, n, d, dtype)
 
 
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
-    """The frequencies of the transform of real input, as :func:`numpy.fft.rfftfreq`."""
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> ArrayValue:
+    """The frequencies of the transform of real input, as :func:`numpy.fft.rfftfreq`, in a type of floats."""
     import numpy as np
 
-    return (
-        e.multiply(array(np.fft.rfftfreq(n)), e.divide(1.0, d))
-        if not isinstance(d, float)
-        else _known(np.fft.rfftfreq(n, d))
-    )
+    return _frequencies(np.fft.rfftfreq, n, d, dtype)
+
+
+def _frequencies(function: Any, n: int, d: Any, dtype: Any) -> ArrayValue:
+    result = _known(function(n, d)) if isinstance(d, float) else e.multiply(array(function(n)), e.divide(1.0, d))
+    return result if dtype is None else result.astype(dtype)
 
 
 def _known(values: Any) -> ArrayValue:

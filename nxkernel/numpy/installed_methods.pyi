@@ -3,6 +3,8 @@
 
 from typing import Any
 
+from nxkernel.numpy.arrays.array import Array
+
 class ArrayMethods:
     """The operators and methods of NumPy's arrays."""
 
@@ -17,6 +19,8 @@ class ArrayMethods:
     def __copy__(self) -> Any: ...
     def __deepcopy__(self, other: Any) -> Any: ...
     def __divmod__(self, other: Any) -> Any: ...
+    def __dlpack__(self) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
     def __eq__(self, other: Any) -> Any: ...  # type: ignore[override]
     def __floordiv__(self, other: Any) -> Any: ...
     def __ge__(self, other: Any) -> Any: ...
@@ -62,8 +66,16 @@ class ArrayMethods:
         """The index of the least element, as :func:`numpy.argmin`."""
     def argpartition(self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
         """The indices that sort the array, as :func:`numpy.argpartition`."""
-    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-        """The indices that sort an array, stably, as :func:`numpy.argsort`."""
+    def argsort(
+        self,
+        axis: int | None = -1,
+        kind: Any = None,
+        order: Any = None,
+        *,
+        stable: Any = None,
+        descending: bool = False,
+    ) -> Any:
+        """The indices that sort an array, stably, as :func:`numpy.argsort`; `descending` as for :func:`sort`."""
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
@@ -165,6 +177,8 @@ class ArrayMethods:
         """Two axes interchanged, a view, as :func:`numpy.swapaxes`."""
     def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at indices of an axis, as :func:`numpy.take`."""
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array in another place: itself where it is there already, else a copy."""
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
         """The sum of a diagonal, as :func:`numpy.trace`."""
     def transpose(self, *axes: Any) -> Any:

@@ -18,7 +18,7 @@ from nxkernel.numpy.functions.products import cross, matmul, tensordot, vecdot
 from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand, spread
 from nxkernel.shapes import axes_of
 
 __all__ = [
@@ -165,15 +165,20 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
     values = svdvals(A)
     if tol is None:
-        share = max(as_value(A).shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else rtol
+        share = max(as_value(A).shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else _of_each(rtol)
         tol = e.multiply(reductions.max(values, axis=-1, keepdims=True), share)
     return reductions.sum(e.greater(values, tol), axis=-1)
+
+
+def _of_each(tolerance: Any) -> Any:
+    """A tolerance of each matrix beside its singular values."""
+    return tolerance if is_number(tolerance) else as_value(tolerance)[..., None]
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:
     """The Moore-Penrose pseudoinverse, as :func:`numpy.linalg.pinv`."""
     u, s, v = svd(e.conjugate(wrap(_matrix(a))), full_matrices=False)
-    share = next((tolerance for tolerance in (rtol, rcond) if tolerance is not None), 1e-15)
+    share = _of_each(next((tolerance for tolerance in (rtol, rcond) if tolerance is not None), 1e-15))
     large = e.greater(s, e.multiply(share, reductions.max(s, axis=-1, keepdims=True)))
     s = where(large, e.divide(1, where(large, s, 1)), 0)
     return matmul(v.mT, e.multiply(s[..., None], u.mT))

@@ -199,11 +199,18 @@ def device_of(backend: str) -> Device | None:
     """
     if not isinstance(backend, str):
         raise NxTypeError(message(f"a backend is a str, got {describe(backend)}.", 'Write "cpu" or "cuda:0".'))
-    if backend == HOST:
-        return None
+    return None if backend == HOST else _devices().device(backend)
+
+
+def available() -> list[str]:
+    """The names of the main memory and of the GPUs that can be used."""
+    return [HOST, *(f"cuda:{number}" for number in range(_devices().count()))]
+
+
+def _devices() -> Any:
     from nxkernel.backends.cuda import devices
 
-    return devices.device(backend)
+    return devices
 
 
 def placed(tensor: Tensor, backend: str) -> Tensor:

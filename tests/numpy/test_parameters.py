@@ -11,7 +11,8 @@ import nxkernel.numpy as nnp
 FOLDER = pathlib.Path(nnp.__file__).parent
 #: What changes no value, type or shape, whatever function takes it.
 WITHOUT_EFFECT = {
-    "like": "there is one kind of array", "subok": "there is one kind of array", "device": "NumPy has one device",
+    "like": "there is one kind of array", "subok": "there is one kind of array",
+    "device": "devices.install() lets functions go by it",
     "casting": "it says what NumPy refuses", "overwrite_input": "it permits to be faster",
     "assume_unique": "it permits to be faster", "optimize": "results differ by rounding",
     "kind": "all sorts are stable", "stable": "all sorts are stable", "kth": "all places are put in order",

@@ -2,13 +2,13 @@
 
 An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.MutableCell` of the trace): views
 read what is there now and write through. A :class:`Scalar` is what NumPy gives for one element: it does not change.
+Outside of a trace that is an :class:`Array` without axes which is not assigned into, so that there is one class.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,103 +19,13 @@ from nxkernel.graph.expr import Expr, at_line
 from nxkernel.numpy.arrays import casting, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
+from nxkernel.numpy.base.array_value import ArrayValue
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import spreads, text
 from nxkernel.types import Type, bool_
 
-if TYPE_CHECKING:
-    from nxkernel.numpy.installed_methods import ArrayMethods  # pyright: ignore[reportMissingModuleSource]
-else:
-    ArrayMethods = object
-
 Shape = tuple[int, ...]
-
-
-class ArrayValue(Proxy, ArrayMethods):
-    """The base of traced arrays, scalars and parts of arrays; NumPy's functions become its methods on import."""
-
-    __slots__ = ()
-    __array_priority__ = 2000
-
-    shape: Any
-    type: Type
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of the elements, as NumPy's."""
-        return self.type.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> Any:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """The size of an element in bytes."""
-        return self.type.size
-
-    @property
-    def nbytes(self) -> Any:
-        """The size of all elements in bytes."""
-        return self.size * self.itemsize
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise NxTypeError("len() of a scalar: it has no axes")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        for index in range(len(self)):
-            yield self[index]
-
-    def __hash__(self) -> int:
-        # By its identity, equal numbers would be apart in sets and dicts.
-        raise NxTypeError(
-            message(
-                f"a set or a dict is to go by a value that only the running program knows: {self.type}"
-                f"{text(self.shape) if isinstance(self, Array) else ''}.",
-                "Keep what was seen, or counted, in an array: count[v] += 1.",
-            )
-        )
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.__nx_operand__()!r})"
-
-    def __bool__(self) -> bool:
-        return bool(self.__nx_operand__())
-
-    def __int__(self) -> int:
-        return int(self.__nx_operand__())
-
-    def __float__(self) -> float:
-        return float(self.__nx_operand__())
-
-    def __complex__(self) -> complex:
-        return complex(self.__nx_operand__())
-
-    def __index__(self) -> int:
-        return self.__nx_operand__().__index__()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self.__nx_operand__().__array__()
-        return np.array(array, dtype=dtype, copy=copy)
-
-    @property
-    def _numba_type_(self) -> Any:
-        # Numba asks for it when one of its functions is called.
-        return self.__nx_operand__()._numba_type_
-
-    def tolist(self) -> Any:
-        """The elements as Python numbers; a traced array has none yet."""
-        node = self.__nx_operand__()
-        return node.to_list() if node.shape else node.to_number()
 
 
 class Scalar(ArrayValue):
@@ -133,6 +43,7 @@ class Scalar(ArrayValue):
         self.node = node
 
     shape = ()
+    is_scalar = True
 
     @property
     def type(self) -> Type:
@@ -259,6 +170,11 @@ class Array(ArrayValue):
         beside = {other.root} if other.root.cell.shared else other.root.follows
         return own == others and not self.root.unordered and follows <= beside
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it stands for a scalar of NumPy's: without axes, and not assigned into."""
+        return not self._shape and not self.writeable
+
     @classmethod
     def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
         """A new array with the elements of a value, in C order or with the strides given."""
@@ -292,6 +208,10 @@ class Array(ArrayValue):
 
     def assign(self, value: Any) -> None:
         """Assign to all elements: the value is broadcast to the shape and converted to the type of this array."""
+        if self.is_scalar:
+            raise NxTypeError(
+                message("a number is not assigned into, as in NumPy.", "Write x = value, or np.array(x).")
+            )
         if not self.writeable:
             raise NxValueError(
                 message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
@@ -405,6 +325,13 @@ def order_dependences() -> int:
     return 0 if trace is None else trace.outermost.memory.get(ORDER_DEPENDENCES, 0)
 
 
+def scalar(value: Operand) -> ArrayValue:
+    """A value without axes as NumPy's functions return it: a scalar of the trace, or else an array that is a number."""
+    if tracing.current() is not None:
+        return Scalar(value)
+    return Array(ArrayStorage(value), writeable=False)
+
+
 def wrap(value: Operand, *inputs: Any) -> ArrayValue:
     """A tensor or traced value as NumPy's functions return it: a scalar if it has no axes, else a new array.
 
@@ -415,7 +342,7 @@ def wrap(value: Operand, *inputs: Any) -> ArrayValue:
         What it was computed of element by element: the order of its elements in memory is that of these.
     """
     if not value.shape:
-        return Scalar(tracing.strengthen(value))
+        return scalar(tracing.strengthen(value))
     array = Array.of(value)
     if len(value.shape) < 2:
         return array

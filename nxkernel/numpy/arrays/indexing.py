@@ -9,8 +9,9 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, scalar, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
@@ -23,6 +24,8 @@ from nxkernel.shapes import text
 
 def _settled(array: Array, key: Any) -> Any:
     """A key in which masks of traced length are padded to the length of the whole axes."""
+    if tracing.current() is None:
+        return _without_masks(key)
     key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
     if hasattr(type(key), "stretched") and key.type is types.bool_:
         return whole_mask(key, array.shape[: key.ndim])
@@ -36,6 +39,15 @@ def _settled(array: Array, key: Any) -> Any:
     return key
 
 
+def _without_masks(key: Any) -> Any:
+    """A key whose masks are known, with the indices of where they hold instead."""
+    entries = []
+    for one in key if isinstance(key, tuple) else (key,):
+        is_mask = isinstance(one, ArrayValue | Operand | np.ndarray) and one.dtype == np.bool_ and one.ndim
+        entries += np.asarray(one).nonzero() if is_mask else [one]
+    return tuple(entries) if isinstance(key, tuple) or len(entries) != 1 else entries[0]
+
+
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     key = _settled(array, key)
@@ -43,7 +55,7 @@ def get(array: Array, key: Any) -> Any:
     entries = key if isinstance(key, tuple) else (key,)
     if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
         # Also for an array of indices without axes, where a number would give a view.
-        return result if isinstance(result, Scalar) else result.copy()
+        return result if result.is_scalar else result.copy()
     return result
 
 
@@ -62,7 +74,7 @@ def _shown(array: Array, key: Any) -> Any:
             return _picked_by_parts(view, parsed)
         return _picked(view, parsed)
     if parsed.is_element:
-        return Scalar(operand(view))
+        return scalar(operand(view))
     # A view of all is another array all the same: it may get another shape.
     return array.view_all() if view is array else view
 
@@ -71,7 +83,7 @@ def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
     """The elements at index arrays, as a new array."""
     result = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
     if not result.shape:
-        return Scalar(result)
+        return scalar(result)
     rank = len(result.shape) - view.ndim + len(parsed.picks)
     position = fancy_indexing.position(parsed.picks, parsed.front)
     strides = memory_order.of_picked(result.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)

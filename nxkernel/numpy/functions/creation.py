@@ -46,7 +46,7 @@ def array(
 ) -> Any:  # fmt: skip
     """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
-    if not copy and isinstance(object, ArrayValue) and not isinstance(object, Scalar):
+    if not copy and isinstance(object, ArrayValue) and not object.is_scalar:
         result = asarray(object, dtype, order)
         return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
     if isinstance(object, Scalar):
@@ -75,7 +75,7 @@ def asarray(
 ) -> Any:
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
-    if isinstance(a, ArrayValue) and not copy and not isinstance(a, Scalar):
+    if isinstance(a, ArrayValue) and not copy and not (a.is_scalar and copy is None):
         result = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
         return result.contiguous(order) if order in ("C", "F") and isinstance(result, Array) else result
     return array(a, dtype, order=order or "K")

@@ -90,6 +90,20 @@ def _with_bool(primitive: Primitive, of_bool: Primitive) -> Callable[..., Operan
     return compute
 
 
+def _next_after(value: Operand, toward: Operand) -> Operand:
+    """The next number of a type in the direction of another one: by its bits, which count numbers of one sign."""
+    zero, whole = zero_like(value), types.normalize(f"s{value.type.bits}")
+    bits = apply(p.bitcast, value, type=whole)
+    is_away = apply(p.equal, apply(p.less, value, toward), apply(p.less, zero, value))
+    one, least = _number(1, bits), _number(types.limits(whole)[0], bits)
+    moved = apply(p.select, is_away, apply(p.add, bits, one), apply(p.subtract, bits, one))
+    # From zero it goes to the smallest number of the sign that the direction has.
+    first = apply(p.select, apply(p.less, toward, zero), apply(p.add, least, one), one)
+    moved = apply(p.select, apply(p.equal, value, zero), first, moved)
+    result = apply(p.select, apply(p.equal, value, toward), toward, apply(p.bitcast, moved, type=value.type))
+    return apply(p.select, _either(_is_nan(value), _is_nan(toward)), apply(p.add, value, toward), result)
+
+
 def _number(value: Any, like: Operand) -> Operand:
     return filled(value, like.type, like.shape)
 
@@ -169,8 +183,10 @@ def _sign(value: Operand) -> Operand:
             for each, part in zip(infinite, parts, strict=True)]  # fmt: skip
     parts = [apply(p.select, is_axis, end, part) for end, part in zip(ends, parts, strict=True)]
     size = apply(p.absolute, apply(p.make_complex, *parts))
-    size = apply(p.select, apply(p.equal, size, zero_like(size)), _number(1, size), size)
-    return apply(p.make_complex, *[apply(p.divide, part, size) for part in parts])
+    is_zero = apply(p.equal, size, zero_like(size))
+    size = apply(p.select, is_zero, _number(1, size), size)
+    parts = [apply(p.select, is_zero, zero_like(size), apply(p.divide, part, size)) for part in parts]
+    return apply(p.make_complex, *parts)
 
 
 def _absolute(value: Operand) -> Operand:
@@ -306,6 +322,7 @@ _ufunc("fmin", 2, _ignoring_nan(p.minimum, p.logical_and), _real("fmin"))
 _ufunc("arctan2 atan2", 2, _apply(p.atan2), _real("arctan2", _fractions))
 _ufunc("hypot", 2, _hypot, _real("hypot", _fractions), 0)
 _ufunc("copysign", 2, _copysign, _real("copysign", _fractions))
+_ufunc("nextafter", 2, _next_after, _real("nextafter", _fractions))
 _ufunc("heaviside", 2, _heaviside, _real("heaviside", _fractions))
 _ufunc("logaddexp", 2, _log_add(_apply(p.log1p), _apply(p.exp)), _real("logaddexp", _fractions), -math.inf)
 _ufunc("logaddexp2", 2, _log_add(_log2_of_next, _exp2), _real("logaddexp2", _fractions), -math.inf)

@@ -6,6 +6,8 @@ import functools
 import math
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -89,7 +91,12 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
-    return masked_elements.places(a)
+    value = as_value(a)
+    if not value.ndim:
+        raise NxValueError(message("nonzero takes an array with axes, got a number.", "np.atleast_1d(x) has one."))
+    if tracing.current() is None:
+        return tuple([wrap(operand(places)) for places in np.nonzero(np.asarray(operand(value)))])
+    return masked_elements.places(value)
 
 
 def flatnonzero(a: Any) -> Any:
@@ -154,7 +161,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) 
 
 
 def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None,
     where: Any = True, **options: Any,
 ) -> Any:  # fmt: skip
     """Elements clipped to a range, as :func:`numpy.clip`."""
@@ -292,8 +299,6 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced by finite numbers, as :func:`numpy.nan_to_num`."""
-    import numpy as np
-
     value = as_value(x)
     if value.type.is_integer:
         return copied(value) if copy else value

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
@@ -343,6 +344,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     position = normalize_axis(axis, value.shape)
     if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)
+    if tracing.current() is None and isinstance(repeats, ArrayValue | Operand):
+        repeats = np.asarray(operand(as_value(repeats)))
     if isinstance(repeats, ArrayValue | Operand):
         raise NxTypeError(
             message(

@@ -22,9 +22,8 @@ from nxkernel.shapes import normalize_axis
 from nxkernel.types import s64
 
 __all__ = [
-    "argpartition", "argsort", "bincount", "digitize", "histogram", "histogram_bin_edges", "in1d", "intersect1d",
-    "isin", "lexsort", "partition", "searchsorted", "setdiff1d", "sort", "sort_complex", "union1d", "unique",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "argpartition", "argsort", "bincount", "digitize", "histogram", "histogram_bin_edges", "in1d", "isin", "lexsort",
+    "partition", "searchsorted", "sort", "sort_complex",
 ]  # fmt: skip
 
 
@@ -42,17 +41,22 @@ def _ordered(value: Operand) -> Operand:
     return convert(value, types.u8) if value.type is types.bool_ else value
 
 
-def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """A sorted copy, as :func:`numpy.sort`."""
+def sort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
+) -> Any:
+    """A sorted copy, as :func:`numpy.sort`; ``descending=True``, which is the standard's, begins with the greatest."""
     value, position = _along(a, axis)
-    result = apply(p.sort, _ordered(operand(value)), axis=position, direction="asc")
+    result = apply(p.sort, _ordered(operand(value)), axis=position, direction="desc" if descending else "asc")
     return wrap(convert(result, value.type), value)
 
 
-def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """The indices that sort an array, stably, as :func:`numpy.argsort`."""
+def argsort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
+) -> Any:
+    """The indices that sort an array, stably, as :func:`numpy.argsort`; `descending` as for :func:`sort`."""
     value, position = _along(a, axis)
-    return wrap(apply(p.argsort, _ordered(operand(value)), axis=position, direction="asc", type=s64))
+    direction = "desc" if descending else "asc"
+    return wrap(apply(p.argsort, _ordered(operand(value)), axis=position, direction=direction, type=s64))
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
@@ -222,23 +226,3 @@ def isin(
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """As :func:`isin`, of flattened arrays."""
     return isin(in_one_axis(as_value(ar1)), ar2, invert=invert)
-
-
-def _refused(name: str) -> Any:
-    def function(*args: Any, **options: Any) -> NoReturn:
-        raise NxTypeError(
-            message(
-                f"{name} gives as many elements as only the running program knows.",
-                "Sorted, equal elements are neighbours: s = np.sort(x); s[1:] != s[:-1] tells where a new one begins.",
-            )
-        )
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Refused: the size of the result would be traced."
-    return function
-
-
-unique, unique_all, unique_counts, unique_inverse, unique_values, union1d, intersect1d, setdiff1d = map(
-    _refused,
-    ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "union1d", "intersect1d", "setdiff1d"],
-)

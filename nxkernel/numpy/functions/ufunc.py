@@ -18,6 +18,7 @@ from nxkernel.numpy.arrays import casting, integer_bounds, memory_order, ufunc_a
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.base.eager_rules import by_numpys_rules
 from nxkernel.numpy.functions import integer_powers
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -58,6 +59,7 @@ class Ufunc:
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__!r}>"
 
+    @by_numpys_rules
     def __call__(
         self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
     ) -> Any:
@@ -73,6 +75,7 @@ class Ufunc:
         result = tuple(map(strong, result)) if isinstance(result, tuple) else strong(result)
         return finished(result, out, where, self.__name__)
 
+    @by_numpys_rules
     def as_operator(self, *inputs: Any) -> Any:
         """Apply the function as an operator does: of Python numbers it gives a weak number, not a NumPy scalar."""
         arguments = [value if is_number(value) else as_value(value) for value in inputs]
@@ -106,6 +109,7 @@ class Ufunc:
     def _type(self, type_: Type, dtype: Any) -> Type:
         return self._rule(type_) if dtype is None else type_of(dtype, type_)
 
+    @by_numpys_rules
     def reduce(
         self,
         array: Any,
@@ -183,6 +187,7 @@ class Ufunc:
             value, size = paired, half + size % 2
         return value[0]
 
+    @by_numpys_rules
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """All intermediate results of the reduction along an axis."""
         function = ACCUMULATE.get(self.__name__)
@@ -195,11 +200,13 @@ class Ufunc:
             )
         return function(array, axis=axis, dtype=dtype, out=out)
 
+    @by_numpys_rules
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
         """Apply the function to all pairs of an element of `a` and one of `b`."""
         a, b = as_value(a), as_value(b)
         return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
 
+    @by_numpys_rules
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply the function in place at indices, repeatedly for repeated indices."""
         if not isinstance(a, Array):

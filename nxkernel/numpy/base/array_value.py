@@ -1,0 +1,122 @@
+"""The base of arrays, scalars and parts of arrays: what can be told of each, and conversions to Python's numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.base import array_display
+from nxkernel.operand import Proxy
+from nxkernel.shapes import text
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.numpy.installed_methods import ArrayMethods  # pyright: ignore[reportMissingModuleSource]
+else:
+    ArrayMethods = object
+
+
+class ArrayValue(Proxy, ArrayMethods):
+    """The base of traced arrays, scalars and parts of arrays; NumPy's functions become its methods on import."""
+
+    __slots__ = ()
+    __array_priority__ = 2000
+
+    shape: Any
+    type: Type
+    #: Whether it stands for a scalar of NumPy's: without axes, and not assigned into.
+    is_scalar: Any = False
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements, as NumPy's."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.type.size
+
+    @property
+    def nbytes(self) -> Any:
+        """The size of all elements in bytes."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise NxTypeError("len() of a scalar: it has no axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def __hash__(self) -> int:
+        if tracing.current() is None:
+            if self.is_scalar:
+                return hash(self.tolist())
+            raise NxTypeError(
+                message(
+                    f"an array is no member of a set and no key of a dict: its elements may change, {self.type}"
+                    f"{text(self.shape)}.",
+                    "x.item() is the number of an array with one element, tuple(x.tolist()) holds those of several.",
+                )
+            )
+        # By its identity, equal numbers would be apart in sets and dicts.
+        raise NxTypeError(
+            message(
+                f"a set or a dict is to go by a value that only the running program knows: {self.type}"
+                f"{text(self.shape)}.",
+                "Keep what was seen, or counted, in an array: count[v] += 1.",
+            )
+        )
+
+    def __repr__(self) -> str:
+        return array_display.representation(self)
+
+    def __str__(self) -> str:
+        return array_display.text(self)
+
+    def __bool__(self) -> bool:
+        return bool(self.__nx_operand__())
+
+    def __int__(self) -> int:
+        return int(self.__nx_operand__())
+
+    def __float__(self) -> float:
+        return float(self.__nx_operand__())
+
+    def __complex__(self) -> complex:
+        return complex(self.__nx_operand__())
+
+    def __index__(self) -> int:
+        return self.__nx_operand__().__index__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.__nx_operand__().__array__()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    @property
+    def _numba_type_(self) -> Any:
+        # Numba asks for it when one of its functions is called.
+        return self.__nx_operand__()._numba_type_
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers; a traced array has none yet."""
+        node = self.__nx_operand__()
+        return node.to_list() if node.shape else node.to_number()

@@ -1,0 +1,1 @@
+"""What the array API standard asks for beyond functions of NumPy's: the namespace, devices, limits of types, sets."""
