@@ -1,7 +1,9 @@
-"""Errors of wrong calls of public functions: Python's TypeErrors rewritten with the signature and a hint.
+"""Calls of public functions that Python cannot bind: by the names of other libraries, or with an error that helps.
 
 The functions that people call are wrapped where they are exported; inside the package they are called as they are. A
-wrapper does nothing but to catch the error of a call that Python could not even begin.
+wrapper does nothing but to catch the error of a call that Python could not even begin. Where
+:mod:`nxkernel.messages.spellings` knows what is meant, the function is called with that; otherwise Python's TypeError
+is rewritten with the signature and a hint.
 """
 
 from __future__ import annotations
@@ -16,32 +18,26 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.messages import spellings
 from nxkernel.operand import Operand
 from nxkernel.shapes import UnknownNameError
 
-#: What other libraries call a parameter, and what it may be called here; the first that a function has is meant.
+#: What other libraries call a parameter that takes other values, or has no other name of its own, and what is written
+#: here; the first that a function has is meant. What means the same is accepted: :mod:`nxkernel.messages.spellings`.
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "axis": ("axes", "axis"), "axes": ("axis", "axes"), "dim": ("axes", "axis"), "dims": ("axes", "axis"),
-    "keepdims": ("keep_axes", "keep_axis"), "keepdim": ("keep_axes", "keep_axis"),
-    "keep_dims": ("keep_axes", "keep_axis"), "keep_axis": ("keep_axes",), "keep_axes": ("keep_axis",),
-    "dtype": ("type",), "size": ("shape", "samples"), "n": ("length", "order", "samples", "n"),
-    "num": ("n", "parts"), "s": ("lengths",), "length": ("lengths",), "N": ("n",), "M": ("m",),
-    "descending": ("direction",), "reverse": ("direction",), "kind": ("stable",), "a_min": ("min",), "a_max": ("max",),
-    "low": ("min_val",), "high": ("max_val",), "minval": ("min_val",), "maxval": ("max_val",),
-    "loc": ("mean",), "scale": ("standard_deviation",), "std": ("standard_deviation",), "cov": ("covariance",),
-    "correction": ("ddof",), "name": ("names",), "names": ("name",), "weight": ("weights", "kernel"),
+    "length": ("lengths",), "n": ("order", "samples"), "num": ("parts",), "reverse": ("direction",),
+    "kind": ("stable",), "std": ("standard_deviation",), "name": ("names",), "names": ("name",),
+    "weight": ("weights", "kernel"), "shape": ("samples",),
     "stride": ("strides",), "dilation": ("kernel_dilation", "window_dilations"), "groups": ("feature_group_size",),
     "window": ("window_dimensions",), "kernel_size": ("window_dimensions", "window"), "pads": ("padding",),
     "pad_width": ("padding_config",), "constant_values": ("pad_value",), "mode": ("pad_value_or_type",),
-    "condition": ("pred",), "x": ("on_true", "tensor", "left"), "y": ("on_false", "right"), "a": ("tensor", "left"),
-    "b": ("right",), "newshape": ("new_shape",), "shape": ("new_shape", "samples"), "reps": ("repetitions",),
-    "num_samples": ("samples",), "probabilities": ("p",), "weights": ("p",),
-    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",), "epsilon": ("eps",),
+    "probabilities": ("p",), "weights": ("p",),
+    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",),
     "use_bias": ("bias",), "use_scale": ("scale",), "filters": ("features",), "out_channels": ("features",),
     "out_features": ("units",), "num_heads": ("heads",), "num_groups": ("groups",), "num_embeddings": ("size",),
     "pool_size": ("window",), "p": ("rate",), "bias_initializer": ("bias_init",),
     "kernel_initializer": ("kernel_init",), "data_format": ("channels",),
-    "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
+    "rcond": ("eps",), "tol": ("eps",), "index": ("indices",),
     "backend": ("compiler",), "device": ("compiler",),
 }  # fmt: skip
 
@@ -89,7 +85,7 @@ _ELEMENTWISE = (
 
 
 def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
-    """A function whose TypeErrors for wrong arguments come with its signature and a hint.
+    """A function that takes the names of other libraries, and whose errors for wrong arguments tell its signature.
 
     Parameters
     ----------
@@ -104,9 +100,11 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> explained(lambda tensor, *, axes=None: tensor, "nx")(1, axis=0)
+    >>> explained(lambda tensor, *, axes=None: axes, "nx")(1, axis=0)
+    0
+    >>> explained(lambda tensor, *, axes=None: axes, "nx")(1, flavour=0)
     Traceback (most recent call last):
-    nxkernel.errors.NxTypeError: <lambda> takes axes=[0], not axis=0.
+    nxkernel.errors.NxTypeError: <lambda> takes no flavour=.
       It is called as nx.<lambda>(tensor, *, axes=None).
     """
     if not isinstance(function, FunctionType):
@@ -120,12 +118,16 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
             # Whatever went wrong inside has a second frame.
             if error.__traceback__.tb_next is not None:
                 raise
-            explanation = _told(function, owner, args, named) or error
+            other = spellings.documented(function, args, named)
+            explanation = None if other else _told(function, owner, args, named) or error
         except UnknownNameError as error:
             if not _is_vectorized(error.name, args, named):
                 raise
             explanation = error.vectorized()
-        raise explanation from None
+        if explanation is not None:
+            raise explanation from None
+        # Outside of the handler, so that an error of this call is not told as one while that of the other was handled.
+        return call(*other[0], **other[1])
 
     return call
 
@@ -169,7 +171,11 @@ def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]
     positional = [p.name for p in parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     form = f"It is called as {owner}.{name}{_signature(parameters)}."
     hints = _INSTEAD.get(f"{owner}.{name}", ())
-    unknown = [key for key in named if key not in parameters]
+    for key in named:
+        other = spellings.meant(key, parameters)
+        if other != key and other in named:
+            return NxTypeError(message(f"{name} got {key}= and {other}=, which are one argument.", form))
+    unknown = [key for key in named if spellings.meant(key, parameters) is None]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
         what, *more = _unknown_keyword(function, unknown[0], named[unknown[0]], parameters, args)
         return NxTypeError(message(what, *(hints or more), form))
