@@ -27,10 +27,11 @@ from nxkernel.ops import __all__ as vocabulary
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
     "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.padding",
-    "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.user_reductions",
-    "reductions.windows", "shapes.sorting", "reductions.contraction", "reductions.convolution", "reductions.fourier",
+    "reductions.reduction", "reductions.extremes", "reductions.statistics", "reductions.cumulative",
+    "reductions.user_reductions", "reductions.windows", "shapes.sorting", "reductions.contraction",
+    "reductions.convolution", "reductions.fourier",
     "tensors.vectorized_axes", "shapes.batching", "tensors.inspection", "tensors.python_conversion",
-    "programs.numba_functions",
+    "programs.numba_functions", "numpy_names.creation", "numpy_names.selection", "numpy_names.axes",
 )  # fmt: skip
 #: Modules of ``nxkernel.definitions`` and what their sections are called.
 _DEFINING = {

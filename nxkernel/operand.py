@@ -142,6 +142,22 @@ class Operand(OperandMethods):
         """The NumPy dtype of the elements."""
         return self.spec.type.dtype
 
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.spec.type.size
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the elements in bytes, vectorized axes included."""
+        return math.prod(whole_spec(self.spec).shape) * self.spec.type.size
+
+    @property
+    def strides(self) -> Shape:
+        """How many bytes are from one element to the next along each axis: elements are in C order."""
+        shape, size = self.spec.shape, self.spec.type.size
+        return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
     def __len__(self) -> int:
         if not self.spec.shape:
             raise NxTypeError(f"a scalar ({self.spec}) has no length and cannot be iterated over")

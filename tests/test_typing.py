@@ -15,6 +15,7 @@ import pytest
 from IPython.core.completer import IPCompleter, provisionalcompleter
 
 import nxkernel as nx
+from nxkernel.messages import spellings
 from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand
 
@@ -203,6 +204,11 @@ def parameters(node):
         yield arguments.kwarg.arg, "VAR_KEYWORD", False
 
 
+def accepted(function):
+    """The signature of a function, with other spellings where it takes them."""
+    return spellings.accepted(function) if hasattr(function, "__wrapped__") else inspect.signature(function)
+
+
 def functions(path, class_name=None):
     """The functions of a stub, or the methods of a class in it, by name; those with overloads are left out."""
     body = ast.parse((ROOT / path).read_text()).body
@@ -231,7 +237,7 @@ def test_stubs_have_the_signatures_that_python_sees(path, class_name, owner):
             continue
         seen = [
             (each.name, each.kind.name, each.default is not each.empty)
-            for each in inspect.signature(getattr(owner, name)).parameters.values()
+            for each in accepted(getattr(owner, name)).parameters.values()
         ]
         told = list(parameters(node))
         # The first parameter of a method has another name.

@@ -50,7 +50,6 @@ _NOWHERE = {
     "initial": "Combine afterwards: nx.max(nx.reduce_max(t), initial), or nx.sum(t) + initial.",
     "dtype": 'Convert what it gives: nx.as_type(result, "f32").',
     "copy": "Tensors are immutable, so nobody needs a copy.",
-    "decimals": "Scale it: nx.round(t * 100) / 100.",
     "activation": "An activation is a layer of its own: nn.serial(nn.dense(16), nn.relu).",
     "in_features": "The size of the input is found when init traces the network.",
     "in_channels": "The size of the input is found when init traces the network.",
@@ -64,10 +63,7 @@ _NO_LAYER_HAS = {"name": "A layer that is called in another one is called by its
 _BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ("type",)}
 #: Calls of which more is known than their parameters tell.
 _INSTEAD: dict[str, tuple[str, ...]] = {
-    "nx.max": ("nx.max is element-wise; the largest element is nx.reduce_max(t), or nx.reduce_max(t, axes=[0]).",),
-    "nx.min": ("nx.min is element-wise; the smallest element is nx.reduce_min(t), or nx.reduce_min(t, axes=[0]).",),
     "nn.flatten": ("Write nn.flatten(axes=1): so many axes stay in front.",),
-    "nx.round": ("It rounds to whole numbers; nx.round(t * 100) / 100 rounds to 2 places.",),
     "nx.pad": ("Write nx.pad(t, 0, [(1, 1, 0)]): a value, and (low, high, interior) for each axis.",),
     "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),
     "nx.stack": ("The tensors are one list: nx.stack([a, b], axis=0).",),

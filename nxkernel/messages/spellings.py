@@ -29,8 +29,16 @@ SAME: dict[str, tuple[str, ...]] = {
 _BY_POSITION = frozenset({"axes", "axis", "k", "length", "n", "offset"})
 #: Functions whose next parameter by position is not the first of their keywords: by name, which it is.
 _NEXT = {**dict.fromkeys(("fft", "ifft", "rfft", "irfft"), "length"), "iota": "type"}
+#: By a parameter, what it is called by most besides.
+_COMMON = {"axes": ("axis",), "axis": ("axes",), "keep_axes": ("keepdims",), "type": ("dtype",)}
 #: Functions of which several whole numbers are one argument, as in `t.reshape(2, 3)`, and after how many others.
 _SPREAD = {"reshape": ("new_shape", 1), "transpose": ("axes", 1), "squeeze": ("axes", 1), "eye": ("n", 0)}
+
+#: Arguments that have no effect here, where elements are in C order and nobody writes: by name, of which functions.
+_WITHOUT_EFFECT = {
+    "copy": {"array", "as_type", "reshape"},
+    "order": {"array", "as_type", "empty", "flatten", "full", "ones", "reshape", "zeros"},
+}
 
 #: A call: what is passed by position and by name.
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -77,6 +85,8 @@ def documented(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
     parameters = signature.parameters
     found: dict[str, Any] = {}
     for name, value in named.items():
+        if function.__name__ in _WITHOUT_EFFECT.get(name, ()) and name not in parameters and value != "F":
+            continue
         other = meant(name, parameters)
         if other is None or other in found:
             return None
@@ -85,7 +95,7 @@ def documented(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
     several, before = _SPREAD.get(function.__name__, ("", 0))
     if several and len(args) > before + 1 and all(map(_is_whole, args[before:])):
         args, found = args[:before], {several: args[before:], **found}
-    elif len(args) == len(places) + 1:
+    elif places and len(args) == len(places) + 1:
         free = next((each.name for each in parameters.values() if each.kind is each.KEYWORD_ONLY), None)
         free = _NEXT.get(function.__name__, free)
         if free not in _BY_POSITION or free in found or not _is_static(args[-1]):
@@ -96,6 +106,39 @@ def documented(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
     except TypeError:
         return None
     return tuple(args), found
+
+
+def accepted(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function with what it is called by most besides, for tools that read no text.
+
+    Parameters
+    ----------
+    function : callable
+        One that takes other spellings.
+
+    Returns
+    -------
+    inspect.Signature
+        An axis that may come by position, several whole numbers in place of a tuple, and NumPy's names of parameters
+        that have a default.
+
+    Examples
+    --------
+    >>> print(accepted(lambda tensor, *, axes=None, keep_axes=False: ...))
+    (tensor, axes=None, *, keep_axes=False, axis=None, keepdims=False)
+    """
+    signature = inspect.signature(function)
+    parameters = signature.parameters
+    free = _NEXT.get(function.__name__, next((p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY), ""))
+    found = []
+    for each in parameters.values():
+        if each.name == free and free in _BY_POSITION and found:
+            each = each.replace(kind=each.POSITIONAL_OR_KEYWORD)
+        others = _COMMON.get(each.name, ()) if each.default is not each.empty else ()
+        found += [each, *(each.replace(name=name, kind=each.KEYWORD_ONLY) for name in others if name not in parameters)]
+    if function.__name__ in _SPREAD:
+        found.append(inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL, annotation=int))
+    return signature.replace(parameters=sorted(found, key=lambda each: each.kind))
 
 
 def _value(parameter: str, value: Any) -> Any:

@@ -100,6 +100,10 @@ class Tensor(ArrayProtocols, Operand):
 
         return placed(self, backend)
 
+    def to_device(self, device: str) -> Tensor:
+        """The tensor on a device, as :meth:`to_backend` gives it, under the name of the array API."""
+        return self.to_backend(device)
+
     def __bool__(self) -> bool:
         return bool(self._one_element("bool()"))
 
