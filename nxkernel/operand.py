@@ -93,7 +93,14 @@ def vectorized_spec(entry: Spec, axes: VectorizedAxes) -> Spec | VectorizedSpec:
     return VectorizedSpec(*entry, axes)
 
 
-class Operand(OperandMethods):
+class OperandType(type):
+    """The class of operands' classes: it keeps names to itself that only exist to say what to write instead."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in ATTRIBUTES or hasattr(cls, name)]
+
+
+class Operand(OperandMethods, metaclass=OperandType):
     """A value with a type, a shape and axis names: a :class:`~nxkernel.tensor.Tensor` or a traced expression.
 
     Shape, names, rank and size leave vectorized axes out.

@@ -8,7 +8,6 @@ is rewritten with the signature and a hint.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import sys
@@ -18,7 +17,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxError, NxTypeError, message
-from nxkernel.messages import spellings
+from nxkernel.messages import other_libraries, spellings
 from nxkernel.operand import Operand
 from nxkernel.shapes import UnknownNameError
 
@@ -217,7 +216,7 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
                 return [what, "It is element-wise, so no axis is special."]
             return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
         known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
-        near = difflib.get_close_matches(key, free, n=1)
+        near = other_libraries.near(key, free)
         return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
     return [f"{name} takes {meant}={_converted(meant, value, text)}, not {key}={text}."]
 

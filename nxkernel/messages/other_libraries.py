@@ -256,6 +256,23 @@ def advice(entry: Entry) -> list[str]:
     return [f"Write {form}.", *notes]
 
 
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The public name that a name was probably meant to be, in a list; an empty one where none is as near as that.
+
+    Examples
+    --------
+    >>> near("meen", ["mean", "sin"]), near("initialize", ["init", "_initial"]), near("testing", ["sin"])
+    (['mean'], ['init'], [])
+    """
+    # Imported here, as only a misspelt name needs it.
+    from difflib import get_close_matches
+
+    public = [each for each in known if not each.startswith("_")]
+    # Words of a few letters in common are no misspelling, and a name that goes on from another one may be meant.
+    begun = [each for each in public if len(each) > 3 and name.startswith(each)]
+    return get_close_matches(name, public, n=1, cutoff=0.7) or sorted(begun, key=len)[-1:]
+
+
 def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:
     """The error for a missing attribute.
 
@@ -281,14 +298,11 @@ def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str]
     nx has no 'meen'.
       Did you mean 'mean'?
     """
-    # Imported here, as only a misspelt name needs it.
-    from difflib import get_close_matches
-
     lines = []
     if name in table:
         lines = advice(table[name])
     elif not name.startswith("_"):
-        lines = [f"Did you mean {near!r}?" for near in get_close_matches(name, list(known), n=1)]
+        lines = [f"Did you mean {each!r}?" for each in near(name, known)]
     return NxAttributeError(message(f"{owner} has no {name!r}.", *lines), name=name, obj=of)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.special
+from IPython.core.completer import IPCompleter, provisionalcompleter
 
 import nxkernel as nx
 from nxkernel.messages import other_libraries
@@ -123,6 +124,8 @@ def test_no_name_of_the_tables_is_there():
         ),
         (lambda: nx.meen, "nxkernel has no 'meen'.\n  Did you mean 'mean'?"),
         (lambda: nx.zzz, "nxkernel has no 'zzz'."),
+        (lambda: nx.testing, "nxkernel has no 'testing'."),
+        (lambda: nx.nn.dense(3).initialize, "a module has no 'initialize'.\n  Did you mean 'init'?"),
         (lambda: nx.linalg.inv, "nx.linalg has no 'inv'.\n  Write nx.linalg.invert(t)."),
         (
             lambda: nx.random.seed,
@@ -164,7 +167,21 @@ def test_names_that_only_say_something_are_not_there():
     assert not hasattr(t, "H")
     assert not hasattr(nx.Tensor, "H")
     assert not {"H", "view", "put"} & set(dir(t))
-    assert {"sum", "shape", "to_numpy"} <= set(dir(t))
+    assert {"sum", "shape", "to_numpy", "T", "astype"} <= set(dir(t))
+    assert [name for name in dir(t) if not hasattr(t, name)] == []
+    assert [name for name in dir(nx.Tensor) if not hasattr(nx.Tensor, name)] == []
+
+
+@pytest.mark.parametrize("use_jedi", [False, True])
+@pytest.mark.parametrize("code", ["nx.", "t.", "nx.Tensor.", "nx.linalg.", "nx.random."])
+def test_completion_offers_what_is_there(code, use_jedi):
+    completer = IPCompleter(namespace={"nx": nx, "t": nx.eye(2)}, use_jedi=use_jedi)
+    completer.jedi_compute_type_timeout = 10_000
+    with provisionalcompleter():
+        offered = {each.text.rpartition(".")[2] for each in completer.completions(code, len(code))}
+    owner = eval(code[:-1], {"nx": nx, "t": nx.eye(2)})
+    assert {name for name in dir(owner) if name[0] != "_"} <= offered
+    assert [name for name in offered if name.isidentifier() and not hasattr(owner, name)] == []
 
 
 def test_dir_shows_the_public_names():
