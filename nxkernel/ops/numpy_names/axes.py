@@ -16,7 +16,7 @@ from nxkernel.ops.shapes.diagonals import take_diagonal
 from nxkernel.ops.shapes.gathering import take
 from nxkernel.ops.shapes.shaping import broadcast, flatten, new_axis, reshape, transpose
 from nxkernel.shapes import normalize_axis
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 __all__ = ["cumprod", "cumsum", "diagonal", "repeat", "swapaxes", "trace"]
 
@@ -68,7 +68,7 @@ def repeat(tensor: Any, repeats: Any, axis: int | str | None = None) -> Tensor |
     [[2, 2, 2], [4, 4, 4]]
     """
     tensor = lasting(tensor, "tensor")
-    if isinstance(repeats, Operand) and not isinstance(repeats, Tensor):
+    if isinstance(repeats, Operand) and not isinstance(repeats, StoredTensor):
         raise NxTypeError(
             message(
                 f"repeat takes numbers that are known when the graph is built, got {shapes.describe(repeats)}.",

@@ -17,7 +17,7 @@ from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, o
 from nxkernel.ops.shapes.shaping import broadcast
 from nxkernel.ops.tensors.creation import iota, shape_of, tensor
 from nxkernel.shapes import normalize_names
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 __all__ = ["arange", "array", "empty", "full", "ones", "zeros"]
 
@@ -166,7 +166,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, type: Any = None, *, nam
 
 def _known(value: Any) -> Any:
     """A number that is known while tracing."""
-    if isinstance(value, np.generic) or (isinstance(value, Tensor) and not value.shape):
+    if isinstance(value, np.generic) or (isinstance(value, StoredTensor) and not value.shape):
         value = value.item()
     if is_number(value):
         return value

@@ -27,7 +27,7 @@ from nxkernel.ops.machinery.dispatch import (
 from nxkernel.ops.shapes.gathering import take
 from nxkernel.ops.shapes.shaping import flatten
 from nxkernel.ops.shapes.sorting import argsort
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 __all__ = ["argpartition", "choose", "copy", "nonzero", "searchsorted", "where"]
 
@@ -132,7 +132,7 @@ def compress(tensor: Any, condition: Any, axis: int | str | None = None) -> Tens
     [[1, 2], [5, 6]]
     """
     tensor = lasting(tensor, "tensor")
-    if isinstance(condition, Operand) and not isinstance(condition, Tensor):
+    if isinstance(condition, Operand) and not isinstance(condition, StoredTensor):
         _size_unknown("compress", condition)
     if axis is None:
         tensor, axis = flatten(tensor), 0
@@ -158,7 +158,7 @@ def nonzero(tensor: Any) -> tuple[Tensor, ...]:
     [[0, 1], [0, 1]]
     """
     tensor = operand(tensor, "tensor")
-    if not isinstance(tensor, Tensor) or tensor.vectorized_axes:
+    if not isinstance(tensor, StoredTensor) or tensor.vectorized_axes:
         _size_unknown("nonzero", tensor)
     return tuple(Tensor.from_numpy(each) for each in np.nonzero(tensor.to_numpy()))
 
