@@ -22,6 +22,7 @@ from nxkernel import errors
 from nxkernel.backends.cuda import availability, devices
 from nxkernel.backends.cuda import device_interface as device
 from nxkernel.ops import __all__ as vocabulary
+from nxkernel.ops.numpy_names import aliases
 
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
@@ -138,7 +139,8 @@ def all_pages() -> list[Page]:
             [
                 _family("ops", name, [each for each in vocabulary if f"nxkernel.{each}" not in types])
                 for name in _FAMILIES
-            ],
+            ]
+            + [_section("Other names", aliases, "nxkernel", aliases.ALIASES)],
         ),
         Page(
             "tensors",
@@ -200,7 +202,11 @@ def _methods() -> str:
     """Functions that are methods of tensors, too."""
     tensor = nxkernel.tensor([1.0])
     names = [name for name in sorted(vocabulary) if callable(getattr(tensor, name, None))]
-    about = "Functions of tensors are methods, too, with the tensor in front: ``t.exp()`` is ``nx.exp(t)``.\n\n"
+    about = (
+        "Functions of tensors are methods, too, with the tensor in front: ``t.exp()`` is ``nx.exp(t)``. Of the names "
+    )
+    about += "of NumPy's parameters those that mean the same are taken, too: ``t.sum(axis=0, keepdims=True)`` is "
+    about += "``t.sum(axes=[0], keep_axes=True)``, and ``dtype=`` is ``type=``.\n\n"
     return _heading("Methods") + about + ", ".join(f":func:`~nxkernel.{name}`" for name in names) + "\n\n"
 
 

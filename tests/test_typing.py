@@ -122,7 +122,8 @@ nx.nn.dens(3)  # "dens" is not a known attribute of module "nxkernel.nn"
 nx.linalg.inv(t)  # "inv" is not a known attribute of module "nxkernel.linalg"
 t.summ()  # Cannot access attribute "summ" for class "Tensor"
 nx.dot(t)  # No overloads for "dot" match the provided arguments
-nx.sum(t, axis=0)  # No parameter named "axis"
+nx.sum(t, axis=0, keepdims=True).reshape(2, 1).std(0).astype("f32").T.sum(0)
+nx.sum(t, flavour=0)  # No parameter named "flavour"
 scaled()  # Argument missing for parameter "x"
 scaled(t, to=2)  # No parameter named "to"
 scaled.why(t, by=t)  # Argument of type "Tensor" cannot be assigned to parameter "by" of type "int" in function "why"

@@ -125,7 +125,7 @@ def accepted(function: Callable[..., Any]) -> inspect.Signature:
     Examples
     --------
     >>> print(accepted(lambda tensor, *, axes=None, keep_axes=False: ...))
-    (tensor, axes=None, *, keep_axes=False, axis=None, keepdims=False)
+    (tensor, axes=None, *, axis=None, keep_axes=False, keepdims=False)
     """
     signature = inspect.signature(function)
     parameters = signature.parameters
