@@ -22,15 +22,17 @@ from nxkernel import errors
 from nxkernel.backends.cuda import availability, devices
 from nxkernel.backends.cuda import device_interface as device
 from nxkernel.ops import __all__ as vocabulary
+from nxkernel.ops.numpy_names import aliases
 
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
     "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.padding",
-    "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.user_reductions",
-    "reductions.windows", "shapes.sorting", "reductions.contraction", "reductions.convolution", "reductions.fourier",
+    "reductions.reduction", "reductions.extremes", "reductions.statistics", "reductions.cumulative",
+    "reductions.user_reductions", "reductions.windows", "shapes.sorting", "reductions.contraction",
+    "reductions.convolution", "reductions.fourier",
     "tensors.vectorized_axes", "shapes.batching", "tensors.inspection", "tensors.python_conversion",
-    "programs.numba_functions",
+    "programs.numba_functions", "numpy_names.creation", "numpy_names.selection", "numpy_names.axes",
 )  # fmt: skip
 #: Modules of ``nxkernel.definitions`` and what their sections are called.
 _DEFINING = {
@@ -137,7 +139,8 @@ def all_pages() -> list[Page]:
             [
                 _family("ops", name, [each for each in vocabulary if f"nxkernel.{each}" not in types])
                 for name in _FAMILIES
-            ],
+            ]
+            + [_section("Other names", aliases, "nxkernel", aliases.ALIASES)],
         ),
         Page(
             "tensors",
@@ -199,7 +202,11 @@ def _methods() -> str:
     """Functions that are methods of tensors, too."""
     tensor = nxkernel.tensor([1.0])
     names = [name for name in sorted(vocabulary) if callable(getattr(tensor, name, None))]
-    about = "Functions of tensors are methods, too, with the tensor in front: ``t.exp()`` is ``nx.exp(t)``.\n\n"
+    about = (
+        "Functions of tensors are methods, too, with the tensor in front: ``t.exp()`` is ``nx.exp(t)``. Of the names "
+    )
+    about += "of NumPy's parameters those that mean the same are taken, too: ``t.sum(axis=0, keepdims=True)`` is "
+    about += "``t.sum(axes=[0], keep_axes=True)``, and ``dtype=`` is ``type=``.\n\n"
     return _heading("Methods") + about + ", ".join(f":func:`~nxkernel.{name}`" for name in names) + "\n\n"
 
 

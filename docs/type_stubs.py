@@ -23,6 +23,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import nxkernel.numpy.array_methods  # noqa: F401  installs methods
+from nxkernel.messages import spellings
 from nxkernel.messages.other_libraries import Hint
 from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand
@@ -169,7 +170,8 @@ def _function(
         imports["typing"].add("overload")
         yield f"{indent}@overload\n{indent}def {name}{_signature(inspect.signature(each), annotations, method)}: ...\n"
     if not overloads:
-        yield f"{indent}def {name}{_signature(inspect.signature(function), annotations, method)}:\n"
+        signature = spellings.accepted(function) if function is not inner else inspect.signature(function)
+        yield f"{indent}def {name}{_signature(signature, annotations, method)}:\n"
         yield _doc(inner, indent + "    ") or f"{indent}    ...\n"
 
 
@@ -223,7 +225,11 @@ def _written(cls: type) -> set[str]:
 def installed(cls: type) -> dict[str, Any]:
     """The methods and operators of a class that its source does not have, by name."""
     written = _written(cls)
-    found = {name: value for name, value in vars(cls).items() if name not in written and callable(value)}
+    found = {
+        name: value
+        for name, value in vars(cls).items()
+        if name not in written and (callable(value) or isinstance(value, property))
+    }
     return {name: found[name] for name in sorted(found) if not isinstance(found[name], Hint)}
 
 
@@ -231,6 +237,10 @@ def _methods(name: str, cls: type, what: str, imports: defaultdict[str, set[str]
     body = [f'class {name}:\n    """{what}"""\n\n']
     methods = installed(cls)
     for each, value in methods.items():
+        if isinstance(value, property):
+            imports["typing"].add("Self")
+            body.append(f"    @property\n    def {each}(self) -> {result}:\n{_doc(value.fget, '        ')}")
+            continue
         parameters = [one for one in inspect.signature(value).parameters.values() if one.default is one.empty]
         if each.startswith("__") and len(parameters) <= 2 and each != "__getitem__":
             imports["typing"] |= {"Any", "Self"}

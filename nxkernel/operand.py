@@ -93,7 +93,14 @@ def vectorized_spec(entry: Spec, axes: VectorizedAxes) -> Spec | VectorizedSpec:
     return VectorizedSpec(*entry, axes)
 
 
-class Operand(OperandMethods):
+class OperandType(type):
+    """The class of operands' classes: it keeps names to itself that only exist to say what to write instead."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in ATTRIBUTES or hasattr(cls, name)]
+
+
+class Operand(OperandMethods, metaclass=OperandType):
     """A value with a type, a shape and axis names: a :class:`~nxkernel.tensor.Tensor` or a traced expression.
 
     Shape, names, rank and size leave vectorized axes out.
@@ -141,6 +148,22 @@ class Operand(OperandMethods):
     def dtype(self):
         """The NumPy dtype of the elements."""
         return self.spec.type.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.spec.type.size
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the elements in bytes, vectorized axes included."""
+        return math.prod(whole_spec(self.spec).shape) * self.spec.type.size
+
+    @property
+    def strides(self) -> Shape:
+        """How many bytes are from one element to the next along each axis: elements are in C order."""
+        shape, size = self.spec.shape, self.spec.type.size
+        return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
     def __len__(self) -> int:
         if not self.spec.shape:

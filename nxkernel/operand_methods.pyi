@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, overload
 
 from nxkernel.ops.shapes.batching import TensorBatches
+from nxkernel.tensor import Tensor
 from nxkernel.tensor.heatmap import Heatmap
 
 class OperandMethods:
     """The operators and methods of tensors and traced values."""
 
+    @property
+    def T(self) -> Self:
+        """The tensor with its axes in reverse order."""
     def __abs__(self) -> Self: ...
     def __add__(self, other: Any) -> Self: ...
     def __and__(self, other: Any) -> Self: ...
@@ -58,21 +62,62 @@ class OperandMethods:
         """The inverse of the hyperbolic cosine."""
     def add(self, right: Any) -> Self:
         """Add. Integers wrap."""
-    def all(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def all(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """Whether no element is 0."""
     def all_close(self, b: Any, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Self:
         """Whether all elements are equal within a tolerance."""
-    def any(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def any(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """Whether some element is not 0."""
     def argmax(
-        self, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+        self,
+        axis: int | str | None = None,
+        *,
+        axes: int | str | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+        tie_break: str = "low",
+        type: Any = "s64",
+        dtype: Any = "s64",
     ) -> Self:
         """The index of the greatest element. NaN wins."""
     def argmin(
-        self, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+        self,
+        axis: int | str | None = None,
+        *,
+        axes: int | str | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+        tie_break: str = "low",
+        type: Any = "s64",
+        dtype: Any = "s64",
     ) -> Self:
         """The index of the least element. NaN wins."""
-    def argsort(self, *, axis: int | str = 0, direction: str = "asc", stable: bool = False, type: Any = "s64") -> Self:
+    def argpartition(self, kth: Any, axis: int | str = -1, *, axes: int | str = -1) -> Self:
+        """Indices that bring the smaller elements before the `kth` and the greater after it: they sort all."""
+    def argsort(
+        self,
+        axis: int | str = 0,
+        *,
+        axes: int | str = 0,
+        direction: str = "asc",
+        stable: bool = False,
+        type: Any = "s64",
+        dtype: Any = "s64",
+    ) -> Self:
         """The indices that sort the elements along an axis."""
     def as_type(self, type: Any) -> Self:
         """Convert to another type."""
@@ -80,6 +125,8 @@ class OperandMethods:
         """The angle in radians whose sine each element is."""
     def asinh(self) -> Self:
         """The inverse of the hyperbolic sine."""
+    def astype(self, type: Any) -> Self:
+        """Convert to another type."""
     def atan(self) -> Self:
         """The angle in radians whose tangent each element is."""
     def atan2(self, right: Any) -> Self:
@@ -105,7 +152,12 @@ class OperandMethods:
     def bitwise_xor(self, right: Any) -> Self:
         """The bits that exactly one of two integers has."""
     def broadcast(
-        self, shape: Any, *, axes: Sequence[int | str] | None = None, names: Sequence[str | None] | None = None
+        self,
+        shape: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        names: Sequence[str | None] | None = None,
     ) -> Self:
         """Repeat a tensor so that it fills a shape."""
     def byte_size(self) -> int:
@@ -114,12 +166,18 @@ class OperandMethods:
         """The cube root."""
     def ceil(self) -> Self:
         """Round up."""
-    def clip(self, min: Any, max: Any) -> Self:
+    def choose(self, choices: Any) -> Self:
+        """For each element, which is a place in a list of tensors, the element of that one."""
+    def clip(self, min: Any = None, max: Any = None) -> Self:
         """Clip elements to a range."""
     def compatible(self, right: Any) -> bool:
         """Whether two tensors, or containers of tensors, agree in type, shape, names and vectorized axes."""
-    def concatenate(self, *, axis: int | str = 0) -> Self:
+    def compress(self, condition: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Self:
+        """The slices along an axis at the places where a condition holds."""
+    def concatenate(self, axis: int | str = 0, *, axes: int | str = 0) -> Self:
         """Join tensors along an existing axis."""
+    def conj(self) -> Self:
+        """The complex conjugate."""
     def conjugate(self) -> Self:
         """The complex conjugate."""
     def conv(
@@ -137,6 +195,8 @@ class OperandMethods:
         output_permutation: Sequence[int | str] | None = None,
     ) -> Self:
         """Convolution over the spatial axes of a batch (cross-correlation: the kernel is not flipped)."""
+    def copy(self) -> Self:
+        """The tensor itself: nobody can write into it, so that a copy would say nothing else."""
     def cos(self) -> Self:
         """The cosine of an angle in radians."""
     def cosh(self) -> Self:
@@ -145,17 +205,23 @@ class OperandMethods:
         """How many bits of an integer come before its first 1."""
     def covariance(self, mean: Any = None, *, ddof: int = 0) -> Self:
         """The covariance matrix of variables, given observations as rows."""
-    def cumulative_max(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
-        """For each element the greatest of those up to it."""
-    def cumulative_min(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
-        """For each element the least of those up to it."""
-    def cumulative_product(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+    def cumprod(self, axis: int | str | None = None, *, axes: int | str | None = None) -> Self:
         """For each element the product of those up to it."""
-    def cumulative_sum(self, *, axis: int | str = 0, reverse: bool = False) -> Self:
+    def cumsum(self, axis: int | str | None = None, *, axes: int | str | None = None) -> Self:
+        """For each element the sum of those up to it."""
+    def cumulative_max(self, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the greatest of those up to it."""
+    def cumulative_min(self, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the least of those up to it."""
+    def cumulative_product(self, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Self:
+        """For each element the product of those up to it."""
+    def cumulative_sum(self, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Self:
         """For each element the sum of those up to it."""
     def devectorize(self, *, keep_names: bool = True) -> Any:
         """Turn all vectorized axes back into plain leading axes."""
-    def diff(self, *, order: int = 1, axis: int | str = -1) -> Self:
+    def diagonal(self, offset: int = 0, axis1: int | str = 0, axis2: int | str = 1) -> Self:
+        """The diagonals of the matrices in two axes, which are the first two as in NumPy."""
+    def diff(self, *, order: int = 1, axis: int | str = -1, axes: int | str = -1) -> Self:
         """Differences of consecutive elements along an axis."""
     def divide(self, right: Any) -> Self:
         """Divide."""
@@ -185,51 +251,88 @@ class OperandMethods:
         """The exponential: e to the power of each element."""
     def expm1(self) -> Self:
         """``exp(x) - 1``, precise for small x."""
-    def fft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+    def fft(
+        self, length: int | str | None = None, *, axis: int | str = -1, axes: int | str = -1, eps: float | None = None
+    ) -> Self:
         """The discrete Fourier transform along an axis."""
     def fft2(
         self,
-        *,
         axes: Sequence[int | str] = (-2, -1),
+        *,
+        axis: Sequence[int | str] = (-2, -1),
         lengths: Sequence[int | str] | None = None,
         eps: float | None = None,
     ) -> Self:
         """The discrete Fourier transform along two axes."""
-    def fill(self, value: Any, *, type: Any = None) -> Self:
+    def fill(self, value: Any, *, type: Any = None, dtype: Any = None) -> Self:
         """A tensor filled with one value, with the shape and names of another."""
+    @property
+    def flat(self) -> Self:
+        """All elements in one axis, in C order."""
     def flat_size(self) -> int:
         """The number of elements including those of vectorized axes."""
-    def flatten(self, *, axes: Sequence[int | str] | None = None) -> Self:
+    def flatten(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Merge all or adjacent axes into one."""
     def floor(self) -> Self:
         """Round down."""
-    def gather(self, indices: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+    def gather(
+        self,
+        indices: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Gather elements, or slices of the remaining axes, at coordinates."""
     def greater(self, right: Any) -> Self:
         """Whether left is greater than right."""
     def greater_equal(self, right: Any) -> Self:
         """Whether left is at least right."""
-    def ifft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+    def ifft(
+        self, length: int | str | None = None, *, axis: int | str = -1, axes: int | str = -1, eps: float | None = None
+    ) -> Self:
         """The inverse of the discrete Fourier transform along an axis, which divides by its length."""
     def ifft2(
         self,
-        *,
         axes: Sequence[int | str] = (-2, -1),
+        *,
+        axis: Sequence[int | str] = (-2, -1),
         lengths: Sequence[int | str] | None = None,
         eps: float | None = None,
     ) -> Self:
         """The inverse of the discrete Fourier transform along two axes, which divides by the product of their
         lengths.
         """
+    @property
     def imag(self) -> Self:
-        """The imaginary part, which is 0 for real numbers."""
-    def indexed_add(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+        """The imaginary part, as :func:`nxkernel.imag` gives it."""
+    def indexed_add(
+        self,
+        indices: Any,
+        updates: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up."""
-    def indexed_put(self, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Self:
+    def indexed_put(
+        self,
+        indices: Any,
+        updates: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last
         wins.
         """
-    def irfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+    def irfft(
+        self, length: int | str | None = None, *, axis: int | str = -1, axes: int | str = -1, eps: float | None = None
+    ) -> Self:
         """The inverse of :func:`rfft`: a real signal from the non-redundant half of its transform."""
     def is_infinity(self) -> Self:
         """Whether elements are infinite, of either sign."""
@@ -258,22 +361,68 @@ class OperandMethods:
     def logical_xor(self, right: Any) -> Self:
         """Whether exactly one is true. All but 0 counts as true."""
     def logsumexp(
-        self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False, exp_scaling_factor: Any = None
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+        exp_scaling_factor: Any = None,
     ) -> Self:
         """The logarithm of the sum of exponentials, without overflow."""
-    def make_diagonal(self, *, offset: int = 0) -> Self:
+    @property
+    def mT(self) -> Self:
+        """The tensor with its last two axes swapped."""
+    def make_diagonal(self, offset: int = 0) -> Self:
         """A square matrix with the given elements on a diagonal and zeros elsewhere."""
-    def map(self, fun: Callable[[Any], Any], *, type: Any = None) -> Self:
+    def map(self, function: Callable[[Any], Any], *, type: Any = None, dtype: Any = None) -> Self:
         """Apply a scalar function to each element."""
-    def max(self, right: Any) -> Self:
-        """The greater element of each pair. NaN wins."""
-    def mean(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def max(
+        self,
+        right: Any = None,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
+        """The greatest element of each pair; of one tensor the greatest of all, or along axes. NaN wins."""
+    def mean(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The average."""
-    def median(self, *, axis: int | str | None = None, keep_axis: bool = False) -> Self:
+    def median(
+        self,
+        axis: int | str | None = None,
+        *,
+        axes: int | str | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The middle of the sorted elements."""
-    def min(self, right: Any) -> Self:
-        """The lesser element of each pair. NaN wins."""
-    def mode(self, *, axis: int | str | None = None, keep_axis: bool = False) -> Self:
+    def min(
+        self,
+        right: Any = None,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
+        """The least element of each pair; of one tensor the least of all, or along axes. NaN wins."""
+    def mode(
+        self,
+        axis: int | str | None = None,
+        *,
+        axes: int | str | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The most frequent element; of several, the smallest."""
     def multiply(self, right: Any) -> Self:
         """Multiply. Integers wrap."""
@@ -281,6 +430,8 @@ class OperandMethods:
         """Change the sign. Integers wrap."""
     def new_axis(self, axis: int, name: str | None = None) -> Self:
         """Insert an axis of size 1."""
+    def nonzero(self) -> tuple[Tensor, ...]:
+        """The indices of the elements that are not 0, in C order."""
     def not_equal(self, right: Any) -> Self:
         """Whether elements differ. NaN differs from all."""
     def outer(self, right: Any) -> Self:
@@ -295,29 +446,70 @@ class OperandMethods:
         """How many bits of an integer are 1."""
     def pow(self, right: Any) -> Self:
         """Raise to a power."""
-    def product(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def prod(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """Multiply all."""
-    def put_diagonal(self, diagonal: Any, *, offset: int = 0) -> Self:
+    def product(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
+        """Multiply all."""
+    def put_diagonal(self, diagonal: Any, offset: int = 0) -> Self:
         """Replace the elements on a diagonal of a matrix."""
     def put_slice(self, start_indices: Sequence[Any], slice: Any) -> Self:
         """Replace a slice, given by its start along each axis."""
     def quotient(self, right: Any) -> Self:
         """Divide integers, truncating toward zero. The quotient by zero is 0."""
+    def ravel(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
+        """Merge all or adjacent axes into one."""
+    @property
     def real(self) -> Self:
-        """The real part."""
+        """The real part, as :func:`nxkernel.real` gives it."""
     def reduce(
         self,
         acc: Any,
-        fun: Callable[[Any, Any], Any],
+        function: Callable[[Any, Any], Any],
+        axes: int | str | Sequence[int | str] | None = None,
         *,
-        axes: Sequence[int | str] | None = None,
+        axis: int | str | Sequence[int | str] | None = None,
         keep_axes: bool = False,
+        keepdims: bool = False,
         type: Any = None,
+        dtype: Any = None,
     ) -> Self:
         """Reduce axes with a binary function and an initial value."""
-    def reduce_max(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def reduce_max(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The greatest element. NaN wins."""
-    def reduce_min(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def reduce_min(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The least element. NaN wins."""
     def reflect(self, *, padding_config: Sequence[Sequence[int]]) -> Self:
         """Pad a tensor by reflecting it at its outermost elements."""
@@ -325,7 +517,9 @@ class OperandMethods:
         """What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0."""
     def rename(self, names: Sequence[str | None]) -> Self:
         """Rename the axes."""
-    def reshape(self, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Self:
+    def repeat(self, repeats: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Self:
+        """Repeat each element."""
+    def reshape(self, new_shape: Any, *more: int, names: Sequence[str | None] | None = None) -> Self:
         """Change the shape; elements keep their C order."""
     def revectorize(
         self,
@@ -335,16 +529,25 @@ class OperandMethods:
         target_names: Sequence[str | None] | None = None,
     ) -> Any:
         """Rearrange the vectorized axes and elements, in C order."""
-    def reverse(self, *, axes: Sequence[int | str] | None = None) -> Self:
+    def reverse(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Reverse the order of elements along axes."""
-    def rfft(self, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Self:
+    def rfft(
+        self, length: int | str | None = None, *, axis: int | str = -1, axes: int | str = -1, eps: float | None = None
+    ) -> Self:
         """The discrete Fourier transform of a real signal: its non-redundant half."""
     def right_shift(self, right: Any) -> Self:
         """Move the bits of integers down; signed ones keep their sign."""
-    def round(self) -> Self:
-        """Round to the nearest whole number, halves away from zero."""
+    def round(self, decimals: int = 0) -> Self:
+        """Round to the nearest whole number, or to so many decimals; halves go away from zero."""
     def rsqrt(self) -> Self:
         """One over the square root."""
+    def searchsorted(self, values: Any, side: str = "left") -> Self:
+        """Where values would be inserted into a sorted vector so that it stays sorted."""
     def select(self, on_true: Any, on_false: Any) -> Self:
         """Choose elements from two tensors by a condition."""
     def sigmoid(self) -> Self:
@@ -357,31 +560,63 @@ class OperandMethods:
         """The hyperbolic sine."""
     def slice(self, start_indices: Sequence[Any], lengths: Sequence[int], *, strides: int | Sequence[int] = 1) -> Self:
         """Take a slice, given by its start and length along each axis."""
-    def slice_along_axis(self, start_index: Any, length: int, *, axis: int | str = 0, strides: int = 1) -> Self:
+    def slice_along_axis(
+        self, start_index: Any, length: int, axis: int | str = 0, *, axes: int | str = 0, strides: int = 1
+    ) -> Self:
         """Take a slice along one axis, and all of the others."""
-    def sort(self, *, axis: int | str = 0, direction: str = "asc", stable: bool = False) -> Self:
+    def sort(self, axis: int | str = 0, *, axes: int | str = 0, direction: str = "asc", stable: bool = False) -> Self:
         """Sort the elements along an axis."""
-    def split(self, split: int | float, *, axis: int | str = 0) -> tuple[Self, Self]:
+    def split(self, split: int | float, axis: int | str = 0, *, axes: int | str = 0) -> tuple[Self, Self]:
         """Cut a tensor in two along an axis."""
     def sqrt(self) -> Self:
         """The square root."""
-    def squeeze(self, *, axes: Sequence[int | str] | None = None) -> Self:
+    def squeeze(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *more: int,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Remove axes of size 1."""
-    def stack(self, *, axis: int = 0, name: str | None = None) -> Self:
+    def stack(self, axis: int = 0, *, axes: int = 0, name: str | None = None) -> Self:
         """Join tensors of one shape along a new axis."""
     def standard_deviation(
-        self, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        ddof: int = 0,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
+        """The square root of the variance."""
+    def std(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        ddof: int = 0,
+        keep_axes: bool = False,
+        keepdims: bool = False,
     ) -> Self:
         """The square root of the variance."""
     def subtract(self, right: Any) -> Self:
         """Subtract. Integers wrap."""
-    def sum(self, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def sum(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """Add up."""
-    def take(self, indices: Any, *, axis: int | str = 0) -> Self:
+    def swapaxes(self, axis1: int | str, axis2: int | str) -> Self:
+        """Swap two axes."""
+    def take(self, indices: Any, axis: int | str = 0, *, axes: int | str = 0) -> Self:
         """Take elements or slices at the given indices of an axis."""
-    def take_along_axis(self, indices: Any, *, axis: int | str = 0) -> Self:
+    def take_along_axis(self, indices: Any, axis: int | str = 0, *, axes: int | str = 0) -> Self:
         """Take elements along an axis, at indices given for each 1-d slice."""
-    def take_diagonal(self, *, offset: int = 0) -> Self:
+    def take_diagonal(self, offset: int = 0) -> Self:
         """The elements on a diagonal of each matrix."""
     def tan(self) -> Self:
         """The tangent of an angle in radians."""
@@ -389,19 +624,52 @@ class OperandMethods:
         """The hyperbolic tangent."""
     def tile(self, repetitions: Sequence[int] | int) -> Self:
         """Repeat a tensor as a whole along its axes."""
-    def top_k(self, *, k: int = 1) -> tuple[Self, Self]:
+    def top_k(self, k: int = 1) -> tuple[Self, Self]:
         """The `k` largest elements along the last axis, and their indices."""
-    def transpose(self, *, axes: Sequence[int | str] | None = None) -> Self:
+    def trace(self, offset: int = 0, axis1: int | str = 0, axis2: int | str = 1) -> Self:
+        """The sum of a diagonal of the matrices in two axes."""
+    def transpose(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *more: int,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
         """Permute the axes."""
-    def tril(self, *, k: int = 0) -> Self:
+    def tril(self, k: int = 0) -> Self:
         """The lower triangle of each matrix, zeros above."""
-    def triu(self, *, k: int = 0) -> Self:
+    def triu(self, k: int = 0) -> Self:
         """The upper triangle of each matrix, zeros below."""
-    def variance(self, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False) -> Self:
+    def var(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        ddof: int = 0,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
+        """The variance: the mean squared deviation from the mean."""
+    def variance(
+        self,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        ddof: int = 0,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The variance: the mean squared deviation from the mean."""
     def vectorize(self, name_or_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int]) -> Any:
         """Turn leading axes into vectorized axes, which functions no longer see."""
-    def weighted_mean(self, weights: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Self:
+    def weighted_mean(
+        self,
+        weights: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+        keep_axes: bool = False,
+        keepdims: bool = False,
+    ) -> Self:
         """The average in which each element counts as much as its weight says."""
     def window_max(
         self,
@@ -443,7 +711,7 @@ class OperandMethods:
         self,
         acc: Any,
         window_dimensions: int | Sequence[int],
-        fun: Callable[[Any, Any], Any],
+        function: Callable[[Any, Any], Any],
         *,
         padding: str | Sequence[tuple[int, int]] = "valid",
         strides: int | Sequence[int] = 1,

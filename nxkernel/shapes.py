@@ -167,7 +167,9 @@ class UnknownNameError(NxValueError):
 
 
 def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
-    """The position of an axis given as an int (negative counts from the end) or by name."""
+    """The position of an axis given as an int (negative counts from the end), by name, or as a list of one."""
+    if isinstance(axis, list | tuple) and len(axis) == 1:
+        (axis,) = axis
     if isinstance(axis, str):
         if names is None or axis not in names:
             raise UnknownNameError(axis, shape, names)

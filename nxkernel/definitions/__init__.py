@@ -79,4 +79,5 @@ __all__ = [
     "while_",
 ]
 
-call_errors.explain(globals(), ["defn", "jit"], "nx")
+_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "jacobian", "jit", "jvp", "vjp")
+call_errors.explain(globals(), _EXPLAINED, "nx")

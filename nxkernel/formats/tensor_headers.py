@@ -16,7 +16,7 @@ from nxkernel.operand import Operand, vectorized_spec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, normalize_names
 from nxkernel.tensor.foreign_arrays import array_of_numbers
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 from nxkernel.types import Type
 
 #: NumPy's arrays have at most so many axes.
@@ -31,7 +31,7 @@ def tensor_of(value: Any, argument: str) -> Tensor:
     NxTypeError
         For anything else, naming the argument.
     """
-    if isinstance(value, Tensor):
+    if isinstance(value, StoredTensor):
         return value
     if isinstance(value, Template):
         raise NxTypeError(f"{value!r} has no data ({argument})")

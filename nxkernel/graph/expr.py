@@ -214,8 +214,15 @@ _NEEDS_DATA = frozenset(
         "to_batched",
         "to_heatmap",
         "tolist",
+        "ctypes",
+        "data",
+        "dump",
+        "dumps",
+        "flags",
         "item",
         "numpy",
+        "tobytes",
+        "tofile",
         "__dlpack__",
     ]
 )

@@ -17,7 +17,7 @@ from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
 from nxkernel.scoped_settings import ScopedSetting, kept, settled
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 from nxkernel.types import follows_numpy, is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -118,7 +118,7 @@ class Trace:
         if type(operand) is VectorizedExpr:
             return operand
         node = self.node(operand)
-        return node_with(node, operand.spec) if isinstance(operand, Tensor) else node
+        return node_with(node, operand.spec) if isinstance(operand, StoredTensor) else node
 
     def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
         """The value of a cell."""

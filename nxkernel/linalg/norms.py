@@ -24,7 +24,7 @@ _INFINITIES = {"inf": math.inf, "neg_inf": -math.inf}
 
 
 def norm(
-    tensor: Any, *, ord: Any = None, axes: Sequence[int | str] | None = None, keep_axes: bool = False
+    tensor: Any, *, ord: Any = None, axes: int | str | Sequence[int | str] | None = None, keep_axes: bool = False
 ) -> Tensor | Expr:
     """The norm of a vector or matrix.
 
@@ -37,7 +37,7 @@ def norm(
         greatest magnitude) or ``"neg_inf"`` (the least). Of matrices: ``"frobenius"`` unless given, ``"nuclear"`` (the
         sum of singular values), 2 or -2 (the greatest or least singular value), 1 or -1 (the greatest or least sum of
         magnitudes of a column), ``"inf"`` or ``"neg_inf"`` (of a row). Infinities may be numbers.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         The axis of vectors or the two axes of matrices.
     keep_axes : bool, optional
         Whether these axes stay, with size 1.

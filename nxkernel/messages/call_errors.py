@@ -1,12 +1,13 @@
-"""Errors of wrong calls of public functions: Python's TypeErrors rewritten with the signature and a hint.
+"""Calls of public functions that Python cannot bind: by the names of other libraries, or with an error that helps.
 
 The functions that people call are wrapped where they are exported; inside the package they are called as they are. A
-wrapper does nothing but to catch the error of a call that Python could not even begin.
+wrapper does nothing but to catch the error of a call that Python could not even begin. Where
+:mod:`nxkernel.messages.spellings` knows what is meant, the function is called with that; otherwise Python's TypeError
+is rewritten with the signature and a hint.
 """
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import sys
@@ -16,32 +17,26 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.messages import other_libraries, spellings
 from nxkernel.operand import Operand
 from nxkernel.shapes import UnknownNameError
 
-#: What other libraries call a parameter, and what it may be called here; the first that a function has is meant.
+#: What other libraries call a parameter that takes other values, or has no other name of its own, and what is written
+#: here; the first that a function has is meant. What means the same is accepted: :mod:`nxkernel.messages.spellings`.
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "axis": ("axes", "axis"), "axes": ("axis", "axes"), "dim": ("axes", "axis"), "dims": ("axes", "axis"),
-    "keepdims": ("keep_axes", "keep_axis"), "keepdim": ("keep_axes", "keep_axis"),
-    "keep_dims": ("keep_axes", "keep_axis"), "keep_axis": ("keep_axes",), "keep_axes": ("keep_axis",),
-    "dtype": ("type",), "size": ("shape", "samples"), "n": ("length", "order", "samples", "n"),
-    "num": ("n", "parts"), "s": ("lengths",), "length": ("lengths",), "N": ("n",), "M": ("m",),
-    "descending": ("direction",), "reverse": ("direction",), "kind": ("stable",), "a_min": ("min",), "a_max": ("max",),
-    "low": ("min_val",), "high": ("max_val",), "minval": ("min_val",), "maxval": ("max_val",),
-    "loc": ("mean",), "scale": ("standard_deviation",), "std": ("standard_deviation",), "cov": ("covariance",),
-    "correction": ("ddof",), "name": ("names",), "names": ("name",), "weight": ("weights", "kernel"),
+    "length": ("lengths",), "n": ("order", "samples"), "num": ("parts",), "reverse": ("direction",),
+    "kind": ("stable",), "std": ("standard_deviation",), "name": ("names",), "names": ("name",),
+    "weight": ("weights", "kernel"), "shape": ("samples",),
     "stride": ("strides",), "dilation": ("kernel_dilation", "window_dilations"), "groups": ("feature_group_size",),
     "window": ("window_dimensions",), "kernel_size": ("window_dimensions", "window"), "pads": ("padding",),
     "pad_width": ("padding_config",), "constant_values": ("pad_value",), "mode": ("pad_value_or_type",),
-    "condition": ("pred",), "x": ("on_true", "tensor", "left"), "y": ("on_false", "right"), "a": ("tensor", "left"),
-    "b": ("right",), "newshape": ("new_shape",), "shape": ("new_shape", "samples"), "reps": ("repetitions",),
-    "num_samples": ("samples",), "probabilities": ("p",), "weights": ("p",),
-    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",), "epsilon": ("eps",),
+    "probabilities": ("p",), "weights": ("p",),
+    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",),
     "use_bias": ("bias",), "use_scale": ("scale",), "filters": ("features",), "out_channels": ("features",),
     "out_features": ("units",), "num_heads": ("heads",), "num_groups": ("groups",), "num_embeddings": ("size",),
     "pool_size": ("window",), "p": ("rate",), "bias_initializer": ("bias_init",),
     "kernel_initializer": ("kernel_init",), "data_format": ("channels",),
-    "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
+    "rcond": ("eps",), "tol": ("eps",), "index": ("indices",),
     "backend": ("compiler",), "device": ("compiler",),
 }  # fmt: skip
 
@@ -54,7 +49,6 @@ _NOWHERE = {
     "initial": "Combine afterwards: nx.max(nx.reduce_max(t), initial), or nx.sum(t) + initial.",
     "dtype": 'Convert what it gives: nx.as_type(result, "f32").',
     "copy": "Tensors are immutable, so nobody needs a copy.",
-    "decimals": "Scale it: nx.round(t * 100) / 100.",
     "activation": "An activation is a layer of its own: nn.serial(nn.dense(16), nn.relu).",
     "in_features": "The size of the input is found when init traces the network.",
     "in_channels": "The size of the input is found when init traces the network.",
@@ -68,10 +62,7 @@ _NO_LAYER_HAS = {"name": "A layer that is called in another one is called by its
 _BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ("type",)}
 #: Calls of which more is known than their parameters tell.
 _INSTEAD: dict[str, tuple[str, ...]] = {
-    "nx.max": ("nx.max is element-wise; the largest element is nx.reduce_max(t), or nx.reduce_max(t, axes=[0]).",),
-    "nx.min": ("nx.min is element-wise; the smallest element is nx.reduce_min(t), or nx.reduce_min(t, axes=[0]).",),
     "nn.flatten": ("Write nn.flatten(axes=1): so many axes stay in front.",),
-    "nx.round": ("It rounds to whole numbers; nx.round(t * 100) / 100 rounds to 2 places.",),
     "nx.pad": ("Write nx.pad(t, 0, [(1, 1, 0)]): a value, and (low, high, interior) for each axis.",),
     "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),
     "nx.stack": ("The tensors are one list: nx.stack([a, b], axis=0).",),
@@ -89,7 +80,7 @@ _ELEMENTWISE = (
 
 
 def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
-    """A function whose TypeErrors for wrong arguments come with its signature and a hint.
+    """A function that takes the names of other libraries, and whose errors for wrong arguments tell its signature.
 
     Parameters
     ----------
@@ -104,9 +95,11 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> explained(lambda tensor, *, axes=None: tensor, "nx")(1, axis=0)
+    >>> explained(lambda tensor, *, axes=None: axes, "nx")(1, axis=0)
+    0
+    >>> explained(lambda tensor, *, axes=None: axes, "nx")(1, flavour=0)
     Traceback (most recent call last):
-    nxkernel.errors.NxTypeError: <lambda> takes axes=[0], not axis=0.
+    nxkernel.errors.NxTypeError: <lambda> takes no flavour=.
       It is called as nx.<lambda>(tensor, *, axes=None).
     """
     if not isinstance(function, FunctionType):
@@ -120,12 +113,16 @@ def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
             # Whatever went wrong inside has a second frame.
             if error.__traceback__.tb_next is not None:
                 raise
-            explanation = _told(function, owner, args, named) or error
+            other = spellings.documented(function, args, named)
+            explanation = None if other else _told(function, owner, args, named) or error
         except UnknownNameError as error:
             if not _is_vectorized(error.name, args, named):
                 raise
             explanation = error.vectorized()
-        raise explanation from None
+        if explanation is not None:
+            raise explanation from None
+        # Outside of the handler, so that an error of this call is not told as one while that of the other was handled.
+        return call(*other[0], **other[1])
 
     return call
 
@@ -169,7 +166,11 @@ def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]
     positional = [p.name for p in parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     form = f"It is called as {owner}.{name}{_signature(parameters)}."
     hints = _INSTEAD.get(f"{owner}.{name}", ())
-    unknown = [key for key in named if key not in parameters]
+    for key in named:
+        other = spellings.meant(key, parameters)
+        if other != key and other in named:
+            return NxTypeError(message(f"{name} got {key}= and {other}=, which are one argument.", form))
+    unknown = [key for key in named if spellings.meant(key, parameters) is None]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
         what, *more = _unknown_keyword(function, unknown[0], named[unknown[0]], parameters, args)
         return NxTypeError(message(what, *(hints or more), form))
@@ -215,7 +216,7 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
                 return [what, "It is element-wise, so no axis is special."]
             return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
         known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
-        near = difflib.get_close_matches(key, free, n=1)
+        near = other_libraries.near(key, free)
         return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
     return [f"{name} takes {meant}={_converted(meant, value, text)}, not {key}={text}."]
 

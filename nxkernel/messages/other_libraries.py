@@ -24,6 +24,7 @@ _LAX = "nx.cond, nx.while_, nx.fori and nx.scan stand beside the rest; in defini
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
 _READY = ("t", "When a call returns, its result is there.")
 _BACKWARD = ("nx.grad(lambda x: nx.sum(x * x))(t)", "Nothing is recorded: gradients are of functions.")
+_IMMUTABLE = "Tensors never change: a call gives a new one."
 _HALVES = "Halves go away from 0, and not to the even number as NumPy's do."
 _COLUMNS = "Variables are columns, and sums are divided by the number of rows: np.cov(t.T, bias=True) in NumPy."
 _QUANTILE = "This is the element below; a definition that names np has np.quantile, which goes between two."
@@ -37,17 +38,16 @@ FUNCTIONS: dict[str, Entry] = {
     "angle": "nx.phase(t)",
     "append": "nx.concatenate([v, w])", "hstack": "nx.concatenate([a, b], axis=1)",
     "vstack": "nx.concatenate([a, b])", "cat": "nx.concatenate([a, b])", "column_stack": "nx.stack([v, w], axis=1)",
-    "arange": ("nx.iota((10,))", "It counts from 0; start + step * nx.iota((count,)) takes other steps."),
     "arccos": "nx.acos(t)", "arccosh": "nx.acosh(t)", "arcsin": "nx.asin(t)", "arcsinh": "nx.asinh(t)",
     "arctan": "nx.atan(t)", "arctan2": "nx.atan2(a, b)", "arctanh": "nx.atanh(t)",
-    "argwhere": ("np.argwhere(t)", _OUTSIDE), "nonzero": ("np.nonzero(t)", _OUTSIDE),
+    "argwhere": ("np.argwhere(t)", _OUTSIDE),
     "flatnonzero": ("np.flatnonzero(t)", _OUTSIDE), "unique": ("np.unique(t)", _OUTSIDE),
-    "argpartition": "nx.argsort(t)", "partition": "nx.sort(t)",
+    "partition": "nx.sort(t)",
     "around": ("nx.round(t)", _HALVES), "rint": ("nx.round(t)", _HALVES), "fix": "nx.sign(t) * nx.floor(nx.abs(t))",
     "trunc": "nx.sign(t) * nx.floor(nx.abs(t))",
-    "array": "nx.tensor([1, 2, 3])", "asarray": "nx.tensor([1, 2, 3])", "from_numpy": "nx.tensor(np.ones(3))",
+    "from_numpy": "nx.tensor(np.ones(3))",
     "array_equal": "nx.all(nx.equal(a, b))", "array_split": "nx.split(t, 0.5)",
-    "asnumpy": "t.to_numpy()", "astype": 'nx.as_type(t, "f32")', "cast": 'nx.as_type(t, "f32")',
+    "asnumpy": "t.to_numpy()", "cast": 'nx.as_type(t, "f32")',
     "atleast_1d": "nx.new_axis(nx.sum(t), 0)", "atleast_2d": "nx.new_axis(v, 0)",
     "average": "nx.weighted_mean(v, w)",
     "bincount": (
@@ -62,23 +62,21 @@ FUNCTIONS: dict[str, Entry] = {
     "broadcast_arrays": "nx.broadcast(v, (3, 3))", "broadcast_to": "nx.broadcast(v, (3, 3))",
     "expand": "nx.broadcast(v, (3, 3))",
     "clamp": "nx.clip(t, 0.0, 1.0)", "concat": "nx.concatenate([a, b])",
-    "conj": "nx.conjugate(t)", "convolve": (
+    "convolve": (
         "nx.conv(v[None, None], nx.reverse(w)[None, None], padding=[(2, 2)])[0, 0]",
         "conv does not turn its kernel around, hence nx.reverse.",
     ),
-    "copy": ("t", "Tensors are immutable, so nobody needs a copy."),
     "copysign": "nx.select(nx.less(b, 0), -nx.abs(a), nx.abs(a))",
     "corrcoef": "nx.covariance(t) / nx.outer(nx.standard_deviation(t, axes=[0]), nx.standard_deviation(t, axes=[0]))",
     "count_nonzero": "nx.sum(nx.not_equal(t, 0))", "cov": ("nx.covariance(t)", _COLUMNS),
     "cross": "v[[1, 2, 0]] * w[[2, 0, 1]] - v[[2, 0, 1]] * w[[1, 2, 0]]",
     "cummax": "nx.cumulative_max(t, axis=0)", "cummin": "nx.cumulative_min(t, axis=0)",
-    "cumprod": "nx.cumulative_product(t, axis=0)", "cumsum": "nx.cumulative_sum(t, axis=0)",
     "deg2rad": "t * (nx.constants.pi() / 180)", "radians": "t * (nx.constants.pi() / 180)",
     "rad2deg": "t * (180 / nx.constants.pi())", "degrees": "t * (180 / nx.constants.pi())",
     "det": "nx.linalg.determinant(t)", "inv": "nx.linalg.invert(t)", "solve": "nx.linalg.solve(t, v)",
     "norm": "nx.linalg.norm(t)", "svd": "nx.linalg.svd(t)", "qr": "nx.linalg.qr(t)",
     "diag": ("nx.take_diagonal(t)", "nx.make_diagonal(v) makes a matrix of a vector."),
-    "diagonal": "nx.take_diagonal(t)", "diagflat": "nx.make_diagonal(v)",
+    "diagflat": "nx.make_diagonal(v)",
     "einsum": ("nx.dot(a, [1], b, [0])", 'This is "ij,jk->ik"; the lists name the axes that are summed over.'),
     "tensordot": "nx.dot(a, [1], b, [0])", "inner": "nx.dot(v, w)", "vdot": "nx.dot(nx.conjugate(v), w)",
     "matmul": "nx.dot(a, b)", "mm": "nx.dot(a, b)", "mv": "nx.dot(a, v)",
@@ -86,8 +84,7 @@ FUNCTIONS: dict[str, Entry] = {
         "nx.reshape(nx.reshape(a, (3, 1, 3, 1)) * nx.reshape(b, (1, 3, 1, 3)), (9, 9))",
         "Here both are matrices of 3 × 3.",
     ),
-    "empty": "nx.broadcast(0.0, (2, 3))", "zeros": "nx.broadcast(0.0, (2, 3))", "ones": "nx.broadcast(1.0, (2, 3))",
-    "full": "nx.broadcast(7.0, (2, 3))", "empty_like": "nx.fill(t, 0)", "zeros_like": "nx.fill(t, 0)",
+    "empty_like": "nx.fill(t, 0)", "zeros_like": "nx.fill(t, 0)",
     "ones_like": "nx.fill(t, 1)", "full_like": "nx.fill(t, 7)", "identity": "nx.eye(3)",
     "exp2": "nx.pow(2.0, t)", "expand_dims": "nx.new_axis(t, 0)", "unsqueeze": "nx.new_axis(t, 0)",
     "newaxis": "t[:, None]",
@@ -135,25 +132,21 @@ FUNCTIONS: dict[str, Entry] = {
     "lerp": "a + 0.5 * (b - a)", "log2p": "nx.log2(1 + t)", "logaddexp": "nx.logsumexp(nx.stack([a, b]), axes=[0])",
     "invsqrt": "nx.rsqrt(t)", "reciprocal": "1 / t", "expit": "nx.sigmoid(t)", "logit": "nx.log(t / (1 - t))",
     "sinc": ("nx.sin(np.pi * t) / (np.pi * t)", "At 0 it is 1: begin with t = nx.select(nx.equal(t, 0), 1e-20, t)."),
-    "masked_fill": "nx.select(mask, 0.0, t)", "where": "nx.select(mask, a, b)", "ifelse": "nx.select(mask, a, b)",
+    "masked_fill": "nx.select(mask, 0.0, t)", "ifelse": "nx.select(mask, a, b)",
     "meshgrid": "(nx.iota((2, 3), axis=0), nx.iota((2, 3), axis=1))",
     "indices": "(nx.iota((2, 3), axis=0), nx.iota((2, 3), axis=1))",
     "moveaxis": "nx.transpose(t, axes=[1, 0])", "permute": "nx.transpose(t, axes=[1, 0])",
-    "permute_dims": "nx.transpose(t, axes=[1, 0])", "swapaxes": "nx.transpose(t, axes=[1, 0])",
+    "permute_dims": "nx.transpose(t, axes=[1, 0])",
     "mul": "nx.multiply(a, b)", "sub": "nx.subtract(a, b)",
     "div": "nx.divide(a, b)", "true_divide": "nx.divide(a, b)", "neg": "nx.negate(t)", "negative": "nx.negate(t)",
     "positive": "t", "ndim": "nx.rank(t)", "numel": "nx.size(t)",
     "percentile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", _QUANTILE),
     "quantile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", _QUANTILE),
     "polyval": "v[0] * t * t + v[1] * t + v[2]",
-    "prod": "nx.product(t)", "ptp": "nx.reduce_max(t) - nx.reduce_min(t)", "std": "nx.standard_deviation(t)",
-    "var": "nx.variance(t)", "trace": "nx.sum(nx.take_diagonal(t))",
+    "ptp": "nx.reduce_max(t) - nx.reduce_min(t)",
     "put": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
     "rand": ("nx.random.uniform(key, shape=(2, 3))", _KEYS), "randn": ("nx.random.normal(key, shape=(2, 3))", _KEYS),
-    "ravel": "nx.flatten(t)",
-    "repeat": ("nx.take(v, nx.quotient(nx.iota((6,)), 2))", "Each element of v, which has 3, comes 2 times."),
     "roll": ("nx.concatenate([v[-1:], v[:-1]])", "Along axis 1: nx.concatenate([t[:, -1:], t[:, :-1]], axis=1)."),
-    "searchsorted": "nx.sum(nx.less(w, nx.new_axis(v, -1)), axes=[-1])",
     "digitize": "nx.sum(nx.less_equal(w, nx.new_axis(v, -1)), axes=[-1])",
     "save_npy": 'nx.save_numpy("x.npy", t)', "load_npy": 'nx.load_numpy("x.npy")',
     "save_npz": 'nx.save_numpy_archive("x.npz", {"t": t})', "savez": 'nx.save_numpy_archive("x.npz", {"t": t})',
@@ -226,8 +219,7 @@ RANDOM: dict[str, Entry] = {
 
 #: By what is typed after a tensor and a dot.
 ATTRIBUTES: dict[str, Entry] = {
-    "T": "nx.transpose(t)", "mT": "nx.transpose(t)", "H": "nx.linalg.adjoint(t)",
-    "nbytes": "nx.byte_size(t)", "itemsize": "nx.byte_size(t) // nx.size(t)", "dim": "t.rank", "numel": "t.size",
+    "H": "nx.linalg.adjoint(t)", "dim": "t.rank", "numel": "t.size",
     "at": (
         "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
         "nx.indexed_add adds. In a definition x[i] = v and x[i] += v are assignments, of traced values, too.",
@@ -235,15 +227,19 @@ ATTRIBUTES: dict[str, Entry] = {
     "block_until_ready": _READY, "backward": _BACKWARD, "requires_grad": _BACKWARD, "grad": _BACKWARD,
     "fill_": "nx.fill(t, 0)", "detach": ("t", "In a definition nx.stop_grad(t) keeps gradients out."),
     "to": 'nx.as_type(t, "f32")', "double": 'nx.as_type(t, "f64")', "half": 'nx.as_type(t, "f16")',
-    "long": 'nx.as_type(t, "s64")', "tobytes": "nx.to_binary(t)", "values": "t.to_numpy()",
-    "flat": "nx.flatten(t)", "cpu": "t", "clone": FUNCTIONS["copy"], "contiguous": "t",
+    "long": 'nx.as_type(t, "s64")', "values": "t.to_numpy()",
+    "cpu": "t", "clone": ("t", _IMMUTABLE), "contiguous": "t",
+    "where": "nx.where(mask, t, 0.0)", "put": FUNCTIONS["put"], "partition": ("nx.sort(t)", _IMMUTABLE),
+    "resize": ("nx.reshape(t, (9,))", _IMMUTABLE), "setflags": ("t.to_numpy().copy()", _IMMUTABLE),
+    "setfield": ("t.to_numpy().copy()", _IMMUTABLE), "getfield": 'nx.bitcast(t, "s32")',
+    "byteswap": ("t.to_numpy().byteswap()", "Elements are in native byte order."),
+    "base": ("t.to_numpy()", "Whose memory a tensor shares is not told: nobody writes into it."),
     **{name: FUNCTIONS[name] for name in (
-        "absolute", "amax", "amin", "astype", "average", "bool", "broadcast_to", "clamp", "conj", "copy", "cummax",
-        "cummin", "cumprod", "cumsum", "det", "diag", "diagonal", "div", "einsum", "expand", "expand_dims", "flip",
+        "absolute", "amax", "amin", "average", "bool", "broadcast_to", "clamp", "cummax", "cummin", "det", "diag",
+        "div", "einsum", "expand", "expand_dims", "flip",
         "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
-        "moveaxis", "mul", "neg", "nonzero", "norm", "numel", "percentile", "permute", "power", "prod", "ptp",
-        "quantile", "ravel", "repeat", "roll", "scatter_add", "searchsorted", "softmax", "std", "sub", "swapaxes",
-        "topk", "trace", "unique", "unsqueeze", "var", "view", "where",
+        "moveaxis", "mul", "neg", "norm", "numel", "percentile", "permute", "power", "ptp",
+        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze", "view",
     )},
 }  # fmt: skip
 
@@ -258,6 +254,23 @@ def advice(entry: Entry) -> list[str]:
     """
     form, *notes = (entry,) if isinstance(entry, str) else entry
     return [f"Write {form}.", *notes]
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The public name that a name was probably meant to be, in a list; an empty one where none is as near as that.
+
+    Examples
+    --------
+    >>> near("meen", ["mean", "sin"]), near("initialize", ["init", "_initial"]), near("testing", ["sin"])
+    (['mean'], ['init'], [])
+    """
+    # Imported here, as only a misspelt name needs it.
+    from difflib import get_close_matches
+
+    public = [each for each in known if not each.startswith("_")]
+    # Words of a few letters in common are no misspelling, and a name that goes on from another one may be meant.
+    begun = [each for each in public if len(each) > 3 and name.startswith(each)]
+    return get_close_matches(name, public, n=1, cutoff=0.7) or sorted(begun, key=len)[-1:]
 
 
 def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:
@@ -285,14 +298,11 @@ def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str]
     nx has no 'meen'.
       Did you mean 'mean'?
     """
-    # Imported here, as only a misspelt name needs it.
-    from difflib import get_close_matches
-
     lines = []
     if name in table:
         lines = advice(table[name])
     elif not name.startswith("_"):
-        lines = [f"Did you mean {near!r}?" for near in get_close_matches(name, list(known), n=1)]
+        lines = [f"Did you mean {each!r}?" for each in near(name, known)]
     return NxAttributeError(message(f"{owner} has no {name!r}.", *lines), name=name, obj=of)
 
 

@@ -13,7 +13,7 @@ from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.messages import other_libraries
+from nxkernel.messages import other_libraries, spellings
 from nxkernel.messages.call_errors import explained, exported
 from nxkernel.messages.grammar import a
 from nxkernel.nn import scopes
@@ -423,7 +423,7 @@ def module(builder: Callable[..., Any]) -> Callable[..., Module]:
             try:
                 signature.bind(*args, **options)
             except TypeError:
-                explained_builder(*args, **options)
+                args, options = spellings.documented(builder, args, options) or explained_builder(*args, **options)
         return Module(builder, args, options)
 
     return functools.update_wrapper(make, builder, updated=())

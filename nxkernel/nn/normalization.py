@@ -20,7 +20,7 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"
 def batch_norm(
     *,
     momentum: float = 0.9,
-    epsilon: float = 1e-5,
+    eps: float = 1e-5,
     scale: bool = True,
     offset: bool = True,
     channels: str = "first",
@@ -38,7 +38,7 @@ def batch_norm(
     ----------
     momentum : float, optional
         How much of the running statistics stays with each call.
-    epsilon : float, optional
+    eps : float, optional
         Added to the variance.
     scale, offset : bool, optional
         Whether there are parameters to scale by and to add.
@@ -65,7 +65,7 @@ def batch_norm(
     """
     last = is_last(channels)
     number_checks.between("nn.batch_norm", "momentum", momentum, 0, 1)
-    _check("nn.batch_norm", epsilon, scale, offset)
+    _check("nn.batch_norm", eps, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
@@ -91,7 +91,7 @@ def batch_norm(
         else:
             mean, variance = running_mean, running_variance
         shape = tuple([size if other == axis else 1 for other in range(x.rank)])
-        y = (x - nx.reshape(mean, shape)) * nx.rsqrt(nx.reshape(variance, shape) + epsilon)
+        y = (x - nx.reshape(mean, shape)) * nx.rsqrt(nx.reshape(variance, shape) + eps)
         return _affine(y, (size,), shape, scale, offset)
 
     return apply
@@ -103,7 +103,7 @@ def _moved(running: Any, now: Any, momentum: float) -> Any:
 
 @module
 def layer_norm(
-    *, axes: int | Sequence[int] = -1, epsilon: float = 1e-5, scale: bool = True, offset: bool = True
+    *, axes: int | Sequence[int] = -1, eps: float = 1e-5, scale: bool = True, offset: bool = True
 ) -> Callable[..., Any]:
     """Layer normalization: each entry to mean 0 and variance 1 over its features, then scaled and shifted.
 
@@ -111,7 +111,7 @@ def layer_norm(
     ----------
     axes : int or list of int, optional
         Of features.
-    epsilon : float, optional
+    eps : float, optional
     scale, offset : bool, optional
 
     Returns
@@ -131,7 +131,7 @@ def layer_norm(
     [[-1.0, 1.0]]
     """
     positions = number_checks.axes("nn.layer_norm", "axes", axes)
-    _check("nn.layer_norm", epsilon, scale, offset)
+    _check("nn.layer_norm", eps, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
@@ -141,20 +141,20 @@ def layer_norm(
         variance = nx.mean(centred * centred, axes=at, keep_axes=True)
         shape = tuple([x.shape[axis] for axis in at])
         around = [x.shape[axis] if axis in at else 1 for axis in range(x.rank)]
-        return _affine(centred * nx.rsqrt(variance + epsilon), shape, around, scale, offset)
+        return _affine(centred * nx.rsqrt(variance + eps), shape, around, scale, offset)
 
     return apply
 
 
 @module
-def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Callable[..., Any]:
+def rms_norm(*, axis: int = -1, eps: float = 1e-6, scale: bool = True) -> Callable[..., Any]:
     """RMS normalization: each entry divided by the root mean square of its features, then scaled.
 
     Parameters
     ----------
     axis : int, optional
         Of features.
-    epsilon : float, optional
+    eps : float, optional
     scale : bool, optional
 
     Returns
@@ -174,13 +174,13 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
     [[1.0, -1.0]]
     """
     number_checks.axis("nn.rms_norm", "axis", axis)
-    _check("nn.rms_norm", epsilon, scale)
+    _check("nn.rms_norm", eps, scale)
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
         (position,) = places((axis,), x)
-        y = x * nx.rsqrt(nx.mean(x * x, axes=[position], keep_axes=True) + epsilon)
+        y = x * nx.rsqrt(nx.mean(x * x, axes=[position], keep_axes=True) + eps)
         around = [size if other == position else 1 for other, size in enumerate(x.shape)]
         return _affine(y, (x.shape[position],), around, scale, False)
 
@@ -189,7 +189,7 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
 
 @module
 def group_norm(
-    groups: int, *, epsilon: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
+    groups: int, *, eps: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
 ) -> Callable[..., Any]:
     """Group normalization: groups of channels of each entry to mean 0 and variance 1, then scaled and shifted.
 
@@ -197,7 +197,7 @@ def group_norm(
     ----------
     groups : int
         Into how many groups the channels are divided.
-    epsilon : float, optional
+    eps : float, optional
     scale, offset : bool, optional
     channels : {"first", "last"}, optional
 
@@ -218,23 +218,23 @@ def group_norm(
     [[-1.0, 1.0, -1.0, 1.0]]
     """
     groups, last = count(groups, "group_norm", "groups"), is_last(channels)
-    _check("nn.group_norm", epsilon, scale, offset)
+    _check("nn.group_norm", eps, scale, offset)
 
     def apply(x: Any) -> Any:
-        return _grouped(floating(x), groups, epsilon, scale, offset, last)
+        return _grouped(floating(x), groups, eps, scale, offset, last)
 
     return apply
 
 
 @module
 def instance_norm(
-    *, epsilon: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
+    *, eps: float = 1e-5, scale: bool = True, offset: bool = True, channels: str = "first"
 ) -> Callable[..., Any]:
     """Instance normalization: each channel of an entry to mean 0 and variance 1 over space, then scaled and shifted.
 
     Parameters
     ----------
-    epsilon : float, optional
+    eps : float, optional
     scale, offset : bool, optional
     channels : {"first", "last"}, optional
 
@@ -255,24 +255,24 @@ def instance_norm(
     [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
     last = is_last(channels)
-    _check("nn.instance_norm", epsilon, scale, offset)
+    _check("nn.instance_norm", eps, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 3)
-        return _grouped(x, x.shape[-1 if last else 1], epsilon, scale, offset, last)
+        return _grouped(x, x.shape[-1 if last else 1], eps, scale, offset, last)
 
     return apply
 
 
-def _check(where: str, epsilon: float, scale: bool, offset: bool = True) -> None:
+def _check(where: str, eps: float, scale: bool, offset: bool = True) -> None:
     """Check the options that all normalizations share."""
-    number_checks.at_least(where, "epsilon", epsilon, 0)
+    number_checks.at_least(where, "eps", eps, 0)
     number_checks.flag(where, "scale", scale)
     number_checks.flag(where, "offset", offset)
 
 
-def _grouped(x: Any, groups: int, epsilon: float, scale: bool, offset: bool, last: bool) -> Any:
+def _grouped(x: Any, groups: int, eps: float, scale: bool, offset: bool, last: bool) -> Any:
     with_axes(x, 2)
     axis = x.rank - 1 if last else 1
     size = x.shape[axis]
@@ -282,7 +282,7 @@ def _grouped(x: Any, groups: int, epsilon: float, scale: bool, offset: bool, las
     others = [other for other in range(1, split.rank) if other != axis]
     centred = split - nx.mean(split, axes=others, keep_axes=True)
     variance = nx.mean(centred * centred, axes=others, keep_axes=True)
-    y = nx.reshape(centred * nx.rsqrt(variance + epsilon), x.shape)
+    y = nx.reshape(centred * nx.rsqrt(variance + eps), x.shape)
     return _affine(y, (size,), [size if other == axis else 1 for other in range(x.rank)], scale, offset)
 
 

@@ -19,12 +19,17 @@ __all__ = [
     "all",
     "all_close",
     "any",
+    "arange",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "array",
     "as_type",
+    "asarray",
     "asin",
     "asinh",
+    "astype",
     "atan",
     "atan2",
     "atanh",
@@ -45,24 +50,31 @@ __all__ = [
     "c128",
     "cbrt",
     "ceil",
+    "choose",
     "clip",
     "compatible",
     "complex",
     "concatenate",
+    "conj",
     "conjugate",
     "conv",
+    "copy",
     "cos",
     "cosh",
     "count_leading_zeros",
     "covariance",
+    "cumprod",
+    "cumsum",
     "cumulative_max",
     "cumulative_min",
     "cumulative_product",
     "cumulative_sum",
     "devectorize",
+    "diagonal",
     "diff",
     "divide",
     "dot",
+    "empty",
     "equal",
     "erf",
     "erf_inv",
@@ -81,6 +93,7 @@ __all__ = [
     "floor",
     "from_binary",
     "from_dlpack",
+    "full",
     "gather",
     "greater",
     "greater_equal",
@@ -121,18 +134,22 @@ __all__ = [
     "new_axis",
     "njit_call",
     "njit_map",
+    "nonzero",
     "not_equal",
+    "ones",
     "outer",
     "pad",
     "pad_outer",
     "phase",
     "population_count",
     "pow",
+    "prod",
     "product",
     "put_diagonal",
     "put_slice",
     "quotient",
     "rank",
+    "ravel",
     "real",
     "reduce",
     "reduce_max",
@@ -140,6 +157,7 @@ __all__ = [
     "reflect",
     "remainder",
     "rename",
+    "repeat",
     "reshape",
     "reshape_vectors",
     "revectorize",
@@ -152,6 +170,7 @@ __all__ = [
     "s16",
     "s32",
     "s64",
+    "searchsorted",
     "select",
     "shape",
     "sigmoid",
@@ -167,8 +186,10 @@ __all__ = [
     "squeeze",
     "stack",
     "standard_deviation",
+    "std",
     "subtract",
     "sum",
+    "swapaxes",
     "take",
     "take_along_axis",
     "take_diagonal",
@@ -186,6 +207,7 @@ __all__ = [
     "to_template",
     "to_tensor",
     "top_k",
+    "trace",
     "transpose",
     "tri",
     "tril",
@@ -195,10 +217,12 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "var",
     "variance",
     "vec",
     "vectorize",
     "weighted_mean",
+    "where",
     "window_max",
     "window_mean",
     "window_min",
@@ -207,6 +231,7 @@ __all__ = [
     "window_scatter_max",
     "window_scatter_min",
     "window_sum",
+    "zeros",
 ]
 
 def abs(tensor: Any) -> Tensor:
@@ -221,33 +246,85 @@ def acosh(tensor: Any) -> Tensor:
 def add(left: Any, right: Any) -> Tensor:
     """Add. Integers wrap."""
 
-def all(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def all(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """Whether no element is 0."""
 
 def all_close(a: Any, b: Any, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor: ...
-def any(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def any(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """Whether some element is not 0."""
 
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    type: Any = None,
+    *,
+    dtype: Any = None,
+    names: Sequence[str | None] | None = None,
+) -> Tensor: ...
 def argmax(
-    tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+    tensor: Any,
+    axis: int | str | None = None,
+    *,
+    axes: int | str | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+    tie_break: str = "low",
+    type: Any = "s64",
+    dtype: Any = "s64",
 ) -> Tensor:
     """The index of the greatest element. NaN wins."""
 
 def argmin(
-    tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False, tie_break: str = "low", type: Any = "s64"
+    tensor: Any,
+    axis: int | str | None = None,
+    *,
+    axes: int | str | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+    tie_break: str = "low",
+    type: Any = "s64",
+    dtype: Any = "s64",
 ) -> Tensor:
     """The index of the least element. NaN wins."""
 
+def argpartition(tensor: Any, kth: Any, axis: int | str = -1, *, axes: int | str = -1) -> Tensor: ...
 def argsort(
-    tensor: Any, *, axis: int | str = 0, direction: str = "asc", stable: bool = False, type: Any = "s64"
+    tensor: Any,
+    axis: int | str = 0,
+    *,
+    axes: int | str = 0,
+    direction: str = "asc",
+    stable: bool = False,
+    type: Any = "s64",
+    dtype: Any = "s64",
 ) -> Tensor: ...
+def array(value: Any, type: Any = None, *, dtype: Any = None, names: Sequence[str | None] | None = None) -> Tensor: ...
 def as_type(tensor: Any, type: Any) -> Tensor: ...
+def asarray(
+    value: Any, type: Any = None, *, dtype: Any = None, names: Sequence[str | None] | None = None
+) -> Tensor: ...
 def asin(tensor: Any) -> Tensor:
     """The angle in radians whose sine each element is."""
 
 def asinh(tensor: Any) -> Tensor:
     """The inverse of the hyperbolic sine."""
 
+def astype(tensor: Any, type: Any) -> Tensor: ...
 def atan(tensor: Any) -> Tensor:
     """The angle in radians whose tangent each element is."""
 
@@ -278,7 +355,12 @@ def bitwise_xor(left: Any, right: Any) -> Tensor:
     """The bits that exactly one of two integers has."""
 
 def broadcast(
-    tensor: Any, shape: Any, *, axes: Sequence[int | str] | None = None, names: Sequence[str | None] | None = None
+    tensor: Any,
+    shape: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    names: Sequence[str | None] | None = None,
 ) -> Tensor: ...
 def broadcast_vectors(tensors: Sequence[Any], *, align_ranks: bool = False) -> list[Any]: ...
 def byte_size(tensor: Any) -> int: ...
@@ -292,10 +374,12 @@ def cbrt(tensor: Any) -> Tensor:
 def ceil(tensor: Any) -> Tensor:
     """Round up."""
 
-def clip(tensor: Any, min: Any, max: Any) -> Tensor: ...
+def choose(tensor: Any, choices: Any) -> Tensor: ...
+def clip(tensor: Any, min: Any = None, max: Any = None) -> Tensor: ...
 def compatible(left: Any, right: Any) -> bool: ...
 def complex(real: Any, imag: Any) -> Tensor: ...
-def concatenate(tensors: Any, *, axis: int | str = 0) -> Tensor: ...
+def concatenate(tensors: Any, axis: int | str = 0, *, axes: int | str = 0) -> Tensor: ...
+def conj(tensor: Any) -> Tensor: ...
 def conjugate(tensor: Any) -> Tensor: ...
 def conv(
     tensor: Any,
@@ -311,6 +395,7 @@ def conv(
     kernel_permutation: Sequence[int | str] | None = None,
     output_permutation: Sequence[int | str] | None = None,
 ) -> Tensor: ...
+def copy(tensor: Any) -> Tensor: ...
 def cos(tensor: Any) -> Tensor:
     """The cosine of an angle in radians."""
 
@@ -321,20 +406,23 @@ def count_leading_zeros(tensor: Any) -> Tensor:
     """How many bits of an integer come before its first 1."""
 
 def covariance(tensor: Any, mean: Any = None, *, ddof: int = 0) -> Tensor: ...
-def cumulative_max(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor:
+def cumprod(tensor: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Tensor: ...
+def cumsum(tensor: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Tensor: ...
+def cumulative_max(tensor: Any, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Tensor:
     """For each element the greatest of those up to it."""
 
-def cumulative_min(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor:
+def cumulative_min(tensor: Any, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Tensor:
     """For each element the least of those up to it."""
 
-def cumulative_product(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor:
+def cumulative_product(tensor: Any, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Tensor:
     """For each element the product of those up to it."""
 
-def cumulative_sum(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor:
+def cumulative_sum(tensor: Any, axis: int | str = 0, *, axes: int | str = 0, reverse: bool = False) -> Tensor:
     """For each element the sum of those up to it."""
 
 def devectorize(tensor: Any, *, keep_names: bool = True) -> Any: ...
-def diff(tensor: Any, *, order: int = 1, axis: int | str = -1) -> Tensor: ...
+def diagonal(tensor: Any, offset: int = 0, axis1: int | str = 0, axis2: int | str = 1) -> Tensor: ...
+def diff(tensor: Any, *, order: int = 1, axis: int | str = -1, axes: int | str = -1) -> Tensor: ...
 def divide(left: Any, right: Any) -> Tensor:
     """Divide."""
 
@@ -353,6 +441,9 @@ def dot(
     contract_right: Sequence[int | str],
     batch_right: Sequence[int | str],
     /,
+) -> Tensor: ...
+def empty(
+    shape: Any, type: Any = "f32", *, dtype: Any = "f32", names: Sequence[str | None] | None = None
 ) -> Tensor: ...
 def equal(left: Any, right: Any) -> Tensor:
     """Whether elements are equal. NaN equals nothing."""
@@ -373,57 +464,113 @@ def expm1(tensor: Any) -> Tensor:
     """``exp(x) - 1``, precise for small x."""
 
 def eye(
-    n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None, vectorized_axes: Any = None
+    n: Any,
+    *more: int,
+    type: Any = "s64",
+    dtype: Any = "s64",
+    names: Sequence[str | None] | None = None,
+    vectorized_axes: Any = None,
 ) -> Tensor: ...
 
 f16: Type
 f32: Type
 f64: Type
 
-def fft(tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Tensor: ...
+def fft(
+    tensor: Any,
+    length: int | str | None = None,
+    *,
+    axis: int | str = -1,
+    axes: int | str = -1,
+    eps: float | None = None,
+) -> Tensor: ...
 def fft2(
     tensor: Any,
-    *,
     axes: Sequence[int | str] = (-2, -1),
+    *,
+    axis: Sequence[int | str] = (-2, -1),
     lengths: Sequence[int | str] | None = None,
     eps: float | None = None,
 ) -> Tensor: ...
-def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor: ...
+def fill(tensor: Any, value: Any, *, type: Any = None, dtype: Any = None) -> Tensor: ...
 def flat_size(tensor: Any) -> int: ...
-def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
+def flatten(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
 def floor(tensor: Any) -> Tensor:
     """Round down."""
 
 def from_binary(binary: bytes, type: Any) -> Tensor: ...
 def from_dlpack(value: Any) -> Tensor: ...
-def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
+def full(
+    shape: Any, fill_value: Any, type: Any = None, *, dtype: Any = None, names: Sequence[str | None] | None = None
+) -> Tensor: ...
+def gather(
+    tensor: Any,
+    indices: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
 def greater(left: Any, right: Any) -> Tensor:
     """Whether left is greater than right."""
 
 def greater_equal(left: Any, right: Any) -> Tensor:
     """Whether left is at least right."""
 
-def ifft(tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Tensor: ...
+def ifft(
+    tensor: Any,
+    length: int | str | None = None,
+    *,
+    axis: int | str = -1,
+    axes: int | str = -1,
+    eps: float | None = None,
+) -> Tensor: ...
 def ifft2(
     tensor: Any,
-    *,
     axes: Sequence[int | str] = (-2, -1),
+    *,
+    axis: Sequence[int | str] = (-2, -1),
     lengths: Sequence[int | str] | None = None,
     eps: float | None = None,
 ) -> Tensor: ...
 def imag(tensor: Any) -> Tensor: ...
-def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
-def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
+def indexed_add(
+    target: Any,
+    indices: Any,
+    updates: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
+def indexed_put(
+    target: Any,
+    indices: Any,
+    updates: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
 def iota(
     shape: Any,
     *,
     axis: int | str | None = None,
+    axes: int | str | None = None,
     type: Any = "s64",
+    dtype: Any = "s64",
     names: Sequence[str | None] | None = None,
     vectorized_axes: Any = None,
 ) -> Tensor: ...
 def irfft(
-    tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None
+    tensor: Any,
+    length: int | str | None = None,
+    *,
+    axis: int | str = -1,
+    axes: int | str = -1,
+    eps: float | None = None,
 ) -> Tensor: ...
 def is_infinity(tensor: Any) -> Tensor:
     """Whether elements are infinite, of either sign."""
@@ -442,7 +589,14 @@ def less_equal(left: Any, right: Any) -> Tensor:
     """Whether left is at most right."""
 
 def linspace(
-    start: Any, stop: Any, *, n: int, type: Any = "f32", endpoint: bool = True, name: str | None = None
+    start: Any,
+    stop: Any,
+    n: int,
+    *,
+    type: Any = "f32",
+    dtype: Any = "f32",
+    endpoint: bool = True,
+    name: str | None = None,
 ) -> Tensor: ...
 def log(tensor: Any, base: Any = None) -> Tensor: ...
 def log10(tensor: Any) -> Tensor:
@@ -467,20 +621,63 @@ def logical_xor(left: Any, right: Any) -> Tensor:
     """Whether exactly one is true. All but 0 counts as true."""
 
 def logsumexp(
-    tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False, exp_scaling_factor: Any = None
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+    exp_scaling_factor: Any = None,
 ) -> Tensor: ...
-def make_diagonal(tensor: Any, *, offset: int = 0) -> Tensor: ...
-def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor: ...
-def mat(text: str, *, type: Any = None) -> Tensor: ...
-def max(left: Any, right: Any) -> Tensor:
-    """The greater element of each pair. NaN wins."""
+def make_diagonal(tensor: Any, offset: int = 0) -> Tensor: ...
+def map(tensor: Any, function: Callable[[Any], Any], *, type: Any = None, dtype: Any = None) -> Tensor: ...
+def mat(text: str, *, type: Any = None, dtype: Any = None) -> Tensor: ...
+def max(
+    left: Any,
+    right: Any = None,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
+    """The greatest element of each pair; of one tensor the greatest of all, or along axes. NaN wins."""
 
-def mean(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor: ...
-def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor: ...
-def min(left: Any, right: Any) -> Tensor:
-    """The lesser element of each pair. NaN wins."""
+def mean(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor: ...
+def median(
+    tensor: Any,
+    axis: int | str | None = None,
+    *,
+    axes: int | str | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor: ...
+def min(
+    left: Any,
+    right: Any = None,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
+    """The least element of each pair; of one tensor the least of all, or along axes. NaN wins."""
 
-def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor: ...
+def mode(
+    tensor: Any,
+    axis: int | str | None = None,
+    *,
+    axes: int | str | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor: ...
 def multiply(left: Any, right: Any) -> Tensor:
     """Multiply. Integers wrap."""
 
@@ -494,13 +691,16 @@ def njit_call(
     *arguments: Any,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
     templates: Sequence[Any] | None = None,
 ) -> Any: ...
 def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> Tensor: ...
+def nonzero(tensor: Any) -> tuple[Tensor, ...]: ...
 def not_equal(left: Any, right: Any) -> Tensor:
     """Whether elements differ. NaN differs from all."""
 
+def ones(shape: Any, type: Any = "f32", *, dtype: Any = "f32", names: Sequence[str | None] | None = None) -> Tensor: ...
 def outer(left: Any, right: Any) -> Tensor: ...
 def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Tensor: ...
 def pad_outer(tensor: Any, pad_value_or_type: Any, padding_config: Sequence[Sequence[int]]) -> Tensor: ...
@@ -509,29 +709,69 @@ def population_count(tensor: Any) -> Tensor:
     """How many bits of an integer are 1."""
 
 def pow(left: Any, right: Any) -> Tensor: ...
-def product(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def prod(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """Multiply all."""
 
-def put_diagonal(tensor: Any, diagonal: Any, *, offset: int = 0) -> Tensor: ...
+def product(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
+    """Multiply all."""
+
+def put_diagonal(tensor: Any, diagonal: Any, offset: int = 0) -> Tensor: ...
 def put_slice(tensor: Any, start_indices: Sequence[Any], slice: Any) -> Tensor: ...
 def quotient(left: Any, right: Any) -> Tensor:
     """Divide integers, truncating toward zero. The quotient by zero is 0."""
 
 def rank(tensor: Any) -> int: ...
+def ravel(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
 def real(tensor: Any) -> Tensor: ...
 def reduce(
     tensor: Any,
     acc: Any,
-    fun: Callable[[Any, Any], Any],
+    function: Callable[[Any, Any], Any],
+    axes: int | str | Sequence[int | str] | None = None,
     *,
-    axes: Sequence[int | str] | None = None,
+    axis: int | str | Sequence[int | str] | None = None,
     keep_axes: bool = False,
+    keepdims: bool = False,
     type: Any = None,
+    dtype: Any = None,
 ) -> Tensor: ...
-def reduce_max(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def reduce_max(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """The greatest element. NaN wins."""
 
-def reduce_min(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def reduce_min(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """The least element. NaN wins."""
 
 def reflect(tensor: Any, *, padding_config: Sequence[Sequence[int]]) -> Tensor: ...
@@ -539,7 +779,8 @@ def remainder(left: Any, right: Any) -> Tensor:
     """What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0."""
 
 def rename(tensor: Any, names: Sequence[str | None]) -> Tensor: ...
-def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None = None) -> Tensor: ...
+def repeat(tensor: Any, repeats: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Tensor: ...
+def reshape(tensor: Any, new_shape: Any, *more: int, names: Sequence[str | None] | None = None) -> Tensor: ...
 def reshape_vectors(tensors: Sequence[Any], *, align_ranks: bool = False) -> list[Any]: ...
 def revectorize(
     tensor: Any,
@@ -548,14 +789,24 @@ def revectorize(
     target_shape: Sequence[int | str] | None = None,
     target_names: Sequence[str | None] | None = None,
 ) -> Any: ...
-def reverse(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
-def rfft(tensor: Any, *, axis: int | str = -1, length: int | str | None = None, eps: float | None = None) -> Tensor: ...
+def reverse(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
+def rfft(
+    tensor: Any,
+    length: int | str | None = None,
+    *,
+    axis: int | str = -1,
+    axes: int | str = -1,
+    eps: float | None = None,
+) -> Tensor: ...
 def right_shift(left: Any, right: Any) -> Tensor:
     """Move the bits of integers down; signed ones keep their sign."""
 
-def round(tensor: Any) -> Tensor:
-    """Round to the nearest whole number, halves away from zero."""
-
+def round(tensor: Any, decimals: int = 0) -> Tensor: ...
 def rsqrt(tensor: Any) -> Tensor:
     """One over the square root."""
 
@@ -564,6 +815,7 @@ s32: Type
 s64: Type
 s8: Type
 
+def searchsorted(tensor: Any, values: Any, side: str = "left") -> Tensor: ...
 def select(pred: Any, on_true: Any, on_false: Any) -> Tensor: ...
 def shape(tensor: Any) -> tuple[int, ...]: ...
 def sigmoid(tensor: Any) -> Tensor:
@@ -583,27 +835,57 @@ def slice(
     tensor: Any, start_indices: Sequence[Any], lengths: Sequence[int], *, strides: int | Sequence[int] = 1
 ) -> Tensor: ...
 def slice_along_axis(
-    tensor: Any, start_index: Any, length: int, *, axis: int | str = 0, strides: int = 1
+    tensor: Any, start_index: Any, length: int, axis: int | str = 0, *, axes: int | str = 0, strides: int = 1
 ) -> Tensor: ...
-def sort(tensor: Any, *, axis: int | str = 0, direction: str = "asc", stable: bool = False) -> Tensor: ...
-def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tensor, Tensor]: ...
+def sort(
+    tensor: Any, axis: int | str = 0, *, axes: int | str = 0, direction: str = "asc", stable: bool = False
+) -> Tensor: ...
+def split(tensor: Any, split: int | float, axis: int | str = 0, *, axes: int | str = 0) -> tuple[Tensor, Tensor]: ...
 def sqrt(tensor: Any) -> Tensor:
     """The square root."""
 
-def squeeze(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
-def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor: ...
+def squeeze(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *more: int,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
+def stack(tensors: Any, axis: int = 0, *, axes: int = 0, name: str | None = None) -> Tensor: ...
 def standard_deviation(
-    tensor: Any, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    ddof: int = 0,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor: ...
+def std(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    ddof: int = 0,
+    keep_axes: bool = False,
+    keepdims: bool = False,
 ) -> Tensor: ...
 def subtract(left: Any, right: Any) -> Tensor:
     """Subtract. Integers wrap."""
 
-def sum(tensor: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False) -> Tensor:
+def sum(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor:
     """Add up."""
 
-def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor: ...
-def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor: ...
-def take_diagonal(tensor: Any, *, offset: int = 0) -> Tensor: ...
+def swapaxes(tensor: Any, axis1: int | str, axis2: int | str) -> Tensor: ...
+def take(tensor: Any, indices: Any, axis: int | str = 0, *, axes: int | str = 0) -> Tensor: ...
+def take_along_axis(tensor: Any, indices: Any, axis: int | str = 0, *, axes: int | str = 0) -> Tensor: ...
+def take_diagonal(tensor: Any, offset: int = 0) -> Tensor: ...
 def tan(tensor: Any) -> Tensor:
     """The tangent of an angle in radians."""
 
@@ -613,7 +895,7 @@ def tanh(tensor: Any) -> Tensor:
 def template(
     shape: Any, type: Any, *, names: Sequence[str | None] | None = None, vectorized_axes: Any = None
 ) -> Template: ...
-def tensor(value: Any, *, type: Any = None, names: Sequence[str | None] | None = None) -> Tensor: ...
+def tensor(value: Any, *, type: Any = None, dtype: Any = None, names: Sequence[str | None] | None = None) -> Tensor: ...
 def tile(tensor: Any, repetitions: Sequence[int] | int) -> Tensor: ...
 def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> TensorBatches: ...
 def to_binary(tensor: Any, *, limit: int | None = None) -> bytes: ...
@@ -623,11 +905,17 @@ def to_list(tensor: Any) -> Any: ...
 def to_number(tensor: Any) -> int | float | builtins.complex: ...
 def to_template(value: Any) -> Any: ...
 def to_tensor(value: Any) -> Any: ...
-def top_k(tensor: Any, *, k: int = 1) -> tuple[Tensor, Tensor]: ...
-def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor: ...
-def tri(n: int, m: int | None = None, *, k: int = 0, type: Any = "u8") -> Tensor: ...
-def tril(tensor: Any, *, k: int = 0) -> Tensor: ...
-def triu(tensor: Any, *, k: int = 0) -> Tensor: ...
+def top_k(tensor: Any, k: int = 1) -> tuple[Tensor, Tensor]: ...
+def trace(tensor: Any, offset: int = 0, axis1: int | str = 0, axis2: int | str = 1) -> Tensor: ...
+def transpose(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *more: int,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor: ...
+def tri(n: int, m: int | None = None, k: int = 0, *, type: Any = "u8", dtype: Any = "u8") -> Tensor: ...
+def tril(tensor: Any, k: int = 0) -> Tensor: ...
+def triu(tensor: Any, k: int = 0) -> Tensor: ...
 def type(tensor: Any) -> Type: ...
 
 u16: Type
@@ -635,14 +923,36 @@ u32: Type
 u64: Type
 u8: Type
 
-def variance(
-    tensor: Any, *, axes: Sequence[int | str] | None = None, ddof: int = 0, keep_axes: bool = False
+def var(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    ddof: int = 0,
+    keep_axes: bool = False,
+    keepdims: bool = False,
 ) -> Tensor: ...
-def vec(text: str, *, type: Any = None) -> Tensor: ...
+def variance(
+    tensor: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    ddof: int = 0,
+    keep_axes: bool = False,
+    keepdims: bool = False,
+) -> Tensor: ...
+def vec(text: str, *, type: Any = None, dtype: Any = None) -> Tensor: ...
 def vectorize(tensor: Any, name_or_axes: str | Sequence[str | tuple[str, int]] | Mapping[str, int]) -> Any: ...
 def weighted_mean(
-    tensor: Any, weights: Any, *, axes: Sequence[int | str] | None = None, keep_axes: bool = False
+    tensor: Any,
+    weights: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    keepdims: bool = False,
 ) -> Tensor: ...
+def where(condition: Any, x: Any = None, y: Any = None) -> Any: ...
 def window_max(
     tensor: Any,
     window_dimensions: int | Sequence[int],
@@ -685,7 +995,7 @@ def window_reduce(
     tensor: Any,
     acc: Any,
     window_dimensions: int | Sequence[int],
-    fun: Callable[[Any, Any], Any],
+    function: Callable[[Any, Any], Any],
     *,
     padding: str | Sequence[tuple[int, int]] = "valid",
     strides: int | Sequence[int] = 1,
@@ -722,3 +1032,7 @@ def window_sum(
     window_dilations: int | Sequence[int] = 1,
 ) -> Tensor:
     """The sum of each window."""
+
+def zeros(
+    shape: Any, type: Any = "f32", *, dtype: Any = "f32", names: Sequence[str | None] | None = None
+) -> Tensor: ...

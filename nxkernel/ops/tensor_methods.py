@@ -14,10 +14,13 @@ from nxkernel.messages.other_libraries import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
 from nxkernel.ops.machinery.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
+from nxkernel.ops.numpy_names import attributes, axes, selection
+from nxkernel.ops.numpy_names.aliases import ALIASES
 from nxkernel.ops.reductions import (
     contraction,
     convolution,
     cumulative,
+    extremes,
     fourier,
     reduction,
     statistics,
@@ -168,13 +171,20 @@ def _install() -> None:
     for name, function in _UNARY.items():
         setattr(Operand, f"__{name}__", function)
     Operand.__getitem__ = indexing.index
+    for name, attribute in attributes.ATTRIBUTES.items():
+        setattr(Operand, name, property(attribute))
     for module in (
         padding, comparison, contraction, convolution, cumulative, diagonals, elementary, elementwise, user_reductions,
-        fourier, gathering, indexing, inspection, reduction, shaping, sorting, statistics, casting, windows,
+        extremes, axes, selection, fourier, gathering, indexing, inspection, reduction, shaping, sorting, statistics,
+        casting, windows,
     ):  # fmt: skip
         for name in module.__all__:
-            if not hasattr(Operand, name) and name != "complex":
+            if not hasattr(Operand, name) and name not in ("complex", "where"):
                 setattr(Operand, name, explained(getattr(module, name), "nx"))
+    Operand.compress = explained(selection.compress, "nx")
+    for name, documented in ALIASES.items():
+        if hasattr(Operand, documented):
+            setattr(Operand, name, getattr(Operand, documented))
     Operand.tril, Operand.triu = explained(tril, "nx"), explained(triu, "nx")
     for name in ("devectorize", "revectorize", "vectorize"):
         setattr(Operand, name, explained(getattr(vectorized_axes, name), "nx"))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import spellings
 from nxkernel.messages.call_errors import explained, exported
 from nxkernel.messages.grammar import a, counted
 from nxkernel.optim import _leaves
@@ -162,7 +163,7 @@ def transformation(builder: Callable[..., Transformation]) -> Callable[..., Tran
         try:
             signature.bind(*args, **options)
         except TypeError:
-            explained_builder(*args, **options)
+            args, options = spellings.documented(builder, args, options) or explained_builder(*args, **options)
         return Transformation.made_by(builder, *args, **options)
 
     return make

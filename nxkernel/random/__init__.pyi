@@ -28,20 +28,27 @@ __all__ = [
 ]
 
 def bits(
-    key: Any, *, shape: Any = (), type: Any = "u32", names: Sequence[str | None] | None = None
+    key: Any, *, shape: Any = (), type: Any = "u32", dtype: Any = "u32", names: Sequence[str | None] | None = None
 ) -> tuple[Tensor, Tensor]: ...
 def bits_split(
-    key: Any, *, shape: Any = (), type: Any = "u32", names: Sequence[str | None] | None = None
+    key: Any, *, shape: Any = (), type: Any = "u32", dtype: Any = "u32", names: Sequence[str | None] | None = None
 ) -> Tensor: ...
 def choice(
-    key: Any, tensor: Any, p: Any = None, *, samples: int = 1, axis: int | str | None = None, replace: bool = True
+    key: Any,
+    tensor: Any,
+    p: Any = None,
+    *,
+    samples: int = 1,
+    axis: int | str | None = None,
+    axes: int | str | None = None,
+    replace: bool = True,
 ) -> tuple[Tensor, Tensor]: ...
 def fold_in(key: Any, data: Any) -> Tensor: ...
 def gumbel(
-    key: Any, *, shape: Any = (), type: Any = "f32", names: Sequence[str | None] | None = None
+    key: Any, *, shape: Any = (), type: Any = "f32", dtype: Any = "f32", names: Sequence[str | None] | None = None
 ) -> tuple[Tensor, Tensor]: ...
 def gumbel_split(
-    key: Any, *, shape: Any = (), type: Any = "f32", names: Sequence[str | None] | None = None
+    key: Any, *, shape: Any = (), type: Any = "f32", dtype: Any = "f32", names: Sequence[str | None] | None = None
 ) -> Tensor: ...
 def key(seed: Any) -> Tensor: ...
 def multivariate_normal(
@@ -51,6 +58,7 @@ def multivariate_normal(
     *,
     shape: Any = (),
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
     method: str = "cholesky",
 ) -> tuple[Tensor, Tensor]: ...
@@ -61,6 +69,7 @@ def multivariate_normal_split(
     *,
     shape: Any = (),
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
     method: str = "cholesky",
 ) -> Tensor: ...
@@ -71,6 +80,7 @@ def normal(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
 def normal_split(
@@ -80,6 +90,7 @@ def normal_split(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> Tensor: ...
 def randint(
@@ -89,6 +100,7 @@ def randint(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
 def randint_split(
@@ -98,9 +110,12 @@ def randint_split(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> Tensor: ...
-def shuffle(key: Any, tensor: Any, *, axis: int | str = 0, independent: bool = False) -> tuple[Tensor, Tensor]: ...
+def shuffle(
+    key: Any, tensor: Any, axis: int | str = 0, *, axes: int | str = 0, independent: bool = False
+) -> tuple[Tensor, Tensor]: ...
 def split(key: Any, *, parts: int = 2) -> Tensor: ...
 def threefry2x32_20_concat(xs: Any, ks: Any) -> Tensor: ...
 def uniform(
@@ -110,6 +125,7 @@ def uniform(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
 def uniform_split(
@@ -119,5 +135,6 @@ def uniform_split(
     *,
     shape: Any = None,
     type: Any = None,
+    dtype: Any = None,
     names: Sequence[str | None] | None = None,
 ) -> Tensor: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +87,35 @@ class ArrayProtocols(TensorMethods):
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers, as NumPy names it."""
         return widened(self.data).tolist()
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes in native byte order, as :func:`nxkernel.to_binary` gives them."""
+        return self.data.tobytes()
+
+    def tofile(self, file: Any) -> None:
+        """Write the elements as bytes in native byte order into a file, by its path or open."""
+        self.data.tofile(file)
+
+    def dumps(self) -> bytes:
+        """The tensor as pickled bytes, which :func:`pickle.loads` reads."""
+        return pickle.dumps(self)
+
+    def dump(self, file: Any) -> None:
+        """Pickle the tensor into a file, by its path or open."""
+        if hasattr(file, "write"):
+            file.write(self.dumps())
+        else:
+            Path(file).write_bytes(self.dumps())
+
+    @property
+    def flags(self) -> Any:
+        """What NumPy tells of the memory: it is in C order and cannot be written into."""
+        return self.data.flags
+
+    @property
+    def ctypes(self) -> Any:
+        """The memory as C functions take it, as NumPy's arrays have it: ``t.ctypes.data`` is its address."""
+        return self.data.ctypes
 
     def item(self) -> int | float | complex:
         """The only element as a Python number."""

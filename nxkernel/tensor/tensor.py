@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.operand import Operand, VectorizedAxes, VectorizedSpec, vectorized_spec
+from nxkernel.operand import Operand, OperandType, VectorizedAxes, VectorizedSpec, vectorized_spec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
 from nxkernel.tensor import printing
@@ -17,7 +17,17 @@ from nxkernel.tensor.html import page
 from nxkernel.tensor.interop import ArrayProtocols
 
 
-class Tensor(ArrayProtocols, Operand):
+class _TensorType(OperandType, type):
+    """The class of `Tensor`, of which traced values are instances, too: they stand for tensors in definitions."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        # Python does not ask for what is of the class itself.
+        if cls is Tensor and isinstance(instance, Operand):
+            return not isinstance(instance, Template)
+        return super().__instancecheck__(instance)
+
+
+class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
     """An immutable array with a type, a shape and axis names.
 
     Make one with :func:`nxkernel.tensor`, or from a NumPy array with :meth:`from_numpy`, which shares its memory.
@@ -100,6 +110,10 @@ class Tensor(ArrayProtocols, Operand):
 
         return placed(self, backend)
 
+    def to_device(self, device: str) -> Tensor:
+        """The tensor on a device, as :meth:`to_backend` gives it, under the name of the array API."""
+        return self.to_backend(device)
+
     def __bool__(self) -> bool:
         return bool(self._one_element("bool()"))
 
@@ -155,6 +169,12 @@ class Tensor(ArrayProtocols, Operand):
     def __reduce__(self) -> tuple:
         return (_restore, (self.data, self.names, self.vectorized_axes))
 
+
+#: Tensors that have elements: what :func:`isinstance` takes where a traced value is another case.
+if TYPE_CHECKING:
+    StoredTensor = Tensor
+else:
+    StoredTensor = ArrayProtocols
 
 _new = object.__new__
 

@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.messages import number_checks
 from nxkernel.messages.grammar import counted
 from nxkernel.shapes import describe
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor
 
 
 class Batches:
@@ -101,7 +101,7 @@ def _columns(x: Any, y: Any) -> tuple[list[Any], list[np.ndarray], int]:
     """The structures of inputs and targets, their arrays, and the number of examples."""
     leaves: list[tuple[str, Any]] = []
     structures = [containers.flatten(_listed(value), name, leaves, _refuse) for name, value in (("x", x), ("y", y))]
-    columns = [(path, leaf.to_numpy() if isinstance(leaf, Tensor) else np.asarray(leaf)) for path, leaf in leaves]
+    columns = [(path, leaf.to_numpy() if isinstance(leaf, StoredTensor) else np.asarray(leaf)) for path, leaf in leaves]
     if not columns:
         raise NxValueError("batches: there is no array in x and y")
     first, count = columns[0][0], None
@@ -129,7 +129,7 @@ def _seed(key: Any) -> list[int]:
     if isinstance(key, int) and not isinstance(key, bool):
         number_checks.count("batches", "key", key, 0)
         return [key]
-    if isinstance(key, Tensor) and key.type.is_integer and key.rank == 1:
+    if isinstance(key, StoredTensor) and key.type.is_integer and key.rank == 1:
         return [int(word) for word in key.to_list()]
     raise NxTypeError(
         message(f"batches: key is a whole number or a key, got {describe(key)}.", "Such as nx.random.key(0).")

@@ -137,7 +137,7 @@ def test_instance_norm(channels):
         (lambda: nn.layer_norm(axes=7), r"layer_norm: expected an input with the axes \[7\], got f64"),
         (lambda: nn.batch_norm(momentum=2), "nn.batch_norm: momentum is from 0 to 1, got 2"),
         (lambda: nn.batch_norm(scale=0), "nn.batch_norm: scale is True or False, got 0"),
-        (lambda: nn.layer_norm(epsilon=-1.0), "nn.layer_norm: epsilon is at least 0, got -1.0"),
+        (lambda: nn.layer_norm(eps=-1.0), "nn.layer_norm: eps is at least 0, got -1.0"),
         (lambda: nn.layer_norm(axes="x"), "nn.layer_norm: axes is the number of an axis or a list of such, got 'x'"),
         (lambda: nn.rms_norm(axis=[0]), "nn.rms_norm: axis is the number of an axis, got a list"),
         (lambda: nn.rms_norm(axis=5), r"rms_norm: expected an input with the axes \[5\], got f64"),

@@ -185,3 +185,32 @@ def test_iteration_and_length():
         len(nx.tensor(1))
     with pytest.raises(NxTypeError, match="cannot be iterated over"):
         list(nx.tensor(1))
+
+
+def test_traced_values_are_tensors_to_isinstance():
+    seen = []
+
+    def function(t):
+        seen.append((isinstance(t, nx.Tensor), isinstance(t, nx.Template), type(t) is nx.Tensor))
+        return nx.vectorize(t, "rows")
+
+    nx.jit(function)(nx.eye(2))
+    assert seen == [(True, False, False)]
+    assert isinstance(nx.eye(2), nx.Tensor)
+    assert not any(isinstance(value, nx.Tensor) for value in (nx.template((2,), "f32"), 1.0, X, nx.Tensor))
+
+
+def test_traced_values_have_the_methods_of_tensors():
+    missing = []
+
+    def function(t):
+        missing.extend(name for name in dir(nx.Tensor) if name[0] != "_" and name not in dir(t))
+        return t
+
+    nx.jit(function)(nx.eye(2))
+    # Those that ask for elements, or for where they are.
+    assert sorted(missing) == [
+        "ctypes", "data", "device", "dump", "dumps", "flags", "from_numpy", "item", "numpy", "rows", "to_backend",
+        "to_batched", "to_binary", "to_device", "to_flat_list", "to_heatmap", "to_list", "to_number", "to_numpy",
+        "to_template", "tobytes", "tofile", "tolist", "with_spec", "wrap",
+    ]  # fmt: skip

@@ -48,7 +48,7 @@ def stop_grad(tensor: Any) -> Any:
     return containers.rebuild(structure, iter([_as(leaf, apply(p.stop_grad, operand(leaf))) for leaf in leaves]))
 
 
-def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[Any]]) -> Any:
+def custom_grad(expr: Any, inputs: Sequence[Any], function: Callable[[Any], Sequence[Any]]) -> Any:
     """A value whose gradient you define yourself.
 
     Parameters
@@ -57,7 +57,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
         The value, computed as any.
     inputs : sequence of tensors or containers
         The values that get gradients; through `expr` no gradient flows to anything else.
-    fun : callable
+    function : callable
         Takes the cotangent of `expr` (the derivative of the loss by it), which has its structure; returns a list with
         the cotangent of each input, of the input's shape.
 
@@ -69,7 +69,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
     Raises
     ------
     NxTypeError
-        If `fun` does not return a cotangent of the right shape for each input.
+        If `function` does not return a cotangent of the right shape for each input.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
                 "Write nx.custom_grad(expr, [x], lambda g: [...]).",
             )
         )
-    if not callable(fun):
-        raise NxTypeError(f"custom_grad takes a function of the cotangent, got {describe(fun)}")
-    _check_takes_one(fun)
+    if not callable(function):
+        raise NxTypeError(f"custom_grad takes a function of the cotangent, got {describe(function)}")
+    _check_takes_one(function)
     leaves, structure = _leaves(expr, differentiated_variables.no_tensor("custom_grad"))
     sources, wanted = _leaves(list(inputs), differentiated_variables.no_tensor("custom_grad"))
     if tracing.current() is None:
@@ -97,14 +97,14 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
 
     def backward(*cotangents: Expr) -> list[Expr]:
         seen = [_as(leaf, g) for leaf, g in zip(leaves, cotangents, strict=True)]
-        return _gains(fun(containers.rebuild(structure, iter(seen))), input_values, wanted)
+        return _gains(function(containers.rebuild(structure, iter(seen))), input_values, wanted)
 
     outputs = _with_gradient(results, input_values, backward)
     return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, outputs, strict=True)]))
 
 
-def _check_takes_one(fun: Callable[..., Any]) -> None:
-    signature = callables.signature(fun)
+def _check_takes_one(function: Callable[..., Any]) -> None:
+    signature = callables.signature(function)
     try:
         signature.bind(None)
     except TypeError:
@@ -116,12 +116,14 @@ def _check_takes_one(fun: Callable[..., Any]) -> None:
         ) from None
 
 
-def checkpoint(fun: Callable[Parameters, Result], *, promotion: str | None = None) -> Definition[Parameters, Result]:
+def checkpoint(
+    function: Callable[Parameters, Result], *, promotion: str | None = None
+) -> Definition[Parameters, Result]:
     """Gradient checkpointing: recompute intermediate values in the backward pass instead of keeping them.
 
     Parameters
     ----------
-    fun : callable
+    function : callable
     promotion : {"nx", "numpy"}, optional
         Whose rules hold, as :func:`nxkernel.defn` takes it.
 
@@ -136,14 +138,14 @@ def checkpoint(fun: Callable[Parameters, Result], *, promotion: str | None = Non
     >>> bool(nx.grad(block)(1.0) == nx.grad(lambda x: nx.sin(nx.exp(nx.sin(x))))(1.0))
     True
     """
-    differentiated_variables.checked(fun, "checkpoint")
-    name, fun = f"checkpoint({callables.name(fun)})", differentiated_variables.inlined(fun)
+    differentiated_variables.checked(function, "checkpoint")
+    name, function = f"checkpoint({callables.name(function)})", differentiated_variables.inlined(function)
 
     @differentiated_variables.transform(name)
-    @functools.wraps(fun, updated=())
+    @functools.wraps(function, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
-        args, options = differentiated_variables.by_position(fun, args, options)
-        call = differentiated_variables.guard_shared_arrays(fun, name, args, options)
+        args, options = differentiated_variables.by_position(function, args, options)
+        call = differentiated_variables.guard_shared_arrays(function, name, args, options)
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
 
@@ -161,7 +163,7 @@ def checkpoint(fun: Callable[Parameters, Result], *, promotion: str | None = Non
         outputs = _recomputed(graph, [*values, *outside])
         return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in outputs]))
 
-    return differentiated_variables.of(fun, checkpointed, promotion)
+    return differentiated_variables.of(function, checkpointed, promotion)
 
 
 def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:

@@ -123,12 +123,14 @@ def _placeholder(spec: Spec) -> Expr:
     return apply(p.reshape, filled(0, spec.type, spec.shape), shape=spec.shape, names=spec.names)
 
 
-def vjp(fun: Callable[..., Any], *primals: Any, promotion: str | None = None) -> tuple[Any, Callable[[Any], tuple]]:
+def vjp(
+    function: Callable[..., Any], *primals: Any, promotion: str | None = None
+) -> tuple[Any, Callable[[Any], tuple]]:
     """The vector-Jacobian product (reverse mode): a value, and the function from its cotangent to the arguments'.
 
     Parameters
     ----------
-    fun : callable
+    function : callable
     *primals : tensors or containers
         The arguments.
     promotion : {"nx", "numpy"}, optional
@@ -147,28 +149,30 @@ def vjp(fun: Callable[..., Any], *primals: Any, promotion: str | None = None) ->
     >>> value.to_list(), [t.to_list() for t in pull(nx.tensor([1.0, 10.0]))]
     ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
     """
-    differentiated_variables.checked(fun, "vjp")
-    name, fun = f"vjp of {callables.name(fun)}", differentiated_variables.inlined(fun)
+    differentiated_variables.checked(function, "vjp")
+    name, function = f"vjp of {callables.name(function)}", differentiated_variables.inlined(function)
     _check_arguments(primals, name)
     if tracing.current() is None:
 
-        @differentiated_variables.transform(callables.name(fun))
+        @differentiated_variables.transform(callables.name(function))
         def value(*values: Any) -> Any:
-            function = _Pullback(fun, values, name)
-            return function.value, tuple(function.kept)
+            pullback = _Pullback(function, values, name)
+            return pullback.value, tuple(pullback.kept)
 
         @differentiated_variables.transform(name)
         def gains(cotangent: Any, kept: tuple, *values: Any) -> Any:
-            return _Pullback(fun, values, name).pulled(cotangent, name, list(map(differentiated_variables.node, kept)))
+            return _Pullback(function, values, name).pulled(
+                cotangent, name, list(map(differentiated_variables.node, kept))
+            )
 
         forward, back = (
-            differentiated_variables.of(fun, value, promotion),
-            differentiated_variables.of(fun, gains, promotion),
+            differentiated_variables.of(function, value, promotion),
+            differentiated_variables.of(function, gains, promotion),
         )
         result, kept = forward(*primals)
         return result, lambda cotangent: back(cotangent, kept, *primals)
-    function = _Pullback(fun, primals, name)
-    return function.value, lambda cotangent: function.pulled(cotangent, name)
+    pullback = _Pullback(function, primals, name)
+    return pullback.value, lambda cotangent: pullback.pulled(cotangent, name)
 
 
 def _check_arguments(values: Sequence[Any], name: str) -> None:
@@ -180,13 +184,13 @@ def _check_arguments(values: Sequence[Any], name: str) -> None:
 
 
 def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, promotion: str | None = None
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, promotion: str | None = None
 ) -> tuple[Any, Any]:
     """The Jacobian-vector product (forward mode): a function's value, and its change for a change of the arguments.
 
     Parameters
     ----------
-    fun : callable
+    function : callable
     primals : sequence of tensors or containers
         The arguments.
     tangents : sequence of tensors or containers
@@ -210,7 +214,7 @@ def jvp(
     >>> float(value), float(tangent)
     (9.0, 3.0)
     """
-    differentiated_variables.checked(fun, "jvp")
+    differentiated_variables.checked(function, "jvp")
     for what, values in (("primals", primals), ("tangents", tangents)):
         if not isinstance(values, list | tuple):
             raise NxTypeError(
@@ -227,36 +231,36 @@ def jvp(
                 "Each argument has one; that of one which does not change is zero.",
             )
         )
-    name, fun = f"jvp of {callables.name(fun)}", differentiated_variables.inlined(fun)
+    name, function = f"jvp of {callables.name(function)}", differentiated_variables.inlined(function)
     _check_arguments((*primals, *tangents), name)
     if tracing.current() is None:
 
         @differentiated_variables.transform(name)
         def both(values: Any, directions: Any) -> Any:
-            return jvp(fun, values, directions)
+            return jvp(function, values, directions)
 
-        return differentiated_variables.of(fun, both, promotion)(tuple(primals), tuple(tangents))
-    function = _Pullback(fun, primals, name)
-    structure = ("tuple", None, tuple(function.structures))
-    leaves = _alike(tuple(tangents), structure, function.inputs, f"{name}: the tangent", "the argument")
-    results = [differentiated_variables.node(leaf) for leaf in function.outputs]
-    along, together = gradients(function.gains, leaves, function.unit, results)
-    outputs = [differentiated_variables.like(leaf, node) for leaf, node in zip(function.outputs, together, strict=True)]
+        return differentiated_variables.of(function, both, promotion)(tuple(primals), tuple(tangents))
+    pullback = _Pullback(function, primals, name)
+    structure = ("tuple", None, tuple(pullback.structures))
+    leaves = _alike(tuple(tangents), structure, pullback.inputs, f"{name}: the tangent", "the argument")
+    results = [differentiated_variables.node(leaf) for leaf in pullback.outputs]
+    along, together = gradients(pullback.gains, leaves, pullback.unit, results)
+    outputs = [differentiated_variables.like(leaf, node) for leaf, node in zip(pullback.outputs, together, strict=True)]
     changes = [
         differentiated_variables.like(leaf, node, tangent=True)
-        for leaf, node in zip(function.outputs, along, strict=True)
+        for leaf, node in zip(pullback.outputs, along, strict=True)
     ]
-    return tuple([containers.rebuild(function.structure, iter(values)) for values in (outputs, changes)])
+    return tuple([containers.rebuild(pullback.structure, iter(values)) for values in (outputs, changes)])
 
 
 def jacobian(
-    fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
+    function: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
 ) -> Definition[Parameters, Any]:
     """The Jacobian: the derivative of each element of a function's value by each element of an argument.
 
     Parameters
     ----------
-    fun : callable
+    function : callable
     argnums : int or sequence of int
         Which positional arguments.
     promotion : {"nx", "numpy"}, optional
@@ -274,18 +278,18 @@ def jacobian(
     >>> nx.jacobian(lambda x: x**2 + x[0])(nx.tensor([1.0, 2.0])).to_list()
     [[3.0, 0.0], [1.0, 4.0]]
     """
-    differentiated_variables.checked(fun, "jacobian")
-    return _jacobian(fun, argnums, f"jacobian of {callables.name(fun)}", promotion)
+    differentiated_variables.checked(function, "jacobian")
+    return _jacobian(function, argnums, f"jacobian of {callables.name(function)}", promotion)
 
 
 def hessian(
-    fun: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
+    function: Callable[Parameters, Any], argnums: int | Sequence[int] = 0, *, promotion: str | None = None
 ) -> Definition[Parameters, Any]:
     """The Hessian: the second derivatives of a function's value by the elements of an argument.
 
     Parameters
     ----------
-    fun, argnums, promotion
+    function, argnums, promotion
         As :func:`jacobian` takes them.
 
     Returns
@@ -299,22 +303,24 @@ def hessian(
     >>> nx.hessian(lambda x: nx.product(x))(nx.tensor([2.0, 3.0, 5.0])).to_list()
     [[0.0, 5.0, 3.0], [5.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
     """
-    differentiated_variables.checked(fun, "hessian")
-    name = f"hessian of {callables.name(fun)}"
-    return _jacobian(_jacobian(fun, argnums, name, promotion), argnums, name, promotion)
+    differentiated_variables.checked(function, "hessian")
+    name = f"hessian of {callables.name(function)}"
+    return _jacobian(_jacobian(function, argnums, name, promotion), argnums, name, promotion)
 
 
-def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str, promotion: str | None) -> Definition:
+def _jacobian(
+    function: Callable[..., Any], argnums: int | Sequence[int], name: str, promotion: str | None
+) -> Definition:
     several, positions = not isinstance(argnums, int), differentiated_variables.argument_positions(argnums)
-    fun = differentiated_variables.inlined(fun)
+    function = differentiated_variables.inlined(function)
 
     @differentiated_variables.transform(name)
-    @functools.wraps(fun, updated=())
+    @functools.wraps(function, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        arguments, options = differentiated_variables.by_position(fun, args, options)
+        arguments, options = differentiated_variables.by_position(function, args, options)
         picked = differentiated_variables.selected(name, arguments, positions)
         chosen = [arguments[position] for position in picked]
-        call = differentiated_variables.guard_shared_arrays(fun, name, arguments, options)
+        call = differentiated_variables.guard_shared_arrays(function, name, arguments, options)
 
         def of(*values: Any) -> Any:
             for position, value in zip(picked, values, strict=True):
@@ -323,7 +329,7 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str, 
 
         return _matrices(of, chosen, several, name)
 
-    return differentiated_variables.of(fun, differentiated, promotion)
+    return differentiated_variables.of(function, differentiated, promotion)
 
 
 def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: bool, name: str) -> Any:

@@ -24,7 +24,7 @@ from nxkernel.errors import NxError, NxTypeError, UnrolledWarning
 from nxkernel.graph import tracing
 from nxkernel.messages.grammar import a
 from nxkernel.ops.machinery.dispatch import is_number, operand
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 #: The name of the cell's function in errors and events.
 NAME = "%%jit"
@@ -230,7 +230,7 @@ class CompiledCell:
 
     def _changeable(self, name: str, value: Any, assigned: Mapping[str, None]) -> Any:
         """A tensor that a NumPy program may assign into, as an array; the name gets a new tensor later."""
-        if not isinstance(value, Tensor) or name not in assigned or self.definition.dialect != dialects.NUMPY:
+        if not isinstance(value, StoredTensor) or name not in assigned or self.definition.dialect != dialects.NUMPY:
             return value
         array = np.array(value.to_numpy())
         self._copies[id(array)] = value
@@ -316,7 +316,7 @@ def _seen(value: Any, leaves: list[Any], as_tensor: bool) -> Any:
 
 def _is_changed_to(before: Any, value: Any) -> bool:
     """Write a result into the array or container that already holds it; False where that is impossible."""
-    if isinstance(before, np.ndarray) and isinstance(value, Tensor | np.ndarray) and before.shape == value.shape:
+    if isinstance(before, np.ndarray) and isinstance(value, StoredTensor | np.ndarray) and before.shape == value.shape:
         if before.flags.writeable:
             np.copyto(before, np.asarray(value), casting="unsafe")
         return before.flags.writeable
@@ -372,7 +372,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _holds_tensor(value: Any) -> bool:
-    return any(isinstance(leaf, Tensor) for leaf in _leaves(value))
+    return any(isinstance(leaf, StoredTensor) for leaf in _leaves(value))
 
 
 def _refuse(statement: ast.stmt, file: str) -> None:

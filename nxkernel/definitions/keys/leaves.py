@@ -15,7 +15,7 @@ from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.tensor.foreign_arrays import array_of_numbers, is_numeric
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def array_of(value: Any, spec: Spec) -> np.ndarray:
     NxTypeError
         For what has no data: a template or a traced value.
     """
-    if isinstance(value, Tensor):
+    if isinstance(value, StoredTensor):
         return value.data
     if is_number(value):
         return cast_number(value, spec.type)

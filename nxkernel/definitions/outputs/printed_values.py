@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.keys import containers
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Labelled:
 
 
 def _shown(value: Any, number: bool) -> Any:
-    if not isinstance(value, Tensor | np.ndarray | np.generic):
+    if not isinstance(value, StoredTensor | np.ndarray | np.generic):
         return value
     array = np.asarray(value)
     return array.item() if number else array[()]

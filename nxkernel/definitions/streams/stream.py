@@ -22,7 +22,7 @@ from nxkernel.operand import VectorizedSpec
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 
 
 class Stream:
@@ -299,7 +299,7 @@ def _value(path: str, value: Any) -> Tensor:
 
 def _own(value: Any, spec: Spec | VectorizedSpec) -> Tensor:
     """A leaf as a tensor with memory of its own."""
-    return value if isinstance(value, Tensor) else Tensor.wrap(array_of(value, spec).copy(), spec)
+    return value if isinstance(value, StoredTensor) else Tensor.wrap(array_of(value, spec).copy(), spec)
 
 
 def _check_result(step: Compiled, name: str, state: Any) -> None:

@@ -28,7 +28,7 @@ from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.array import BY_LAYOUT, UNORDERED, Array, ArrayValue, Scalar
 from nxkernel.ops.machinery import dispatch
 from nxkernel.ops.tensors import inspection
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template
 
 NX, NUMPY = "nx", "numpy"
 #: What people are told.
@@ -291,7 +291,7 @@ def _met(values: Iterable[Any]) -> int:
             continue
         if kind is np.ndarray:
             found = _ARRAYS
-        elif kind is Tensor or isinstance(value, Tensor | Template):
+        elif kind is StoredTensor or isinstance(value, StoredTensor | Template):
             return _TENSORS
         else:
             inner = containers.inside(value)
@@ -414,7 +414,7 @@ def _root(module: str) -> str:
 
 def _library(value: Any) -> str:
     """The library that a value which a function reads computes with, "" for none."""
-    if isinstance(value, type) or dispatch.is_number(value) or isinstance(value, np.ndarray | Tensor | Template):
+    if isinstance(value, type) or dispatch.is_number(value) or isinstance(value, np.ndarray | StoredTensor | Template):
         return ""
     if isinstance(value, python.ModuleType):
         module = value.__name__

@@ -21,19 +21,19 @@ def is_open() -> bool:
     return trace.is_reached(tracing.current())
 
 
-def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
+def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -> Any:
     """Call a host function with the value of a tensor, or of a container, each time that the compiled program has run.
 
     The function is the one that ``hooks=`` has for the name, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
-    `fun`. Without a function the hook is no part of the program. Functions are called in the thread of the call, in the
-    order of the hooks, before the call returns; their results are not used. The names in ``hooks=`` are part of the
-    cache key, the functions are not: another function for a name compiles nothing.
+    `function`. Without a function the hook is no part of the program. Functions are called in the thread of the call,
+    in the order of the hooks, before the call returns; their results are not used. The names in ``hooks=`` are part of
+    the cache key, the functions are not: another function for a name compiles nothing.
 
     Parameters
     ----------
     tensor : tensor or container
     name : str
-    fun : callable, optional
+    function : callable, optional
         Takes the value, which has the structure of `tensor`.
 
     Returns
@@ -50,8 +50,8 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
     Notes
     -----
     In a branch it is called if that is taken. A `for` loop with a hook that has a function is unrolled, which takes
-    longer to compile; the program's event has a note of it. Programs with a `fun` belong to one function object: if a
-    cell defines it again, they are made again, of the cached kernels.
+    longer to compile; the program's event has a note of it. Programs with a `function` belong to one function object:
+    if a cell defines it again, they are made again, of the cached kernels.
 
     Examples
     --------
@@ -69,21 +69,23 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
         raise NxTypeError(
             message(f"the name of a hook is a str, got {describe(name)}.", 'Write nx.hook(tensor, "name", fun).')
         )
-    if fun is not None and not callable(fun):
+    if function is not None and not callable(function):
         raise NxTypeError(
-            message(f"the hook {name!r} takes a function, got {describe(fun)}.", 'Write nx.hook(tensor, "name", fun).')
+            message(
+                f"the hook {name!r} takes a function, got {describe(function)}.", 'Write nx.hook(tensor, "name", fun).'
+            )
         )
     run = tracing.current()
     if run is None:
         structure, leaves = _taken_apart(tensor, "hook")
-        if fun is not None:
+        if function is not None:
             value = containers.rebuild(structure, iter([dispatch.operand(leaf) for _, leaf in leaves]))
-            Hook(name, fun).call(value, {}, "no definition")
+            Hook(name, function).call(value, {}, "no definition")
         return tensor
     if trace.is_given(name, run):
         _ask(Hook(name, None), tensor, run, "hook")
-    elif (function := hook_delivery.of_parts(name) or fun) is not None:
-        _ask(Hook(name, function), tensor, run, "hook")
+    elif (called := hook_delivery.of_parts(name) or function) is not None:
+        _ask(Hook(name, called), tensor, run, "hook")
     return tensor
 
 

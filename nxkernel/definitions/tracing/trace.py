@@ -30,7 +30,7 @@ from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import VectorizedSpec, whole_spec
 from nxkernel.ops.machinery import dispatch
 from nxkernel.primitives import Spec
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Capturing:
             node = None
         if node is None:
             number = self._numbers.get(id(value))
-            if number is None and isinstance(value, Tensor):
+            if number is None and isinstance(value, StoredTensor):
                 name, meaning = "tensor", value.data
             elif number is None:
                 name, meaning = "tensor", np.array(value)

@@ -121,7 +121,7 @@ def log_cosh(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
     return reduced(over_last(difference + softplus(-2 * difference) - 0.6931471805599453), reduction)
 
 
-def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str = "mean") -> Any:
+def poisson(y_true: Any, y_pred: Any, *, eps: float = 1e-7, reduction: str = "mean") -> Any:
     """Poisson loss of counts and predicted rates: ``y_pred - y_true * log(y_pred)``, the mean over the last axis.
 
     Parameters
@@ -129,7 +129,7 @@ def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str =
     y_true : tensor
     y_pred : tensor
         Of the same shape.
-    epsilon : float, optional
+    eps : float, optional
         What keeps it finite.
     reduction : {"mean", "sum", "none"}, optional
         What is made of the entries.
@@ -146,12 +146,10 @@ def poisson(y_true: Any, y_pred: Any, *, epsilon: float = 1e-7, reduction: str =
     1.0
     """
     truth, prediction = pair_of("poisson", y_true, y_pred)
-    return reduced(over_last(prediction - truth * nx.log(prediction + epsilon)), reduction)
+    return reduced(over_last(prediction - truth * nx.log(prediction + eps)), reduction)
 
 
-def cosine_similarity(
-    y_true: Any, y_pred: Any, *, axis: int = -1, epsilon: float = 1e-8, reduction: str = "mean"
-) -> Any:
+def cosine_similarity(y_true: Any, y_pred: Any, *, axis: int = -1, eps: float = 1e-8, reduction: str = "mean") -> Any:
     """Cosine similarity, negated: -1 where the vectors point in the same direction, 1 where in opposite ones.
 
     Parameters
@@ -161,7 +159,7 @@ def cosine_similarity(
         Of the same shape.
     axis : int, optional
         Of the vectors.
-    epsilon : float, optional
+    eps : float, optional
         What keeps it finite.
     reduction : {"mean", "sum", "none"}, optional
         What is made of the entries.
@@ -180,4 +178,4 @@ def cosine_similarity(
     truth, prediction = pair_of("cosine_similarity", y_true, y_pred)
     product = nx.sum(truth * prediction, axes=[axis])
     squares = nx.sum(truth * truth, axes=[axis]) * nx.sum(prediction * prediction, axes=[axis])
-    return reduced(-product * nx.rsqrt(nx.max(squares, epsilon * epsilon)), reduction)
+    return reduced(-product * nx.rsqrt(nx.max(squares, eps * eps)), reduction)

@@ -20,7 +20,7 @@ from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor
 from nxkernel.types import s64
 
 Shape = tuple[int, ...]
@@ -245,7 +245,7 @@ def known_number(value: Any) -> int | None:
         return int(value)
     if isinstance(value, Proxy):
         value = operand(value)
-    if isinstance(value, Tensor):
+    if isinstance(value, StoredTensor):
         return int(value.data)
     low, high = integer_bounds.interval(value)
     return low if low is not None and low == high else None
@@ -260,7 +260,7 @@ def static(value: Any) -> int:
 def known_indices(value: Operand | Proxy, function: str) -> Any:
     """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
     indices = operand(value)
-    if isinstance(indices, Tensor):
+    if isinstance(indices, StoredTensor):
         return indices.data
     raise needed(
         value,
@@ -309,7 +309,7 @@ def traced_index(index: Operand, size: int) -> Operand:
 def _indices(entry: Any, axis: int, shape: Shape) -> Any:
     if hasattr(type(entry), "stretched"):
         return entry
-    if isinstance(entry, Tensor):
+    if isinstance(entry, StoredTensor):
         numbers, size = entry.to_numpy(), shape[axis]
         outside = numbers[(numbers < -size) | (numbers >= size)]
         if outside.size:

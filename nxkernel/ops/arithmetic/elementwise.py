@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 from typing import Any
 
 from nxkernel import primitives as p
@@ -24,12 +26,13 @@ from nxkernel.ops.machinery.dispatch import (
     whole,
 )
 from nxkernel.primitives import Primitive
+from nxkernel.shapes import static_int
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type, to_floating
 
 __all__ = [
-    "abs", "add", "atan2", "ceil", "clip", "complex", "conjugate", "divide", "fill", "floor", "imag", "max", "min",
-    "multiply", "negate", "phase", "pow", "quotient", "real", "remainder", "round", "sign", "subtract",
+    "abs", "add", "atan2", "ceil", "clip", "complex", "conjugate", "divide", "fill", "floor", "imag", "multiply",
+    "negate", "phase", "pow", "quotient", "real", "remainder", "round", "sign", "subtract",
 ]  # fmt: skip
 
 _MERGED = "The two types merged."
@@ -132,9 +135,49 @@ def _rounding(primitive: Primitive, what: str, example: str, result: str) -> Any
 
 floor = _rounding(p.floor, "Round down.", "[1.5, -1.5]", "[1.0, -2.0]")
 ceil = _rounding(p.ceil, "Round up.", "[1.5, -1.5]", "[2.0, -1.0]")
-round = _rounding(
-    p.round_half_away, "Round to the nearest whole number, halves away from zero.", "[0.5, -1.5]", "[1.0, -2.0]"
-)
+_whole = _rounding(p.round_half_away, "", "", "")
+
+
+def round(tensor: Any, decimals: int = 0) -> Tensor | Expr:
+    """Round to the nearest whole number, or to so many decimals; halves go away from zero.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    decimals : int, optional
+        How many digits after the point; a negative number rounds before it.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and names. Types stay; of integers, decimals of at least 0 change nothing.
+
+    Raises
+    ------
+    NxValueError
+        For integers and a negative number of decimals.
+
+    Examples
+    --------
+    >>> nx.round([0.5, -1.5]).to_list(), nx.round([1.26], 1).to_list()
+    ([1.0, -2.0], [1.2999999523162842])
+    """
+    decimals = static_int(decimals, "decimals")
+    if not decimals:
+        return _whole(tensor)
+    tensor = lasting(tensor, "tensor")
+    if tensor.type.is_integer:
+        if decimals > 0:
+            return tensor
+        raise NxValueError(
+            message(
+                f"round keeps integers as they are, got {tensor.type} and decimals={decimals}.",
+                'Write nx.round(nx.as_type(t, "f64"), decimals=-1) to round them as floats.',
+            )
+        )
+    scale = 10.0 ** builtins.abs(decimals)
+    grow, shrink = (multiply, divide) if decimals > 0 else (divide, multiply)
+    return shrink(_whole(grow(tensor, scale)), scale)
 
 
 def _sign_family(primitive: Primitive, rule: Any, what: str, types: str, example: str, result: str) -> Any:
@@ -163,14 +206,14 @@ abs = _sign_family(
 )
 
 
-def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
+def clip(tensor: Any, min: Any = None, max: Any = None) -> Tensor | Expr:
     """Clip elements to a range.
 
     Parameters
     ----------
     tensor : tensor
-    min, max : number or scalar tensor
-        The bounds. Numbers count as s64 or f32 here.
+    min, max : number or scalar tensor, optional
+        The bounds; one that is not given does not bound. Numbers count as s64 or f32 here.
 
     Returns
     -------
@@ -182,9 +225,10 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
     >>> nx.clip([-1.0, 0.5, 2.0], 0, 1).to_list()
     [0.0, 0.5, 1.0]
     """
-    tensor = operand(tensor, "tensor")
-    bounds = [operand(bound, name) for bound, name in ((min, "min"), (max, "max"))]
-    for bound, name in zip(bounds, ("min", "max"), strict=True):
+    tensor = operand(tensor, "tensor") if min is not None or max is not None else lasting(tensor, "tensor")
+    given = (("min", p.maximum, min), ("max", p.minimum, max))
+    bounds = [(name, cut, operand(bound, name)) for name, cut, bound in given if bound is not None]
+    for name, _, bound in bounds:
         if bound.shape or bound.vectorized_axes:
             raise NxValueError(
                 message(
@@ -192,9 +236,11 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
                     "nx.max(nx.min(t, upper), lower) takes bounds of other shapes.",
                 )
             )
-    type_ = ordered("clip")(types.merge(tensor.type, types.merge(bounds[0].type, bounds[1].type)))
-    low, high = (spread(convert(bound, type_), tensor.shape) for bound in bounds)
-    return apply(p.minimum, apply(p.maximum, convert(tensor, type_), low), high)
+    type_ = ordered("clip")(functools.reduce(types.merge, [bound.type for _, _, bound in bounds], tensor.type))
+    result = convert(tensor, type_)
+    for _, cut, bound in bounds:
+        result = apply(cut, result, spread(convert(bound, type_), tensor.shape))
+    return result
 
 
 def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:

@@ -17,7 +17,7 @@ from nxkernel.operand import Operand, Proxy
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.foreign_arrays import array_of_numbers
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 from nxkernel.types import Type
 
 TypeRule = Callable[[Type], Type]
@@ -56,7 +56,7 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
 def _on_device(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
     """Execute a primitive on the device that some of its operands are on."""
     for operand in operands:
-        if not isinstance(operand, Tensor):
+        if not isinstance(operand, StoredTensor):
             _refuse(operand)
         if operand.vectorized_axes:
             return _over_vectors(primitive, operands, params)
@@ -193,7 +193,11 @@ def filled_like(value: Number, type_: Type, tensor: Operand) -> Tensor | Expr:
     """A constant with the shape, names, vectorized axes and device of a tensor."""
     result = filled(value, type_, tensor.shape, tensor.names)
     result = spread_vectors(result, tensor) if tensor.vectorized_axes else result
-    return result.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(result, Tensor) else result
+    return (
+        result.to_backend(tensor.device)
+        if type(tensor) is DeviceTensor and isinstance(result, StoredTensor)
+        else result
+    )
 
 
 def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:

@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, is_operand, operand, spread
 from nxkernel.primitives import Spec
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 from nxkernel.types import Type
 
 __all__ = ["njit_call", "njit_map"]
@@ -184,7 +184,9 @@ def _declared(shape: Any, type: Any, names: Any, templates: Any) -> tuple[Spec, 
     if templates is not None:
         if shape is not None or type is not None or names is not None:
             raise NxTypeError("njit_call takes templates, or shape= and type=, not both")
-        if not isinstance(templates, list | tuple) or not all(isinstance(one, Template | Tensor) for one in templates):
+        if not isinstance(templates, list | tuple) or not all(
+            isinstance(one, Template | StoredTensor) for one in templates
+        ):
             raise NxTypeError(
                 message(
                     f"templates is a list of templates, got {shapes.describe(templates)}.",

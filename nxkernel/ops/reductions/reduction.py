@@ -24,14 +24,14 @@ __all__ = [
     "standard_deviation", "sum", "variance", "weighted_mean",
 ]  # fmt: skip
 
-Axes = Sequence[int | str] | None
+Axes = int | str | Sequence[int | str] | None
 
 _REDUCTION = """{what}
 
 Parameters
 ----------
 tensor : tensor or number
-axes : list of int or str, optional
+axes : int, str or list of these, optional
     Along these; without it along all.
 keep_axes : bool, optional
     Whether reduced axes stay, with size 1.
@@ -99,7 +99,7 @@ Parameters
 tensor : tensor or number
 axis : int or str, optional
     Along this one; without it the index counts through all elements in C order.
-keep_axis : bool, optional
+keep_axes : bool, optional
     Whether the reduced axis stays, with size 1.
 tie_break : {{"low", "high"}}, optional
     Which of equal elements counts: the first or the last.
@@ -124,7 +124,7 @@ def _argument(primitive: Primitive, extreme: str, result: str) -> Any:
         tensor: Any,
         *,
         axis: int | str | None = None,
-        keep_axis: bool = False,
+        keep_axes: bool = False,
         tie_break: str = "low",
         type: Any = "s64",
     ) -> Tensor | Expr:
@@ -142,9 +142,9 @@ def _argument(primitive: Primitive, extreme: str, result: str) -> Any:
         else:
             position = shapes.normalize_axis(axis, shape, tensor.names)
         _refuse_empty(name, tensor, (position,))
-        keep = builtins.bool(keep_axis) and axis is not None
+        keep = builtins.bool(keep_axes) and axis is not None
         result = apply(primitive, tensor, axis=position, keep_axis=keep, tie_break=tie_break, type=type_)
-        if keep_axis and axis is None:
+        if keep_axes and axis is None:
             kept = (1,) * len(shape)
             result = apply(p.reshape, result, shape=kept, names=shapes.unnamed(kept))
         return result
@@ -177,7 +177,7 @@ def mean(tensor: Any, *, axes: Axes = None, keep_axes: bool = False) -> Tensor |
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     keep_axes : bool, optional
         Whether reduced axes stay, with size 1.
@@ -205,7 +205,7 @@ def weighted_mean(tensor: Any, weights: Any, *, axes: Axes = None, keep_axes: bo
     tensor : tensor or number
     weights : tensor
         Of the same shape; or of one axis for the one that `axes` names.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     keep_axes : bool, optional
         Whether reduced axes stay, with size 1.
@@ -242,7 +242,7 @@ def variance(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_axes: bool =
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     ddof : int, optional
         What is taken from the number of elements before dividing by it; 1 for an unbiased estimate.
@@ -276,7 +276,7 @@ def standard_deviation(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_ax
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     ddof : int, optional
         What is taken from the number of elements before dividing by it; 1 for the estimate from a sample.
@@ -304,7 +304,7 @@ def logsumexp(
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     keep_axes : bool, optional
         Whether reduced axes stay, with size 1.

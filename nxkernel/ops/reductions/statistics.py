@@ -22,7 +22,7 @@ from nxkernel.tensor.tensor import Tensor
 __all__ = ["covariance", "median", "mode"]
 
 
-def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor | Expr:
+def median(tensor: Any, *, axis: int | str | None = None, keep_axes: bool = False) -> Tensor | Expr:
     """The middle of the sorted elements.
 
     Parameters
@@ -30,7 +30,7 @@ def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = Fals
     tensor : tensor or number
     axis : int or str, optional
         Along this one; without it of all elements.
-    keep_axis : bool, optional
+    keep_axes : bool, optional
         Whether the reduced axis stays, with size 1.
 
     Returns
@@ -57,10 +57,10 @@ def median(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = Fals
             for part in (middle, slice_along_axis(line, count // 2, 1, axis=position))
         )
         middle = convert(elementwise.divide(elementwise.add(low, high), 2), type_)
-    return _without(middle, tensor, position, axis, keep_axis)
+    return _without(middle, tensor, position, axis, keep_axes)
 
 
-def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False) -> Tensor | Expr:
+def mode(tensor: Any, *, axis: int | str | None = None, keep_axes: bool = False) -> Tensor | Expr:
     """The most frequent element; of several, the smallest.
 
     Parameters
@@ -68,7 +68,7 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False)
     tensor : tensor or number
     axis : int or str, optional
         Along this one; without it of all elements.
-    keep_axis : bool, optional
+    keep_axes : bool, optional
         Whether the reduced axis stays, with size 1.
 
     Returns
@@ -96,7 +96,7 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axis: bool = False)
     longest = comparison.equal(run, reduction.reduce_max(run, axes=[place], keep_axes=True))
     candidates = comparison.select(longest, line, filled(types.greatest(line.type), line.type, ()))
     result = rename(reduction.reduce_min(candidates, axes=[place], keep_axes=True), line_names)
-    return _without(result, tensor, place, axis, keep_axis)
+    return _without(result, tensor, place, axis, keep_axes)
 
 
 def _sorted(function: str, tensor: Operand, axis: int | str | None) -> tuple[Operand, int]:
@@ -111,9 +111,9 @@ def _sorted(function: str, tensor: Operand, axis: int | str | None) -> tuple[Ope
     return apply(p.sort, line, axis=position, direction="asc"), position
 
 
-def _without(result: Operand, tensor: Operand, position: int, axis: Any, keep_axis: bool) -> Tensor | Expr:
+def _without(result: Operand, tensor: Operand, position: int, axis: Any, keep_axes: bool) -> Tensor | Expr:
     """A result with the reduced axis removed, or kept with size 1 if asked for."""
-    if not keep_axis:
+    if not keep_axes:
         return squeeze(result, axes=[position])
     return reshape(result, (1,) * tensor.rank) if axis is None else result
 

@@ -31,18 +31,19 @@ Folding = Callable[[Any, Any], Any]
 _depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
-def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
+def map(tensor: Any, function: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
     """Apply a scalar function to each element.
 
-    Functions of nxkernel work on whole tensors anyway: where `fun` is element-wise, ``fun(tensor)`` says the same.
+    Functions of nxkernel work on whole tensors anyway: where `function` is element-wise, ``function(tensor)`` says the
+    same.
 
     Parameters
     ----------
     tensor : tensor or number
-    fun : callable
+    function : callable
         Takes a scalar and gives one. It is called once: the scalar is vectorized over all elements.
     type : type, optional
-        Of the result; without it what `fun` gives.
+        Of the result; without it what `function` gives.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
     Raises
     ------
     NxTypeError
-        When `fun` gives more than one element.
+        When `function` gives more than one element.
 
     Examples
     --------
@@ -60,16 +61,16 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
     [2, 5, 10]
     """
     tensor = operand(tensor, "tensor")
-    if is_compiled(fun):
-        made = njit_map(fun, tensor)
+    if is_compiled(function):
+        made = njit_map(function, tensor)
         return made if type is None else convert(made, types.normalize(type))
-    _check_takes(fun, "map", 1)
+    _check_takes(function, "map", 1)
     # A function may map others: each has axes of its own.
     depth = _depth.get()
     element = vectorize(tensor, [f"map {depth}, axis {axis}" for axis in range(tensor.rank)])
     token = _depth.set(depth + 1)
     try:
-        result = _single(fun(element), "map", fun)
+        result = _single(function(element), "map", function)
     finally:
         _depth.reset(token)
     mapped = element.vectorized_axes[len(tensor.vectorized_axes) :]
@@ -82,9 +83,9 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
 def reduce(
     tensor: Any,
     acc: Any,
-    fun: Folding,
+    function: Folding,
     *,
-    axes: Sequence[int | str] | None = None,
+    axes: int | str | Sequence[int | str] | None = None,
     keep_axes: bool = False,
     type: Any = None,
 ) -> Tensor | Expr:
@@ -95,15 +96,15 @@ def reduce(
     tensor : tensor or number
     acc : number or scalar tensor
         What folding starts with. A number takes the tensor's type where that holds it.
-    fun : callable
-        ``fun(element, accumulated)`` gives the new accumulated value. It is traced once, on scalars, and may use
+    function : callable
+        ``function(element, accumulated)`` gives the new accumulated value. It is traced once, on scalars, and may use
         element-wise functions and scalars from outside.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
     keep_axes : bool, optional
         Whether reduced axes stay, with size 1.
     type : type, optional
-        Of both arguments of `fun` and of the result; without it the types of `tensor` and `acc` merged.
+        Of both arguments of `function` and of the result; without it the types of `tensor` and `acc` merged.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def reduce(
     Raises
     ------
     NxTypeError
-        When `acc` is no scalar, or `fun` uses or gives something else than scalars.
+        When `acc` is no scalar, or `function` uses or gives something else than scalars.
 
     Examples
     --------
@@ -123,76 +124,76 @@ def reduce(
     tensor = operand(tensor, "tensor")
     tensor, start = started("reduce", tensor, acc, type)
     positions = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
-    return fold("reduce", tensor, start, fun, positions, bool(keep_axes))
+    return fold("reduce", tensor, start, function, positions, bool(keep_axes))
 
 
-def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:
+def started(name: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:
     """The tensor and the initial accumulator, both converted to the accumulator's type."""
     if is_number(acc):
         type_ = arithmetic(types.merge_number(tensor.type, acc)) if type is None else types.normalize(type)
         return convert(tensor, type_), filled(acc, type_, ())
     start = operand(acc, argument)
     if start.shape or start.vectorized_axes:
-        raise NxTypeError(f"{function} starts with one number, got {start.spec} for {argument!r}")
+        raise NxTypeError(f"{name} starts with one number, got {start.spec} for {argument!r}")
     type_ = arithmetic(types.merge(tensor.type, start.type)) if type is None else types.normalize(type)
     return convert(tensor, type_), convert(start, type_)
 
 
 def fold(
-    function: str, tensor: Operand, start: Operand, fun: Folding, axes: tuple[int, ...], keep_axes: bool
+    name: str, tensor: Operand, start: Operand, function: Folding, axes: tuple[int, ...], keep_axes: bool
 ) -> Tensor | Expr:
     """A tensor reduced along axes, starting from `start`, which has the tensor's type."""
-    _check_takes(fun, function, 2)
-    body, captured = _traced(function, fun, tensor.type)
+    _check_takes(function, name, 2)
+    body, captured = _traced(name, function, tensor.type)
     return apply(p.reduce, tensor, start, *captured, axes=axes, keep_axes=keep_axes, body=body, type=tensor.type)
 
 
-def _check_takes(fun: Any, function: str, count: int) -> None:
+def _check_takes(function: Any, name: str, count: int) -> None:
     """Raise an error for a function that cannot be called with `count` arguments."""
     takes = "one element" if count == 1 else "an element and what was accumulated before it"
-    if not callable(fun):
+    if not callable(function):
         example = "lambda x: x + 1" if count == 1 else "lambda x, acc: x + acc"
         raise NxTypeError(
-            message(f"{function} takes a function of {takes}, got {shapes.describe(fun)}.", f"For instance {example}.")
+            message(f"{name} takes a function of {takes}, got {shapes.describe(function)}.", f"For instance {example}.")
         )
     try:
-        signature = inspect.signature(fun)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return  # Some functions written in C do not tell.
     try:
         signature.bind(*range(count))
     except TypeError:
-        raise NxTypeError(f"the function {_name(fun)}{signature} of {function} is called with {takes}") from None
+        raise NxTypeError(f"the function {_name(function)}{signature} of {name} is called with {takes}") from None
 
 
-def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]:
+def _traced(name: str, function: Folding, type_: Type) -> tuple[Graph, list[Any]]:
     """The graph of a function of an element and the accumulator, and the scalars that it captures."""
     spec = Spec(type_, (), ())
 
     def leaves(result: Any) -> list[Operand]:
-        return [convert(_single(result, function, fun), type_)]
+        return [convert(_single(result, name, function), type_)]
 
-    body, captured = trace_body(_name(fun), fun, [("element", spec), ("accumulated", spec)], leaves)
+    body, captured = trace_body(_name(function), function, [("element", spec), ("accumulated", spec)], leaves)
     for value in captured:
         if value.shape:
             raise NxTypeError(
                 message(
-                    f"the function {_name(fun)} of {function} uses a tensor from outside of type {value.spec}.",
-                    f"It works on one element at a time: take the scalar that it needs out of it before {function}.",
+                    f"the function {_name(function)} of {name} uses a tensor from outside of type {value.spec}.",
+                    f"It works on one element at a time: take the scalar that it needs out of it before {name}.",
                 )
             )
     for node in post_order(body.outputs):
         if node.primitive.family not in ("elementwise", "leaf"):
             raise NxTypeError(
                 message(
-                    f"the function {_name(fun)} of {function} uses {node.primitive}, which is not element-wise.",
+                    f"the function {_name(function)} of {name} uses {node.primitive}, which is not element-wise.",
                     "It works on one element at a time: do the rest before or after.",
                 )
             )
     return body, captured
 
 
-def _single(result: Any, function: str, fun: Callable[..., Any]) -> Operand:
+def _single(result: Any, name: str, function: Callable[..., Any]) -> Operand:
     """The result of a user's function, which must be a scalar."""
     if is_operand(result) and not isinstance(result, list | tuple):
         result = operand(result)
@@ -203,11 +204,11 @@ def _single(result: Any, function: str, fun: Callable[..., Any]) -> Operand:
         described = shapes.describe(result)
     raise NxTypeError(
         message(
-            f"the function {_name(fun)} of {function} gives a scalar for an element, got {described}.",
+            f"the function {_name(function)} of {name} gives a scalar for an element, got {described}.",
             "Numbers and tensors without axes are scalars.",
         )
     )
 
 
-def _name(fun: Callable[..., Any]) -> str:
-    return getattr(fun, "__name__", "fun")
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", "fun")

@@ -222,7 +222,7 @@ def window_reduce(
     tensor: Any,
     acc: Any,
     window_dimensions: Steps,
-    fun: Folding,
+    function: Folding,
     *,
     padding: Padding = "valid",
     strides: Steps = 1,
@@ -238,8 +238,8 @@ def window_reduce(
         it.
     window_dimensions : tuple of int
         The size of a window along each axis; one number stands for all axes.
-    fun : callable
-        ``fun(element, accumulated)`` gives the new accumulated value; see :func:`nxkernel.reduce`.
+    function : callable
+        ``function(element, accumulated)`` gives the new accumulated value; see :func:`nxkernel.reduce`.
     padding : {"valid", "same"} or list of (low, high), optional
         How far windows reach beyond each end of each axis, where every element counts as `acc`. ``"valid"``: not at
         all; ``"same"``: so far that the result has the shape of the tensor, unless strides make it smaller.
@@ -258,7 +258,7 @@ def window_reduce(
     NxValueError
         When not even one window fits.
     NxTypeError
-        When `acc` is no scalar, or `fun` uses or gives something else than scalars.
+        When `acc` is no scalar, or `function` uses or gives something else than scalars.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def window_reduce(
     """
     tensor, start = started("window_reduce", operand(tensor, "tensor"), acc, None)
     views, within = _views(tensor, window_dimensions, start, padding, strides, window_dilations)
-    return fold("window_reduce", views, start, fun, within, False)
+    return fold("window_reduce", views, start, function, within, False)
 
 
 _SCATTER = """Add each element of `source` where its window has its {extreme} element.

@@ -176,7 +176,7 @@ def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor
     return rename(apply(primitives.gather, tensor, *each, axes=tuple(range(tensor.rank))), tensor.names)
 
 
-def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def gather(tensor: Any, indices: Any, *, axes: int | str | Sequence[int | str] | None = None) -> Tensor | Expr:
     """Gather elements, or slices of the remaining axes, at coordinates.
 
     Parameters
@@ -185,7 +185,7 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
     indices : tensor or list of int
         Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
         nearest end; in a list they are an error.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         In ascending order; without it the first ones of `tensor`.
 
     Returns
@@ -257,7 +257,9 @@ def _split_coordinates(indices: Operand) -> list[Operand]:
     return [indices[..., column] for column in range(indices.shape[-1])]
 
 
-def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def indexed_add(
+    target: Any, indices: Any, updates: Any, *, axes: int | str | Sequence[int | str] | None = None
+) -> Tensor | Expr:
     """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up.
 
     Parameters
@@ -269,7 +271,7 @@ def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     updates : tensor or number
         For each coordinate what to add: its shape is that of `indices` but the last axis, then the sizes of the axes
         of `target` that no coordinate is for. One number stands for all.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         In ascending order; without it the first ones of `target`.
 
     Returns
@@ -292,7 +294,9 @@ def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     return _indexed(target, indices, updates, axes, "add")
 
 
-def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def indexed_put(
+    target: Any, indices: Any, updates: Any, *, axes: int | str | Sequence[int | str] | None = None
+) -> Tensor | Expr:
     """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last wins.
 
     Parameters
@@ -304,7 +308,7 @@ def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     updates : tensor or number
         For each coordinate what to put there: its shape is that of `indices` but the last axis, then the sizes of the
         axes of `target` that no coordinate is for. One number stands for all.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         In ascending order; without it the first ones of `target`.
 
     Returns

@@ -11,7 +11,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, operand
-from nxkernel.tensor.tensor import Tensor
+from nxkernel.tensor.tensor import StoredTensor
 
 
 def as_positions(tensor: Operand, key: Any) -> tuple[Operand, Any]:
@@ -85,7 +85,7 @@ def _positions(mask: Any, tensor: Operand, axis: int) -> list[int] | np.ndarray:
         # As a list, which is known in definitions, too.
         return np.flatnonzero(mask).tolist()
     values = operand(mask)
-    if not isinstance(values, Tensor):
+    if not isinstance(values, StoredTensor):
         raise NxTypeError(
             message(
                 f"how many elements t[mask] has only the running program knows: it picks from {tensor.spec}.",

@@ -64,13 +64,13 @@ def reshape(tensor: Any, new_shape: Any, *, names: Sequence[str | None] | None =
     return _reshaped(tensor, shape, normalize_names(names, shape))
 
 
-def flatten(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def flatten(tensor: Any, *, axes: int | str | Sequence[int | str] | None = None) -> Tensor | Expr:
     """Merge all or adjacent axes into one.
 
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Axes that follow each other.
 
     Returns
@@ -143,13 +143,13 @@ def new_axis(tensor: Any, axis: int, name: str | None = None) -> Tensor | Expr:
     return _reshaped(tensor, shape, names)
 
 
-def squeeze(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def squeeze(tensor: Any, *, axes: int | str | Sequence[int | str] | None = None) -> Tensor | Expr:
     """Remove axes of size 1.
 
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Which; without it all that have size 1.
 
     Returns
@@ -180,7 +180,11 @@ def squeeze(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor |
 
 
 def broadcast(
-    tensor: Any, shape: Any, *, axes: Sequence[int | str] | None = None, names: Sequence[str | None] | None = None
+    tensor: Any,
+    shape: Any,
+    *,
+    axes: int | str | Sequence[int | str] | None = None,
+    names: Sequence[str | None] | None = None,
 ) -> Tensor | Expr:
     """Repeat a tensor so that it fills a shape.
 
@@ -189,7 +193,7 @@ def broadcast(
     tensor : tensor or number
     shape : tuple of int, or tensor
         The shape of the result. A tensor gives its shape and names.
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         The axis of the result that each axis of `tensor` becomes; without it they are aligned from the last.
     names : list of str or None, optional
         The names of the result, which has none otherwise.
@@ -231,13 +235,13 @@ def broadcast(
     return apply(primitives.broadcast, tensor, shape=shape, axes=positions, names=names)
 
 
-def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def transpose(tensor: Any, *, axes: int | str | Sequence[int | str] | None = None) -> Tensor | Expr:
     """Permute the axes.
 
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         The axes in their new order; without it they are reversed.
 
     Returns
@@ -359,13 +363,13 @@ def _padding(entry: Any) -> tuple[int, int, int]:
     return low, high, interior
 
 
-def reverse(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+def reverse(tensor: Any, *, axes: int | str | Sequence[int | str] | None = None) -> Tensor | Expr:
     """Reverse the order of elements along axes.
 
     Parameters
     ----------
     tensor : tensor or number
-    axes : list of int or str, optional
+    axes : int, str or list of these, optional
         Along these; without it along all.
 
     Returns

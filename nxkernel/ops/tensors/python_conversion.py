@@ -11,7 +11,7 @@ from nxkernel.ops.machinery.container_functions import each
 from nxkernel.ops.machinery.dispatch import is_number, lasting, operand
 from nxkernel.shapes import describe, static_int
 from nxkernel.tensor import device
-from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 
 __all__ = [
     "from_dlpack", "is_tensor", "to_binary", "to_flat_list", "to_list", "to_number", "to_template", "to_tensor",
@@ -159,7 +159,7 @@ def eager(tensor: Any, asked: str) -> Tensor:
     tensor = operand(tensor, "tensor")
     if isinstance(tensor, Template):
         raise NxTypeError(f"{tensor!r} has no data")
-    return tensor if isinstance(tensor, Tensor) else getattr(tensor, asked)
+    return tensor if isinstance(tensor, StoredTensor) else getattr(tensor, asked)
 
 
 def from_dlpack(value: Any) -> Tensor:

@@ -21,14 +21,15 @@ _OTHERS = frozenset([
 #: What is told about a tensor, or made of it, that is no tensor.
 _TOLD = frozenset([
     "axes", "axis_index", "axis_size", "bit_size", "byte_size", "compatible", "flat_size", "is_tensor", "names",
-    "rank", "shape", "size", "to_batched", "to_binary", "to_flat_list", "to_heatmap", "to_list", "to_number",
+    "nonzero", "rank", "shape", "size", "to_batched", "to_binary", "to_flat_list", "to_heatmap", "to_list", "to_number",
     "to_template", "type",
 ])  # fmt: skip
 #: Positional arguments that are no tensors, which is why nx.jit could not pass them.
 STATIC = {
-    "axis": 0, "batch_size": 1, "binary": bytes(8), "fun": lambda *values: values[0] + 0, "length": 1,
+    "axis": 0, "batch_size": 1, "binary": bytes(8), "function": lambda *values: values[0] + 0, "length": 1,
     "lengths": [1, 1], "n": 3, "name_or_axes": "v", "names": ["a", "b"], "new_shape": (9,),
-    "padding_config": [(0, 0, 0), (0, 0, 0)], "power": 1, "repetitions": [1, 1], "shape": (3, 3), "split": 1,
+    "padding_config": [(0, 0, 0), (0, 0, 0)], "power": 1, "repeats": 2, "kth": 1, "axis1": 0, "axis2": 1,
+    "repetitions": [1, 1], "shape": (3, 3), "split": 1,
     "start_indices": [0, 0], "target_axes": [], "text": "1 2", "type": "f64", "window_dimensions": (1, 1),
 }  # fmt: skip
 #: Options without a default.
@@ -39,6 +40,7 @@ _TENSORS = {
     "start_index": lambda: np.array(1), "indices": lambda: np.array([[0, 1], [2, 2]]),
     "updates": lambda: np.array([1.0, 2.0]), "diagonal": lambda: np.array([1.0, 2.0, 3.0]),
     "mean": lambda: np.array([1.0, 2.0, 3.0]), "tensors": lambda: [_matrix(), _matrix()],
+    "choices": lambda: [_matrix(), 2 * _matrix()], "fill_value": lambda: np.array(1.0),
     "xs": lambda: np.array([[1, 2]], np.uint32).T, "ks": lambda: np.array([1, 2], np.uint32),
     "start": lambda: np.array(1.0), "stop": lambda: np.array(2.0), "min": lambda: np.array(0.0),
     "max": lambda: np.array(9.0), "min_val": lambda: np.array(0), "max_val": lambda: np.array(9),
@@ -47,6 +49,8 @@ _TENSORS = {
 #: Makers for one function.
 _SPECIAL = {
     ("conv", "tensor"): lambda: _matrix()[None, None], ("conv", "kernel"): lambda: _matrix()[None, None, :1, :1],
+    ("arange", "start"): lambda: 3, ("searchsorted", "tensor"): lambda: np.array([1.0, 2.0, 3.0]),
+    ("choose", "tensor"): lambda: np.eye(3, dtype=int),
     ("fill", "value"): lambda: np.array(1.0), ("linalg.least_squares", "b"): lambda: _matrix()[0],
     ("make_diagonal", "tensor"): lambda: _matrix()[0], ("pad_outer", "padding_config"): lambda: [(0, 0), (0, 0)],
     ("pad_outer", "pad_value_or_type"): lambda: "replicate",
@@ -71,18 +75,22 @@ FUNCTIONS = dict(_found())
 OF_TENSORS = {name: function for name, function in FUNCTIONS.items() if name not in _TOLD}
 
 
+#: Arguments that are left out only for another meaning.
+_MORE = {"dot": ["right"], "where": ["x", "y"]}
+
+
 def positional(name):
     """The names of the arguments that a function needs."""
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     names = [
         p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
     ]
-    return [*names, "right"] if name == "dot" else names
+    return [*names, *_MORE.get(name, ())]
 
 
 def is_dynamic(name):
     """Whether all that a function needs are tensors."""
-    return not set(positional(name)) & set(STATIC) and name != "pad_outer"
+    return not set(positional(name)) & set(STATIC) and name not in ("arange", "pad_outer")
 
 
 def arguments(name):

@@ -98,8 +98,8 @@ def test_arguments(name, function):
     for axis in (0, 1, -1):
         np.testing.assert_array_equal(find(X, axis=axis), function(X, axis=axis))
     assert find(X).to_list() == function(X)
-    assert find(X, keep_axis=True).shape == (1, 1, 1)
-    assert find(X, axis=1, keep_axis=True).shape == (2, 1, 3)
+    assert find(X, keep_axes=True).shape == (1, 1, 1)
+    assert find(X, axis=1, keep_axes=True).shape == (2, 1, 3)
     assert find(X, type="u8").type == "u8"
     assert find([5, 5, 5], tie_break="high").to_list() == 2
 

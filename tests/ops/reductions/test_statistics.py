@@ -25,20 +25,20 @@ def traced(function, *arrays):
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_median_is_numpys(axis, keep):
     expected = np.median(X, axis=axis, keepdims=keep)
-    found = nx.median(X, axis=axis, keep_axis=keep)
+    found = nx.median(X, axis=axis, keep_axes=keep)
     np.testing.assert_allclose(found, expected, rtol=1e-14)
     assert found.shape == np.shape(expected)
-    np.testing.assert_array_equal(traced(lambda x: nx.median(x, axis=axis, keep_axis=keep), X), found)
+    np.testing.assert_array_equal(traced(lambda x: nx.median(x, axis=axis, keep_axes=keep), X), found)
 
 
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_mode_is_scipys(axis, keep):
     expected = scipy.stats.mode(COUNTS, axis=axis, keepdims=keep).mode
-    found = nx.mode(COUNTS, axis=axis, keep_axis=keep)
+    found = nx.mode(COUNTS, axis=axis, keep_axes=keep)
     np.testing.assert_array_equal(found, expected)
     assert found.shape == np.shape(expected)
-    np.testing.assert_array_equal(traced(lambda x: nx.mode(x, axis=axis, keep_axis=keep), COUNTS), expected)
+    np.testing.assert_array_equal(traced(lambda x: nx.mode(x, axis=axis, keep_axes=keep), COUNTS), expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -62,8 +62,8 @@ def test_types_of_modes():
 def test_names():
     for function in (nx.median, nx.mode):
         assert function(NAMED, axis="column").names == ("row",)
-        assert function(NAMED, axis="row", keep_axis=True).names == ("row", "column")
-        assert function(NAMED, keep_axis=True).shape == (1, 1)
+        assert function(NAMED, axis="row", keep_axes=True).names == ("row", "column")
+        assert function(NAMED, keep_axes=True).shape == (1, 1)
     assert nx.mode(NAMED, axis="column").to_list() == [5, 2]
 
 
@@ -138,7 +138,7 @@ def test_covariance_refuses(call, text):
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("function", [nx.median, nx.mode])
 def test_entries(function, axis):
-    check_entries(lambda t: function(t, axis=axis, keep_axis=True), COUNTS)
+    check_entries(lambda t: function(t, axis=axis, keep_axes=True), COUNTS)
 
 
 def test_entries_of_covariances():
