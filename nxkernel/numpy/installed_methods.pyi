@@ -56,15 +56,21 @@ class ArrayMethods:
     def __sub__(self, other: Any) -> Any: ...
     def __truediv__(self, other: Any) -> Any: ...
     def __xor__(self, other: Any) -> Any: ...
-    def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    def all(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, *, axes: Any = None, where: Any = True
+    ) -> Any:
         """Whether all elements are true, as :func:`numpy.all`."""
-    def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    def any(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, *, axes: Any = None, where: Any = True
+    ) -> Any:
         """Whether any element is true, as :func:`numpy.any`."""
-    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    def argmax(self, axis: Any = None, out: Any = None, *, axes: Any = None, keepdims: Any = False) -> Any:
         """The index of the greatest element, as :func:`numpy.argmax`."""
-    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    def argmin(self, axis: Any = None, out: Any = None, *, axes: Any = None, keepdims: Any = False) -> Any:
         """The index of the least element, as :func:`numpy.argmin`."""
-    def argpartition(self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, axes: int | None = -1
+    ) -> Any:
         """The indices that sort the array, as :func:`numpy.argpartition`."""
     def argsort(
         self,
@@ -72,6 +78,7 @@ class ArrayMethods:
         kind: Any = None,
         order: Any = None,
         *,
+        axes: int | None = -1,
         stable: Any = None,
         descending: bool = False,
     ) -> Any:
@@ -84,7 +91,7 @@ class ArrayMethods:
         """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
         """Elements clipped to a range, as :meth:`numpy.ndarray.clip`."""
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
+    def compress(self, condition: Any, axis: int | None = None, *, axes: int | None = None) -> Any:
         """The slices along an axis where a condition holds, as :meth:`numpy.ndarray.compress`."""
     def conj(self) -> Any:
         """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
@@ -92,10 +99,13 @@ class ArrayMethods:
         """The complex conjugate, as :meth:`numpy.ndarray.conj`; a real array is returned itself, without a copy."""
     def copy(self, order: str = "C") -> Any:
         """A copy, as :meth:`numpy.ndarray.copy`; scalars are immutable and returned unchanged."""
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None, *, axes: int | None = None) -> Any:
         """Running products, as :func:`numpy.cumprod`."""
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None, *, axes: int | None = None) -> Any:
         """Running sums, as :func:`numpy.cumsum`."""
+    @property
+    def device(self) -> Any:
+        """The name of the place that an array is in, ``"cpu"`` or ``"cuda:0"``."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     def dot(self, b: Any, out: Any = None) -> Any:
@@ -107,20 +117,41 @@ class ArrayMethods:
     def item(self, *index: Any) -> Any:
         """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     def max(
-        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        axes: Any = None,
     ) -> Any:
         """The greatest element, as :func:`numpy.max`."""
     def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        *,
+        axes: Any = None,
+        where: Any = True,
     ) -> Any:
         """The average, as :func:`numpy.mean`."""
     def min(
-        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        axes: Any = None,
     ) -> Any:
         """The least element, as :func:`numpy.min`."""
     def nonzero(self) -> tuple[Any, ...]:
         """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
-    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None, *, axes: int = -1) -> None:
         """Partition in place, as :meth:`numpy.ndarray.partition`: all elements are sorted."""
     def prod(
         self,
@@ -130,15 +161,17 @@ class ArrayMethods:
         keepdims: Any = False,
         initial: Any = 1,
         where: Any = True,
+        *,
+        axes: Any = None,
     ) -> Any:
         """The product of elements, as :func:`numpy.prod`."""
-    def ptp(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: Any = False, *, axes: Any = None) -> Any:
         """The range from the least to the greatest element, as :func:`numpy.ptp`."""
     def put(self, ind: Any, v: Any, mode: str = "raise") -> None:
         """Assign to elements at flat indices, as :func:`numpy.put`."""
     def ravel(self, order: str = "C") -> Any:
         """All elements along one axis, as :func:`numpy.ravel`."""
-    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+    def repeat(self, repeats: Any, axis: int | None = None, *, axes: int | None = None) -> Any:
         """Each element repeated, as :func:`numpy.repeat`."""
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """The elements in another shape, as :meth:`numpy.ndarray.reshape`."""
@@ -146,9 +179,9 @@ class ArrayMethods:
         """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, axes: int = -1, stable: Any = None) -> None:
         """Sort in place, as :meth:`numpy.ndarray.sort`."""
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: Any = None, *more: int, axes: Any = None) -> Any:
         """The array without axes of size 1, a view, as :func:`numpy.squeeze`."""
     def std(
         self,
@@ -158,6 +191,7 @@ class ArrayMethods:
         ddof: Any = 0,
         keepdims: Any = False,
         *,
+        axes: Any = None,
         where: Any = True,
         mean: Any = None,
         correction: Any = None,
@@ -171,11 +205,15 @@ class ArrayMethods:
         keepdims: Any = False,
         initial: Any = 0,
         where: Any = True,
+        *,
+        axes: Any = None,
     ) -> Any:
         """The sum of elements, as :func:`numpy.sum`."""
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Two axes interchanged, a view, as :func:`numpy.swapaxes`."""
-    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    def take(
+        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise", *, axes: int | None = None
+    ) -> Any:
         """Elements at indices of an axis, as :func:`numpy.take`."""
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """The array in another place: itself where it is there already, else a copy."""
@@ -191,6 +229,7 @@ class ArrayMethods:
         ddof: Any = 0,
         keepdims: Any = False,
         *,
+        axes: Any = None,
         where: Any = True,
         mean: Any = None,
         correction: Any = None,

@@ -81,7 +81,7 @@ class ArrayValue(Proxy, ArrayMethods):
         raise NxTypeError(
             message(
                 f"a set or a dict is to go by a value that only the running program knows: {self.type}"
-                f"{text(self.shape)}.",
+                f"{text(self.shape) if self.shape else ''}.",
                 "Keep what was seen, or counted, in an array: count[v] += 1.",
             )
         )
