@@ -15,7 +15,7 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.joining import concatenate
 from nxkernel.numpy.functions.selection import where
-from nxkernel.numpy.functions.shaping import in_one_axis
+from nxkernel.numpy.functions.shaping import along, in_one_axis
 from nxkernel.numpy.functions.ufunc import ACCUMULATE, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
@@ -31,10 +31,7 @@ __all__ = [
 
 def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what: str) -> Any:
     def function(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        value = as_value(a)
-        if axis is None:
-            value, axis = in_one_axis(value), 0
-        position = normalize_axis(axis, value.shape)
+        value, position = along(as_value(a), axis)
         type_ = type_of(dtype, rule(value.type))
         # Compilers have running extremes of numbers.
         counted = types.u8 if type_ is types.bool_ else type_
@@ -66,7 +63,7 @@ def _with_first(function: Any, first: int, name: str) -> Any:
     ) -> Any:
         value = as_value(x)
         if axis is None:
-            if value.ndim != 1:
+            if value.ndim > 1:
                 raise NxValueError(f"{name} of several axes needs axis=")
             axis = 0
         result = function(value, axis, dtype)

@@ -16,7 +16,7 @@ from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.functions import elementwise as e
-from nxkernel.numpy.functions.shaping import broadcast_to
+from nxkernel.numpy.functions.shaping import broadcast_to, of_scalar
 from nxkernel.numpy.functions.ufunc import REDUCE, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
@@ -31,6 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
+#: Reductions of NumPy's that know no axis 0 of an array without axes, which the others take for all of it.
+_STRICT = {"mean", "std", "var"}
 #: Of a value, axes, whether they stay, and a mask of what counts or None.
 Function = Callable[[Operand, Shape, bool, Operand | None], Operand]
 
@@ -43,6 +45,8 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
             known = run(function, array, axis, keepdims, where, None, name).__nx_operand__()
         return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
     value = as_value(array)
+    if not value.shape and name not in _STRICT:
+        axis = of_scalar(axis)
     keep = builtins.bool(keepdims)
     if where is not True and isinstance(value, DynamicSlice | MaskedElements):
         raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
@@ -320,7 +324,8 @@ def _index_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
             return index
 
         if not value.ndim:
-            return wrap(filled(0, s64, ()))
+            axes_of(of_scalar(axis), 0)
+            return finished(wrap(filled(0, s64, ())), out, True, name)
         index = run(function, value, axis, keepdims, True, None, name)
         if isinstance(value, DynamicSlice):
             index = dynamic_slices.index_in_part(value, axis, index)
@@ -358,6 +363,7 @@ def _both(mask: Any, where: Any) -> Any:
 def _without_nan(function: Any) -> Any:
     def wrapped(a: Any, axis: Any = None, *args: Any, where: Any = True, **options: Any) -> Any:
         value, mask = _numbers(a)
+        axis = axis if value.shape else of_scalar(axis)
         return function(value, axis, *args, where=_both(mask, where), **options)
 
     wrapped.__name__ = wrapped.__qualname__ = f"nan{function.__name__}"

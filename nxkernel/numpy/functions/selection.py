@@ -13,15 +13,15 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import fancy_indexing, masked_elements, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, holds_traced, in_order_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import arange
 from nxkernel.numpy.functions.joining import stack
+from nxkernel.numpy.functions.shaping import along, in_one_axis, resize
 from nxkernel.numpy.functions.shaping import copy as copied
-from nxkernel.numpy.functions.shaping import in_one_axis, resize
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -118,12 +118,12 @@ def argwhere(a: Any) -> Any:
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """The slices along an axis where a condition holds, as :func:`numpy.compress`."""
-    value = as_value(a)
-    if axis is None:
-        value, axis = in_one_axis(value), 0
+    value, position = along(as_value(a), axis)
+    if isinstance(condition, list | tuple) and not holds_traced(condition):
+        return take(value, np.flatnonzero(condition), position, out)
     mask = as_value(condition)
     mask = mask if mask.type is types.bool_ else e.not_equal(mask, 0)
-    result = value[(*(slice(None),) * normalize_axis(axis, value.shape), mask)]
+    result = value[(*(slice(None),) * position, mask)]
     return finished(result, out, True, "compress")
 
 
@@ -372,10 +372,7 @@ def within(indices: Any, size: Any, mode: str) -> Any:
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at indices of an axis, as :func:`numpy.take`."""
-    value = as_value(a)
-    if axis is None:
-        value, axis = in_one_axis(value), 0
-    position = normalize_axis(axis, value.shape)
+    value, position = along(as_value(a), axis)
     # An empty list has no numbers that would tell their type.
     indices = arange(0) if isinstance(indices, list | tuple) and not indices else indices
     chosen = indices if isinstance(indices, int) else as_value(indices)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
@@ -96,6 +98,21 @@ def in_one_axis(value: ArrayValue) -> ArrayValue:
     if not isinstance(value, Array):
         return value.ravel()
     return value if value.ndim == 1 else Array.of(reshaped(operand(value), (value.size,)))
+
+
+def along(value: ArrayValue, axis: Any) -> tuple[ArrayValue, int]:
+    """What a function works along, and the position of the axis: all elements in C order where `axis` is None.
+
+    An array without axes has the axes 0 and -1 for NumPy.
+    """
+    if axis is None or (not value.shape and of_scalar(axis) is None):
+        return in_one_axis(value), 0
+    return value, normalize_axis(axis, value.shape)
+
+
+def of_scalar(axis: Any) -> Any:
+    """`axis=` of an array without axes: None, which is all of it, for 0 and -1, which NumPy takes for that as well."""
+    return None if isinstance(axis, int | np.integer) and axis in (0, -1) else axis
 
 
 def ravel(a: Any, order: str = "C") -> Any:
@@ -252,6 +269,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     value = as_array(a)
     known = value.base.shape if isinstance(value, DynamicSlice) else value.shape
     kept = value.stretches if isinstance(value, DynamicSlice) else (None,) * value.ndim
+    if not value.shape:
+        axis = of_scalar(axis)
     if axis is None:
         positions = [position for position, size in enumerate(known) if size == 1 and kept[position] is None]
     else:
@@ -336,12 +355,7 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element repeated, as :func:`numpy.repeat`."""
-    import numpy as np
-
-    value = as_array(a)
-    if axis is None:
-        value, axis = in_one_axis(value), 0
-    position = normalize_axis(axis, value.shape)
+    value, position = along(as_array(a), axis)
     if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)
     if tracing.current() is None and isinstance(repeats, ArrayValue | Operand):

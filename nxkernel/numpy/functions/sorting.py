@@ -9,13 +9,13 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import fancy_indexing
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, in_order_of, wrap
+from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import linspace
 from nxkernel.numpy.functions.cumulative import diff
 from nxkernel.numpy.functions.selection import take_along_axis, where
-from nxkernel.numpy.functions.shaping import in_one_axis
+from nxkernel.numpy.functions.shaping import along, in_one_axis
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis
@@ -25,13 +25,6 @@ __all__ = [
     "argpartition", "argsort", "bincount", "digitize", "histogram", "histogram_bin_edges", "in1d", "isin", "lexsort",
     "partition", "searchsorted", "sort", "sort_complex",
 ]  # fmt: skip
-
-
-def _along(a: Any, axis: int | None) -> tuple[ArrayValue, int]:
-    value = as_value(a)
-    if axis is None:
-        value, axis = in_one_axis(value), 0
-    return value, normalize_axis(axis, value.shape)
 
 
 def _ordered(value: Operand) -> Operand:
@@ -45,7 +38,10 @@ def sort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
 ) -> Any:
     """A sorted copy, as :func:`numpy.sort`; ``descending=True``, which is the standard's, begins with the greatest."""
-    value, position = _along(a, axis)
+    value = as_value(a)
+    if axis is not None:  # A number is not sorted, though it has an order.
+        normalize_axis(axis, value.shape)
+    value, position = along(value, axis)
     result = apply(p.sort, _ordered(operand(value)), axis=position, direction="desc" if descending else "asc")
     return wrap(convert(result, value.type), value)
 
@@ -54,7 +50,7 @@ def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: bool = False
 ) -> Any:
     """The indices that sort an array, stably, as :func:`numpy.argsort`; `descending` as for :func:`sort`."""
-    value, position = _along(a, axis)
+    value, position = along(as_value(a), axis)
     direction = "desc" if descending else "asc"
     return wrap(apply(p.argsort, _ordered(operand(value)), axis=position, direction=direction, type=s64))
 

@@ -198,6 +198,10 @@ class Ufunc:
                     "Write the loop: for k in range(1, len(x)): x[k] = ...",
                 )
             )
+        if not as_value(array).shape:
+            raise NxTypeError(
+                message(f"{self.__name__}.accumulate of a number, which has no axes.", "Give np.atleast_1d(x).")
+            )
         return function(array, axis=axis, dtype=dtype, out=out)
 
     @by_numpys_rules
