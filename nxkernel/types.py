@@ -265,11 +265,6 @@ def merge_weak(type_: Type, weak: Type) -> Type:
     return weak if type_ is bool_ else type_
 
 
-def is_of_numbers(type_: Type) -> bool:
-    """Whether a type is the default type of Python numbers of some kind."""
-    return type_ in (bool_, s64, f64, c128) if _rules.numpy else type_ in (s64, f32, c64)
-
-
 def _numpy_kind(number: Any) -> Type:
     """NumPy's type of a Python number."""
     if isinstance(number, _BOOLS):

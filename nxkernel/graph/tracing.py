@@ -13,12 +13,13 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
+from nxkernel.graph.python_numbers import is_of_numbers
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
 from nxkernel.scoped_settings import ScopedSetting, kept, settled
 from nxkernel.tensor.tensor import StoredTensor, Tensor
-from nxkernel.types import follows_numpy, is_of_numbers
+from nxkernel.types import follows_numpy
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: The most operations of one trace: compiling twice as many takes minutes.

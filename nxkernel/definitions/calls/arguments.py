@@ -23,6 +23,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import python_numbers
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import parameter
@@ -92,6 +93,7 @@ class CallArguments:
         "specs",
         "structures",
         "values",
+        "whole",
     )  # fmt: skip
 
     def __init__(
@@ -131,8 +133,10 @@ class CallArguments:
             self.donated = device_programs.places_of(self.paths, donated, self.values)
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
-        #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
-        self.kinds = tuple(map(kind_of, self.values)) if dialect == dialects.NUMPY else ()
+        #: What a function sees apart though types and shapes are equal: weak numbers, and, if it is NumPy's, arrays.
+        self.kinds = tuple([kind_of(value, dialect == dialects.NUMPY) for value in self.values])
+        #: Whether a trace found that Python's floats need all of their digits.
+        self.whole = False
         #: The paths of Python numbers that are static values.
         bools = dialect == dialects.NUMPY
         self.fixed = {
@@ -356,10 +360,11 @@ class CallArguments:
                 found[f"argument {path}"] = (structure, containers.describe(structure))
         for path, spec in zip(self.paths, self.specs, strict=True):
             found[f"argument {path}"] = (spec, str(spec))
-        for path, spec, value in zip(self.paths, self.specs, self.values, strict=True) if any(self.kinds) else ():
-            if is_number(value):
-                found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
-            elif kind_of(value):
+        for path, spec, value, kind in zip(self.paths, self.specs, self.values, self.kinds, strict=True):
+            if kind == "number":
+                python = type(value) if is_number(value) else float if spec.type.is_float else complex
+                found[f"argument {path}"] = ((python, spec), f"{spec} (a Python {python.__name__})")
+            elif kind:
                 found[f"argument {path}"] = ((np.ndarray, spec), f"{spec} (an array)")
         for path, value in self.fixed_values():
             found[f"argument {path}"] = (constant(value), describe(value))
@@ -395,26 +400,29 @@ class CallArguments:
             Leaf(
                 path,
                 spec,
-                is_number(value),
+                kind == "number",
                 (value,) if path in self.fixed else (),
                 isinstance(value, np.ndarray),
                 path in self.assigned,
             )
-            for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
+            for path, spec, value, kind in zip(self.paths, self.specs, self.values, self.kinds, strict=True)
         ]
         known = CapturedArrays(self.arrays, leads, self.objects, self.beside)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.dialect, self.names, self.keywords,
-            self.hooks, self.order,
+            self.hooks, self.order, self.whole,
         )  # fmt: skip
 
-    def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[Any]:
+    def inputs(self, convention: CallingConvention, fixed: Sequence[np.ndarray]) -> list[Any]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made.
 
         What is on a device stays there for programs that run on devices.
         """
         given = [*zip(self.values, self.specs, strict=True)]
-        given += [(array, spec) for _, spec, array in [self.arrays[number] for number in captured]]
+        for place in convention.exact:
+            value, spec = given[place]
+            given[place] = value, spec._replace(type=python_numbers.double(spec.type))
+        given += [(array, spec) for _, spec, array in [self.arrays[number] for number in convention.captured]]
         given += [(array, spec_of(array)) for array in fixed]
         if device_programs.is_for_devices(self.compiler):
             return [value.array if type(value) is DeviceTensor else array_of(value, spec) for value, spec in given]

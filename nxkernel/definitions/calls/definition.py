@@ -218,6 +218,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if snapshot is not None:
             path = snapshot.fast_paths.get(key)
             if path is not None:
+                if path.exact:
+                    path.take_digits(args, arrays)
                 try:
                     result = path.run(arrays)
                 except Exception as error:
@@ -254,7 +256,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         known = known and dialect == arguments.dialect
         # What a trace changed is another call by now.
         known = known and (hit or self._entry_group.known(program.ident) is program)
-        if known and fast_path.FastPath.is_possible(arguments, program, arrays):
+        if known and fast_path.FastPath.is_possible(arguments, program, arrays, args, opts):
             fast_paths = arguments.snapshot.fast_paths
             if len(fast_paths) >= _FAST_PATHS:
                 fast_paths.clear()
@@ -264,7 +266,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         try:
             convention = program.convention
             arguments.refuse_changes(self.__name__, convention)
-            given = arguments.inputs(convention.captured, program.fixed)
+            given = arguments.inputs(convention, program.fixed)
             assigned_arrays.copy_tensors(convention, arguments.values, given)
             made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
             if convention.changes:
@@ -507,4 +509,4 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         arguments = self._bind(args, opts)
         program, _ = self._program(arguments)
-        return explanations.view(self.__name__, program, arguments.inputs(program.convention.captured, program.fixed))
+        return explanations.view(self.__name__, program, arguments.inputs(program.convention, program.fixed))

@@ -91,7 +91,7 @@ def _no_function() -> None:
 class FastPath:
     """A program with all that a repeated call needs, looked up beforehand; kept in its snapshot."""
 
-    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
+    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen", "exact")
 
     def __init__(
         self,
@@ -111,6 +111,8 @@ class FastPath:
         self._keywords = left.keywords
         self._left = left if left.defaults or left.held else None
         self._places = convention.changes
+        #: The arguments that are floats with all of their digits, which keys are made without.
+        self.exact = convention.exact
         #: What has memory of its own that is none of the program's arrays.
         self._beside = [_array_of(value) for _, value in arguments.beside]
         plain: tuple | None = None
@@ -131,9 +133,17 @@ class FastPath:
         )  # fmt: skip
 
     @staticmethod
-    def is_possible(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
-        """Whether a program and its arguments allow the fast path."""
+    def is_possible(
+        arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray], args: tuple, given: Collection[str]
+    ) -> bool:
+        """Whether a program and the arguments of a call, by position and those given by name, allow the fast path."""
         convention = program.convention
+        exact = convention.exact
+        if exact and (given or not len(args) == len(arrays) == len(arguments.values)):
+            return False
+        if any(type(args[place]) not in (float, complex) for place in exact):
+            # Floats in containers, and by name: the long way knows where they are.
+            return False
         if not _is_told_by_arrays(arguments, convention):
             return False
         if len(arrays) != len(arguments.values):
@@ -154,6 +164,11 @@ class FastPath:
             return False
         named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
         return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])
+
+    def take_digits(self, args: tuple, arrays: list[np.ndarray]) -> None:
+        """Put the arguments that are floats with all of their digits in the places of rounded ones."""
+        for place in self.exact:
+            arrays[place] = np.array(args[place])
 
     def run(self, arrays: list[np.ndarray]) -> Any:
         """Run the program for a call; :data:`OUTDATED` if something it depends on may have changed."""

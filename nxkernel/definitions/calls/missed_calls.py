@@ -22,6 +22,7 @@ from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
+from nxkernel.graph.python_numbers import RoundedNumberError
 from nxkernel.scoped_settings import settled
 
 
@@ -147,13 +148,15 @@ class MissedCall:
     def trace(self) -> tuple[Traced, float]:
         """The graph for the call, simplified, and the milliseconds that it took; errors name the line of the user's.
 
-        It is traced again where a trace finds an argument that is assigned into, or a number whose value it needs.
+        It is traced again where a trace finds an argument that is assigned into, or a number whose value or digits it
+        needs.
         """
         __tracebackhide__ = True
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
-            traced = retraced(lambda: self._traced(outside), (AssignedError, NxError), outside.undo, self._learn)
+            reasons = (AssignedError, RoundedNumberError, NxError)
+            traced = retraced(lambda: self._traced(outside), reasons, outside.undo, self._learn)
         except NxError:
             raise
         except RecursionError as error:
@@ -180,6 +183,10 @@ class MissedCall:
             argument_errors.check_once(self._name, arguments.used_up)
             arguments.add_assigned(error.path, error.augmented)
             arguments.found_assigned.append((error.path, error.augmented))
+            return
+        if isinstance(error, RoundedNumberError):
+            argument_errors.check_once(self._name, arguments.used_up)
+            arguments.whole = True
             return
         more = arguments.fixable(error)
         if not more:

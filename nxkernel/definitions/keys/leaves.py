@@ -15,7 +15,7 @@ from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.tensor.foreign_arrays import array_of_numbers, is_numeric
-from nxkernel.tensor.tensor import StoredTensor, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,17 @@ def is_array(value: Any) -> bool:
     return issubclass(kind, Tensor) or ((kind is np.ndarray or kind is np.memmap) and is_numeric(value.dtype))
 
 
-def kind_of(value: Any) -> str:
-    """``"number"`` for a Python number, ``"array"`` for one without axes, which can be assigned into, else ``""``."""
+def kind_of(value: Any, of_numpy: bool) -> str:
+    """``"number"`` for a Python number that is weakly typed, for NumPy programs also ``"array"``, else ``""``.
+
+    By NumPy's rules all numbers are weak, by Nx's those with digits after the point, and templates of those; arrays without axes can be
+    assigned into in NumPy programs, unlike NumPy's numbers.
+    """
     if is_number(value):
-        return "number"
-    return "array" if isinstance(value, np.ndarray) and not value.ndim else ""
+        return "number" if of_numpy or isinstance(value, float | complex) else ""
+    if isinstance(value, Template) and not of_numpy:
+        return "number" if value.spec in (Spec(types.f32, (), ()), Spec(types.c64, (), ())) else ""
+    return "array" if of_numpy and isinstance(value, np.ndarray) and not value.ndim else ""
 
 
 def spec_of(value: Any, path: str = "") -> Spec | VectorizedSpec:

@@ -37,6 +37,8 @@ class CallingConvention:
         The argument leaves that must be in C order, as the trace took a reshaped view of them to be one.
     changes_containers : bool
         Whether the function changes containers among its arguments.
+    exact : tuple of int
+        The argument leaves that are Python's floats and are taken with all of their digits, by Nx's rules, too.
     """
 
     structure: containers.Structure
@@ -49,3 +51,4 @@ class CallingConvention:
     copied: tuple[tuple[int, SourceLocation | None], ...] = ()
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
+    exact: tuple[int, ...] = ()

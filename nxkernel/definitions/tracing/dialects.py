@@ -63,6 +63,8 @@ class Dialect:
             argument = MutableArgument(node, leaf.path, leaf.array)
             self._mutable.append((position, argument.root.read(), argument))
             return argument
+        if leaf.number and (node.type.is_float or node.type.is_complex):
+            self.run.weak.add(node)
         mutable_arguments.remember(self.run, node, leaf.path, leaf.array)
         return node
 

@@ -23,6 +23,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
+from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -219,6 +220,7 @@ def trace(
     keywords: Sequence[str] = (),
     hooks: Collection[str] = (),
     order: Sequence[str] = (),
+    whole: bool = False,
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -247,8 +249,17 @@ def trace(
         The names in the caller's ``hooks=``.
     order : sequence of str, optional
         The names that are passed last, in this order.
+    whole : bool, optional
+        Whether Python's floats have all of their digits, by Nx's rules, too; else a RoundedNumberError tells of one
+        that needs them.
     """
     __tracebackhide__ = True
+    exact: dict[int, Leaf] = {}
+    for position, leaf in enumerate(leaves) if whole else ():
+        type_ = python_numbers.double(leaf.spec.type)
+        if leaf.number and not leaf.fixed and type_ is not leaf.spec.type:
+            exact[position] = dataclasses.replace(leaf, spec=leaf.spec._replace(type=type_))
+    leaves = [exact.get(position, leaf) for position, leaf in enumerate(leaves)]
     parameters = [parameter(position, leaf.path, whole_spec(leaf.spec)) for position, leaf in enumerate(leaves)]
     capturing = _Capturing(captured_arrays)
     run = Trace(capturing)
@@ -257,7 +268,7 @@ def trace(
     mutable_arguments.keep(run, captured_arrays.beside)
     requests = _hook_requests[id(run)] = _HookRequests(hooks)
     try:
-        with run, view.rules():
+        with run, view.rules(), python_numbers.digits(whole):
             values = [
                 leaf.fixed[0] if leaf.fixed else view.argument(position, leaf, node_with(node, leaf.spec))
                 for position, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
@@ -314,6 +325,7 @@ def trace(
         copied=view.copied(),
         reshaped=view.reshaped(),
         changes_containers=changes_containers,
+        exact=tuple(exact),
     )
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),
@@ -359,6 +371,8 @@ def output_of(value: Any, run: Trace) -> Output:
     """The node and spec of a value, in the active trace."""
     if not isinstance(value, np.ndarray):
         value = dispatch.operand(value)
+    if tracing.weak(value):
+        value = dispatch.convert(value, python_numbers.alone(value.spec.type))
     return value.node if type(value) is VectorizedExpr else run.node(value), spec_of(value)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, lasting, operand
 from nxkernel.tensor.tensor import Tensor
@@ -37,7 +38,14 @@ def as_type(tensor: Any, type: Any) -> Tensor | Expr:
     type_ = types.normalize(type)
     if is_number(tensor):
         return filled(tensor, type_, ())
-    return convert(lasting(tensor, "tensor"), type_)
+    value = lasting(tensor, "tensor")
+    result = convert(value, type_)
+    if tracing.weak(value):
+        # Its type is asked for, so that it stands for a number no more.
+        if result is value:
+            result = apply(primitives.reshape, value, shape=value.shape, names=value.names)
+        tracing.current().weak.discard(result)
+    return result
 
 
 def bitcast(tensor: Any, type: Any) -> Tensor | Expr:

@@ -11,7 +11,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, Proxy
 from nxkernel.primitives import Primitive, Spec
@@ -222,6 +222,8 @@ def convert(value: Operand, type_: Type) -> Tensor | Expr:
         return value
     if type(value) is Expr and value.primitive is primitives.constant:
         return constant(number_of(value.params["value"], type_), type_, value.spec.shape, value.spec.names)
+    if tracing.weak(value):
+        python_numbers.check(value.spec.type, type_)
     return apply(primitives.as_type, value, type=type_)
 
 
@@ -274,7 +276,10 @@ def merged(left: Operand, right: Operand) -> Type:
     weak = tracing.weak(left), tracing.weak(right)
     if weak[0] is weak[1]:
         return types.merge(left.spec.type, right.spec.type)
-    return types.merge_weak(*((right.spec.type, left.spec.type) if weak[0] else (left.spec.type, right.spec.type)))
+    number, other = (left.spec.type, right.spec.type) if weak[0] else (right.spec.type, left.spec.type)
+    type_ = types.merge_weak(other, number)
+    python_numbers.check(number, type_)
+    return type_
 
 
 def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule | None = None) -> Tensor | Expr:

@@ -11,7 +11,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import BodyTrace, VectorizedValueError
 from nxkernel.graph.traverse import post_order
@@ -68,7 +68,14 @@ def run_while(
     unknown = [value is UNKNOWN for value in initial]
     open_ = [value is UNKNOWN or is_number(value) or tracing.weak(value) for value in initial]
     weak = list(open_)
-    initials = [None if value is UNKNOWN else operand(value, name) for value, name in zip(initial, names, strict=True)]
+    initials = [
+        None
+        if value is UNKNOWN
+        else filled(value, python_numbers.infer(value), ())
+        if is_number(value)
+        else operand(value, name)
+        for value, name in zip(initial, names, strict=True)
+    ]
     doubted: set[int] = set()
     while True:
         body_trace = BodyTrace()
@@ -112,8 +119,12 @@ def run_while(
                 ]
                 break
         initials = [
-            None if value is None else spread(convert(value, spec.type), spec.shape, spec.names)
-            for value, spec in zip(initials, wanted, strict=True)
+            None
+            if value is None
+            else filled(number, spec.type, spec.shape, spec.names)
+            if is_number(number)
+            else spread(convert(value, spec.type), spec.shape, spec.names)
+            for number, value, spec in zip(initial, initials, wanted, strict=True)
         ]
     initials = [
         filled(0, spec.type, spec.shape, spec.names) if value is None else value
@@ -145,7 +156,7 @@ def _weaken(results: Sequence[Any], weak: Sequence[bool]) -> None:
     trace = tracing.current()
     if trace is not None:
         pairs = zip(results, weak, strict=False)
-        trace.weak.update([value for value, is_weak in pairs if is_weak and types.is_of_numbers(value.type)])
+        trace.weak.update([value for value, is_weak in pairs if is_weak and python_numbers.is_of_numbers(value.type)])
 
 
 def choose(
@@ -270,7 +281,7 @@ def _input(trace: BodyTrace, name: str, spec: Spec, weak: bool) -> Expr:
 
 
 def _spec(value: Any) -> Spec:
-    return Spec(types.infer(value), (), ()) if is_number(value) else value.spec
+    return Spec(python_numbers.infer(value), (), ()) if is_number(value) else value.spec
 
 
 _OF_NX = (
@@ -309,9 +320,9 @@ def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
     """The type and shape of a state value that began as a Python number, after one more iteration."""
     before = start.spec
     if is_number(after):
-        return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
+        return Spec(types.merge(before.type, python_numbers.infer(after)), before.shape, before.names)
     type_ = before.type if before.type is after.type else _settled(before.type, after)
-    narrower = types.follows_numpy() and type_ is not before.type and types.is_of_numbers(before.type)
+    narrower = types.follows_numpy() and type_ is not before.type and python_numbers.is_of_numbers(before.type)
     if narrower and not any(each is node for each in post_order([after])):
         # Without an iteration the number stays what it is; one that an iteration computes with must fit.
         type_ = held_beside(type_, start)
@@ -319,7 +330,7 @@ def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
 
 
 def _settled(before: Type, after: Operand) -> Type:
-    if tracing.weak(after) or not types.is_of_numbers(before):
+    if tracing.weak(after) or not python_numbers.is_of_numbers(before):
         return types.merge(before, after.type)
     return types.merge_weak(after.type, before)
 

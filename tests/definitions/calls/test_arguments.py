@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.definitions.keys.containers import LEAF
+from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.errors import NxTypeError, TracedValueError
 
 ONE = np.ones(3, np.float32)
@@ -65,7 +67,7 @@ def test_the_key_for_machines():
 def test_inputs():
     w = np.arange(6.0)[::2]
     made = arguments(lambda t, u: t * w, True, np.arange(3, dtype=">i2"))
-    inputs = made.inputs((0,), (np.ones((2, 2)).T,))
+    inputs = made.inputs(CallingConvention(LEAF, captured=(0,)), (np.ones((2, 2)).T,))
     assert [(array.dtype.name, array.tolist()) for array in inputs] == [
         ("bool", True),
         ("int16", [0, 1, 2]),

@@ -26,7 +26,7 @@ def test_no_compile(f):
             f(np.ones(3), by=3.0)
     assert str(raised.value) == (
         "scale would be traced here, inside nx.no_compile().\n"
-        "  argument t: f32 → f64[3]\n"
+        "  argument t: f32 (a Python float) → f64[3]\n"
         "  option by: 2.0 → 3.0\n"
         "  rules: Nx's → NumPy's\n"
         "  Call it once with such arguments before the block."

@@ -134,7 +134,7 @@ def test_none_as_a_default_is_left_to_the_function():
     assert [value(scaled(2.0, more=2.0)), value(scaled(2.0))] == [6.0, 5.0]
     assert value(nx.jit(lambda t: scaled(t, more=2.0) + scaled(t))(2.0)) == 11.0
     assert scaled.why(1.0, more=nx.template((2,), "f32")).difference[0].startswith("argument more: f32")
-    assert [shown for _, shown in scaled._bind((1.0,), {}).parts().values()][:2] == ["None", "f32"]
+    assert [shown for _, shown in scaled._bind((1.0,), {}).parts().values()][:2] == ["None", "f32 (a Python float)"]
     assert "got None for 'by'" in error(NxTypeError, scaled, 2.0, None)
 
 

@@ -479,7 +479,7 @@ def test_asking_what_raises_leaves_it_as_it_is():
 def test_asking_leaves_keys_as_they_are():
     f = nx.jit(lambda x, n: nx.broadcast(x, (n,)) if x.rank else x * n)
     f(1.0, 2)
-    assert f.why(np.ones(1), 3).difference == ("argument x: f32 → f64[1]",)
+    assert f.why(np.ones(1), 3).difference == ("argument x: f32 (a Python float) → f64[1]",)
     assert f.why(1.0, 4).hit
 
 

@@ -86,10 +86,10 @@ ARGUMENTS = [
         for shape, told in {"4": "[4]", "0": "[0]", "()": "", "(3, 1)": "[3][1]", "(1, 3)": "[1][3]", "(2, 3, 4)": "[2][3][4]"}.items()
     ]),
     *rows(
-        ("x: x", "1", "", "1.5", "argument x: s64 → f32"),
-        ("x: x", "1.5", "", "2j", "argument x: f32 → c64"),
-        ("x: x", "1.5", "", "np.float32(1)", ""),
-        ("x: x", "1.5", "", "np.float64(1)", "argument x: f32 → f64", FLOAT64.format("NumPy number", "x")),
+        ("x: x", "1", "", "1.5", "argument x: s64 → f32 (a Python float)"),
+        ("x: x", "1.5", "", "2j", "argument x: f32 (a Python float) → c64 (a Python complex)"),
+        ("x: x", "1.5", "", "np.float32(1)", "argument x: f32 (a Python float) → f32"),
+        ("x: x", "1.5", "", "np.float64(1)", "argument x: f32 (a Python float) → f64"),
         ("x: x", "np.ones(3, 'f4')", "", "nx.tensor([1.0, 2.0, 3.0], type='f64')", "argument x: f32[3] → f64[3]",
          FLOAT64.format("tensor", "x")),
         ("x: x", "1", "", "np.int64(1)", ""),
@@ -114,7 +114,7 @@ ARGUMENTS = [
         ("x, y: x + y", f"{X}, {X}", "", "np.ones(1), np.ones(4)", ("argument x: f64[3] → f64[1]", "argument y: f64[3] → f64[4]")),
         ("x, y: x + y", f"{X}, {X}", "", f"y={X}, x={X}", ""),
         ("x, y=2.0: x * y", X, "", f"{X}, 3.0", ""),
-        ("x, y=2.0: x * y", X, "", f"{X}, 3", "argument y: f32 → s64"),
+        ("x, y=2.0: x * y", X, "", f"{X}, 3", "argument y: f32 (a Python float) → s64"),
         ("x, y=None: x if y is None else x + y", X, "", f"{X}, {X}", "argument y: absent → f64[3]"),
         ("x, y=None: x if y is None else x + y", f"{X}, {X}", "", X, "argument y: f64[3] → absent"),
         ("x, *more: x + sum(more)", f"{X}, 1.0, 2.0, 3.0", "", f"{X}, 1.0, 2.0, 3", "argument more[2]: f32 → s64"),

@@ -17,7 +17,7 @@ from nxkernel.definitions.flow.operators import rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
 from nxkernel.definitions.flow.values.variable_leaves import has_values, is_traced, known, plain, take_apart
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.arrays.array import ArrayValue, Scalar, wrap
 from nxkernel.operand import Proxy
@@ -32,7 +32,7 @@ from nxkernel.ops.shapes.shaping import stack
 def as_number(value: Any, of: Any = None) -> Any:
     """Mark a traced scalar as standing for a Python number; a new node if the result is the argument itself."""
     trace = tracing.current()
-    if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
+    if trace is not None and type(value) is Expr and python_numbers.is_of_numbers(value.type):
         if value is of and not tracing.weak(value):
             value = apply(primitives.reshape, value, shape=value.shape, names=value.names)
         trace.weak.add(value)

@@ -1,0 +1,112 @@
+"""Python's floats that are passed by position, by Nx's rules: weak in type, with all digits beside an f64."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+X = np.zeros(2)
+
+
+def scaled(x, rate):
+    return nx.exp(x) * rate
+
+
+def of(value):
+    return value.type, value.to_list()
+
+
+def test_number_takes_the_type_of_what_it_is_beside():
+    f = nx.jit(scaled)
+    for _ in range(3):  # traced, by the long way, and by the fast path
+        assert of(f(X, 0.1)) == ("f64", [0.1, 0.1])
+        assert of(f(nx.as_type(X, "f32"), 0.1)) == ("f32", [np.float32(0.1).item()] * 2)
+        assert of(f(nx.as_type(X, "f16"), 0.1)) == ("f16", [np.float16(0.1).item()] * 2)
+        assert of(f(np.zeros(2, int), 0.1)) == ("f32", [np.float32(0.1).item()] * 2)
+        assert of(f(X, 0.3)) == ("f64", [0.3, 0.3])
+    assert f.cache_info().misses == 4
+    assert of(f(nx.as_type(X, "f16"), np.float32(0.1))) == ("f32", [np.float32(0.1).item()] * 2)
+
+
+def test_complex_number():
+    f = nx.jit(scaled)
+    for _ in range(3):
+        assert f(X, 0.1 + 0.3j).to_numpy().tolist() == [0.1 + 0.3j] * 2
+        assert of(f(nx.as_type(X, "f32"), 0.1j))[0] == "c64"
+
+
+@pytest.mark.parametrize("call", [
+    lambda f: f(X, rate=0.1),
+    lambda f: f(*(X, 0.1)),
+    lambda f: nx.vmap(f, in_axes=(0, None))(X, 0.1),
+    lambda f: nx.jit_apply(f, [X, 0.1]),
+    lambda f: nx.jit(lambda x, rates: f(nx.abs(x), rates["a"][0]))(X, {"a": [0.1]}),
+    lambda f: nx.defn(lambda x, rate: nx.cond(nx.sum(x) > 1, lambda: nx.exp(x), lambda: f(x, rate)))(X, 0.1),
+    lambda f: nx.grad(lambda x, rate: nx.sum(f(x, rate)))(X, 0.1),
+    lambda f: nx.compile(f, [nx.template((2,), "f64"), nx.template((), "f32")])(X, 0.1),
+])  # fmt: skip
+def test_each_way_to_pass_it(call):
+    for f in (scaled, nx.jit(scaled, on_conflict="reuse")):
+        for _ in range(2):
+            assert of(call(f)) == ("f64", [0.1, 0.1])
+
+
+def test_alone_it_is_f32():
+    f = nx.jit(lambda x, rate: (nx.exp(x) * rate, rate * 2, nx.exp(rate), nx.stack([x * 0 + rate, x])))
+    product, twice, power, _ = f(X, 0.1)
+    assert of(product) == ("f64", [0.1, 0.1])
+    assert (twice.type, power.type) == ("f32", "f32")
+    assert nx.jit(lambda rate: nx.exp(rate))(0.1).type == "f32"
+
+
+def test_steps_of_time():
+    @nx.defn
+    def decay(y, dt, n):
+        t = 0.0
+        for _ in range(n):
+            y = y * nx.exp(-dt)
+            t = t + dt
+        return y, t
+
+    y, t = decay(np.float64(1), 1e-4, 100_000)
+    assert (y.type, t.type) == ("f64", "f32")
+    assert y.to_number() == pytest.approx(np.exp(-10.0), rel=1e-9)
+    assert t.to_number() == 10.0
+
+
+def test_captured_array_asks_for_the_digits():
+    weights = nx.tensor(np.ones(2))
+    f = nx.jit(lambda rate: nx.exp(weights * 0) * rate)
+    for _ in range(2):
+        assert of(f(0.1)) == ("f64", [0.1, 0.1])
+
+
+def test_type_that_is_asked_for_counts():
+    f = nx.jit(lambda x, rate: nx.exp(x) * nx.as_type(rate, "f32"))
+    assert f(nx.as_type(X, "f16"), 0.1).type == "f32"
+    g = nx.jit(lambda x, rate: nx.exp(x) * nx.as_type(rate, "f64"))
+    assert of(g(nx.as_type(X, "f32"), 0.1)) == ("f64", [0.1, 0.1])
+
+
+def test_literal_in_a_loop():
+    @nx.defn
+    def summed(x):
+        step = 0.1
+        for _ in range(3):
+            x = nx.exp(x) * step
+            step = step + 0.1
+        return x
+
+    x = 0.0
+    for k in range(3):
+        x = np.exp(x) * (0.1 + 0.1 if k == 1 else 0.1 + 0.1 + 0.1 if k else 0.1)
+    np.testing.assert_allclose(summed(np.zeros(1)).to_numpy(), x, rtol=1e-15)
+
+
+def test_what_is_told():
+    f = nx.jit(scaled)
+    f(X, 0.1)
+    assert f.why(X, np.float32(1)).difference == ("argument rate: f32 (a Python float) → f32",)
+    graph = str(nx.debug_expr(f)(X, 0.1))
+    assert "parameter c:1                          f64" in graph
+    assert "as_type" not in graph
