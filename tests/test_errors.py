@@ -48,9 +48,9 @@ GIVEN = {"print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "ke
 @pytest.mark.parametrize("name", SWEPT)
 def test_whatever_is_given_no_other_errors_are_raised(name, capsys):
     function = SWEPT[name]
-    parameters = inspect.signature(function).parameters.values()
-    optional = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.default is not p.empty]
+    parameters = [*inspect.signature(function).parameters.values()]
     places = range(len(GIVEN[name][0] if name in GIVEN else arguments(name)[0]))
+    optional = [p.name for p in parameters[len(places) :] if p.kind is p.KEYWORD_ONLY or p.default is not p.empty]
     for wrong, value in WRONG.items():
         for place in [*places, *optional]:
             given, options = GIVEN[name] if name in GIVEN else arguments(name)

@@ -179,6 +179,7 @@ REFUSED = [
         (
             "unique gives as many elements as only the running program knows.\n"
             "  cell.py, line 3:  return np.unique(x)\n"
+            "  unique_values(x, size=n) makes room for n of them.\n"
             "  Sorted, equal elements are neighbours: s = np.sort(x); s[1:] != s[:-1] tells where a new one begins."
         ),
     ),

@@ -216,7 +216,7 @@ INSPECTION = {
     "shapes": lambda np, m: (np.shape(m)[0] + 0, np.ndim(m) + 0, np.size(m) + 0, np.size(m, 1) + 0),
     "types": lambda np, m: (
         np.zeros(1, np.result_type(m, np.float32)), np.zeros(1, np.result_type(m.astype(np.int8), 3)),
-        np.zeros(1, np.promote_types(np.int8, np.uint8)), np.array(np.finfo(np.float32).eps),
+        np.zeros(1, np.promote_types(np.int8, np.uint8)), np.array(np.finfo(np.float32).bits),
         np.array(np.iinfo(int).max),
     ),
 }  # fmt: skip

@@ -62,8 +62,8 @@ def is_array(value: Any) -> bool:
 def kind_of(value: Any, of_numpy: bool) -> str:
     """``"number"`` for a Python number that is weakly typed, for NumPy programs also ``"array"``, else ``""``.
 
-    By NumPy's rules all numbers are weak, by Nx's those with digits after the point, and templates of those; arrays without axes can be
-    assigned into in NumPy programs, unlike NumPy's numbers.
+    By NumPy's rules all numbers are weak, by Nx's those with digits after the point, and templates of those. Arrays
+    without axes can be assigned into in NumPy programs, unlike NumPy's numbers.
     """
     if is_number(value):
         return "number" if of_numpy or isinstance(value, float | complex) else ""

@@ -104,7 +104,14 @@ def choose(tensor: Any, choices: Any) -> Tensor | Expr:
     """
     tensor = operand(tensor, "tensor")
     whole("choose")(tensor.type)
-    first, *others = list(choices) or [None]
+    if not isinstance(choices, list | tuple) or not choices:
+        raise NxTypeError(
+            message(
+                f"choose takes a list of what to choose from, got {shapes.describe(choices)}.",
+                "Write nx.choose(t, [a, b]).",
+            )
+        )
+    first, *others = choices
     result: Any = operand(first, "choices")
     for place, other in enumerate(others, 1):
         result = where(comparison.less(tensor, place), result, other)
@@ -160,6 +167,13 @@ def nonzero(tensor: Any) -> tuple[Tensor, ...]:
     tensor = operand(tensor, "tensor")
     if not isinstance(tensor, StoredTensor) or tensor.vectorized_axes:
         _size_unknown("nonzero", tensor)
+    if not tensor.shape:
+        raise NxValueError(
+            message(
+                f"nonzero gives an index for each axis, and a tensor of type {tensor.spec} has none.",
+                "t != 0 says whether it is another number than 0.",
+            )
+        )
     return tuple(Tensor.from_numpy(each) for each in np.nonzero(tensor.to_numpy()))
 
 

@@ -90,7 +90,7 @@ def positional(name):
 
 def is_dynamic(name):
     """Whether all that a function needs are tensors."""
-    return not set(positional(name)) & set(STATIC) and name not in ("arange", "pad_outer")
+    return not set(positional(name)) & set(STATIC) and name not in ("arange", "pad_outer", "searchsorted")
 
 
 def arguments(name):
