@@ -60,7 +60,7 @@ def test_alone_it_is_f32():
 
 
 def test_steps_of_time():
-    @nx.defn
+    @nx.defn(compiler="numba_cpu")
     def decay(y, dt, n):
         t = 0.0
         for _ in range(n):
