@@ -270,6 +270,7 @@ def trace(
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(callables.plain(function), "__code__", None)
             named |= {key: placeholders.of(value) for key, value in options.items()}
+            arguments, named = callables.rest_by_position(callables.signature(function), arguments, named)
             named |= {name: named.pop(name) for name in order}
             function = twin(placeholders.of(function))
             result = function(*arguments, **named)
