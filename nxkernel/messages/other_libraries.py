@@ -230,16 +230,13 @@ ATTRIBUTES: dict[str, Entry] = {
     "long": 'nx.as_type(t, "s64")', "values": "t.to_numpy()",
     "cpu": "t", "clone": ("t", _IMMUTABLE), "contiguous": "t",
     "where": "nx.where(mask, t, 0.0)", "put": FUNCTIONS["put"], "partition": ("nx.sort(t)", _IMMUTABLE),
-    "resize": ("nx.reshape(t, (9,))", _IMMUTABLE), "setflags": ("t.to_numpy().copy()", _IMMUTABLE),
-    "setfield": ("t.to_numpy().copy()", _IMMUTABLE), "getfield": 'nx.bitcast(t, "s32")',
-    "byteswap": ("t.to_numpy().byteswap()", "Elements are in native byte order."),
-    "base": ("t.to_numpy()", "Whose memory a tensor shares is not told: nobody writes into it."),
+    "resize": ("nx.reshape(t, (9,))", _IMMUTABLE), "setfield": ("t.to_numpy().copy()", _IMMUTABLE),
     **{name: FUNCTIONS[name] for name in (
         "absolute", "amax", "amin", "average", "bool", "broadcast_to", "clamp", "cummax", "cummin", "det", "diag",
         "div", "einsum", "expand", "expand_dims", "flip",
         "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
         "moveaxis", "mul", "neg", "norm", "numel", "percentile", "permute", "power", "ptp",
-        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze", "view",
+        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze",
     )},
 }  # fmt: skip
 

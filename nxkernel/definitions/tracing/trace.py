@@ -326,7 +326,8 @@ def trace(
 
 _OUTSIDE = (
     "Or return the whole array and the mask or the bounds, and take the part outside: x[mask], "
-    "np.flatnonzero(mask), x[:k]."
+    "np.flatnonzero(mask), x[:k].",
+    "With nxkernel.numpy's nonzero(mask, size=n) there is room for n indices.",
 )
 
 
@@ -351,7 +352,7 @@ def _result(function: str, path: str, value: Any, run: Trace) -> Output:
     except NxError as error:
         first, *rest = str(error).split("\n")
         if has_traced_length(value):
-            rest.append(f"  {_OUTSIDE}")
+            rest += [f"  {line}" for line in _OUTSIDE]
         error.args = ("\n".join([first, f"  It is {path} of {function}.", *rest]),)
         raise
 

@@ -49,10 +49,14 @@ def counted(value: Operand, key: Any) -> Any:
     NegativeIndexWarning
         Where Nx's rule holds and an index certainly is negative in some iteration, as `i - 1` with `i` from 0.
     """
-    if types.follows_numpy() or not any(map(_may_be_negative, key if isinstance(key, tuple) else (key,))):
+    listed = key if isinstance(key, tuple) else (key,)
+    if types.follows_numpy():
         return key
     if not _state.silent:
-        _warn()
+        if any(_may_be_negative(entry) or _begins_negative(entry) for entry in listed):
+            _warn()
+        return key
+    if not any(map(_may_be_negative, listed)):
         return key
     axis, entries = 0, []
     for entry in functional_updates.expanded(value, key):
@@ -78,6 +82,11 @@ def _may_be_negative(entry: Any) -> bool:
     return low is not None and low < 0 and integer_bounds.counts(entry) and not _is_chosen()
 
 
+def _begins_negative(entry: Any) -> bool:
+    """Whether a slice certainly begins at a negative index in some iteration."""
+    return isinstance(entry, slice) and _may_be_negative(entry.start)
+
+
 def _is_chosen() -> bool:
     """Whether the trace is in a branch, whose condition may keep an index from being negative."""
     trace = tracing.current()
@@ -94,9 +103,11 @@ def _from_the_beginning(entry: Operand, size: int) -> Operand:
 
 
 def _warn() -> None:
-    source = tracing.user_line()
-    if source is None:
+    source, trace = tracing.user_line(), tracing.current()
+    told = trace.outermost.memory.setdefault("negative indices", set())
+    if source is None or source in told:
         return
+    told.add(source)
     text = message(
         f"{source.function}: an index is below 0 in some turns of this loop, and takes the first element then: where a "
         "definition names nxkernel, an index that only the running program knows is clamped to its axis.",

@@ -89,6 +89,32 @@ def test_definitions_that_name_nxkernel_clamp_and_tell(function):
     assert told[0].lineno - code.co_firstlineno in (4, 5, 6)
 
 
+@nx.defn
+def twice_in_a_line(x):
+    s = nx.sum(x) * np.float32(0)
+    for i in range(4):
+        s = s + x[i - 1] + np.abs(x[i - 2])
+    return s
+
+
+@nx.defn
+def slicing(x):
+    s = nx.sum(x) * 0
+    for i in range(4):
+        s = s * 10 + nx.sum(x[i - 1 : i + 1])
+    return s
+
+
+@pytest.mark.parametrize(("function", "result"), [(twice_in_a_line, 12.0), (slicing, 3357.0)])
+def test_a_line_is_told_of_once_in_a_trace(function, result):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert function(X).to_number() == result
+    assert [one.category for one in told] == [NegativeIndexWarning]
+    assert told[0].lineno - function.__nx_function__.__code__.co_firstlineno == 4
+
+
 def test_what_was_forgotten_is_told_again():
     @nx.defn
     def f(x):
