@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as xp
-from nxkernel.errors import NxIndexError
+from nxkernel.errors import NxIndexError, NxValueError
 from nxkernel.messages import mask_shapes
 
 SHORT = np.array([True, False, True])
@@ -67,3 +67,11 @@ def test_masks_that_fit_beside_other_entries(key):
     np.testing.assert_array_equal(np.asarray(xp.asarray(MATRIX)[key]), MATRIX[key])
     with pytest.raises(NxIndexError, match=r"^a mask of shape \[2\] does not fit an array of shape \[4\]\[3\]\."):
         xp.asarray(MATRIX)[(*key[:-1], SHORT[:2])]
+
+
+def test_more_values_than_a_mask_could_pick():
+    with pytest.raises(NxValueError) as raised:
+        nx.defn(put, promotion="numpy")(LINE.copy(), LINE > 1, np.arange(5.0))
+    first, *_, last = str(raised.value).split("\n  ")
+    assert first == "x[mask] = v got 5 values, and a mask of shape [4] picks at most 4."
+    assert last == "v has one value for each element that the mask picks, or one for all."
