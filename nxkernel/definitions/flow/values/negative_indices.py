@@ -16,6 +16,7 @@ from nxkernel.definitions.flow.values import functional_updates
 from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NegativeIndexWarning, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
@@ -25,6 +26,7 @@ from nxkernel.scoped_settings import ScopedSetting, kept
 
 class _IndexRules(threading.local):
     silent = False
+    guarded = False
 
 
 _state = kept(_IndexRules())
@@ -39,6 +41,11 @@ def by_text(silent: bool) -> AbstractContextManager[None]:
         Whether its code names neither nxkernel nor NumPy.
     """
     return ScopedSetting(_state, "silent", silent)
+
+
+def behind_a_condition() -> AbstractContextManager[None]:
+    """A context for what stands behind ``and`` or ``or``: the condition may keep an index from being negative."""
+    return ScopedSetting(_state, "guarded", True)
 
 
 def counted(value: Operand, key: Any) -> Any:
@@ -79,7 +86,14 @@ def _may_be_negative(entry: Any) -> bool:
     low, _ = integer_bounds.interval(entry)
     if _state.silent:
         return low is None or low < 0
-    return low is not None and low < 0 and integer_bounds.counts(entry) and not _is_chosen()
+    is_below = low is not None and low < 0 and integer_bounds.counts(entry)
+    return (is_below or _begins_below(entry)) and not _is_chosen()
+
+
+def _begins_below(entry: Operand) -> bool:
+    """Whether an index is negative in the first iteration, as `i - 1` where `i` is 0 before a `while`."""
+    high = integer_bounds.in_first_iteration(entry)[1] if type(entry) is Expr else None
+    return high is not None and high < 0
 
 
 def _begins_negative(entry: Any) -> bool:
@@ -88,7 +102,9 @@ def _begins_negative(entry: Any) -> bool:
 
 
 def _is_chosen() -> bool:
-    """Whether the trace is in a branch, whose condition may keep an index from being negative."""
+    """Whether the trace is behind a condition, which may keep an index from being negative."""
+    if _state.guarded:
+        return True
     trace = tracing.current()
     while trace is not None:
         if getattr(trace, "side", False):
