@@ -165,6 +165,10 @@ class Operand(OperandMethods, metaclass=OperandType):
         shape, size = self.spec.shape, self.spec.type.size
         return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
+    @property
+    def base(self) -> None:
+        """None, as for NumPy's arrays that are views of no other: a tensor is a value of its own."""
+
     def __len__(self) -> int:
         if not self.spec.shape:
             raise NxTypeError(f"a scalar ({self.spec}) has no length and cannot be iterated over")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, overload
 
 from nxkernel.ops.shapes.batching import TensorBatches
-from nxkernel.tensor import Tensor
 from nxkernel.tensor.heatmap import Heatmap
 
 class OperandMethods:
@@ -162,6 +161,8 @@ class OperandMethods:
         """Repeat a tensor so that it fills a shape."""
     def byte_size(self) -> int:
         """The size of the elements in bytes, vectorized axes included."""
+    def byteswap(self) -> Self:
+        """The elements whose bytes are those of the tensor's in reverse order."""
     def cbrt(self) -> Self:
         """The cube root."""
     def ceil(self) -> Self:
@@ -288,6 +289,8 @@ class OperandMethods:
         axis: int | str | Sequence[int | str] | None = None,
     ) -> Self:
         """Gather elements, or slices of the remaining axes, at coordinates."""
+    def getfield(self, dtype: Any, offset: int = 0) -> Self:
+        """A part of the bytes of each element, read as an element of another type."""
     def greater(self, right: Any) -> Self:
         """Whether left is greater than right."""
     def greater_equal(self, right: Any) -> Self:
@@ -430,7 +433,7 @@ class OperandMethods:
         """Change the sign. Integers wrap."""
     def new_axis(self, axis: int, name: str | None = None) -> Self:
         """Insert an axis of size 1."""
-    def nonzero(self) -> tuple[Tensor, ...]:
+    def nonzero(self, *, size: int | None = None, fill_value: int = 0) -> tuple[Self, ...]:
         """The indices of the elements that are not 0, in C order."""
     def not_equal(self, right: Any) -> Self:
         """Whether elements differ. NaN differs from all."""
@@ -550,6 +553,8 @@ class OperandMethods:
         """Where values would be inserted into a sorted vector so that it stays sorted."""
     def select(self, on_true: Any, on_false: Any) -> Self:
         """Choose elements from two tensors by a condition."""
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """Say that nobody writes into the tensor, which is so anyway."""
     def sigmoid(self) -> Self:
         """The logistic function, ``1 / (1 + exp(-x))``."""
     def sign(self) -> Self:

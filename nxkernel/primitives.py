@@ -423,14 +423,19 @@ def _along(operand: Spec, *, axis: int, **_: Any) -> Spec:
     return operand
 
 
+def _cumulative(operand: Spec, *, axis: int, reverse: bool, type: Type | None = None) -> Spec:
+    return operand if type is None else operand._replace(type=type)
+
+
 def _argsort(operand: Spec, *, axis: int, direction: str, type: Type) -> Spec:
     return operand._replace(type=type)
 
 
 cumulative_sum, cumulative_product, cumulative_max, cumulative_min = (
-    primitive(name, "cumulative", _along)
+    primitive(name, "cumulative", _cumulative)
     for name in ("cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min")
 )
+"""Of the operand's type; compilers may make one with another ``type``, to which it converts what it reads."""
 sort = primitive("sort", "sorting", _along)
 """Ascending or descending; NaN counts as greater than every number."""
 argsort = primitive("argsort", "sorting", _argsort)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
@@ -237,7 +238,7 @@ def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple
     """The positions of several axes, which must differ; None stands for all."""
     if axes is None:
         return tuple(range(len(shape)))
-    if isinstance(axes, int | str):
+    if isinstance(axes, Integral | str):
         axes = (axes,)
     if not isinstance(axes, Iterable) or hasattr(axes, "type"):
         raise NxTypeError(f"axes is a list of axes, got {describe(axes)}; write axes=[0, 1]")

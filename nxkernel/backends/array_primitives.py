@@ -92,8 +92,8 @@ def _put_strided(
 
 
 def _cumulative(accumulate: Callable[..., Any]) -> Meaning:
-    def meaning(out: Spec, /, x: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
-        x = widened(x)
+    def meaning(out: Spec, /, x: np.ndarray, *, axis: int, reverse: bool, type: Type | None = None) -> np.ndarray:
+        x = widened(x if type is None else x.astype(type.dtype))
         with np.errstate(all="ignore"):
             if not reverse:
                 return settled(out, accumulate(x, axis=axis, dtype=x.dtype))

@@ -87,7 +87,8 @@ FUNCTIONS: dict[str, Entry] = {
     "empty_like": "nx.fill(t, 0)", "zeros_like": "nx.fill(t, 0)",
     "ones_like": "nx.fill(t, 1)", "full_like": "nx.fill(t, 7)", "identity": "nx.eye(3)",
     "exp2": "nx.pow(2.0, t)", "expand_dims": "nx.new_axis(t, 0)", "unsqueeze": "nx.new_axis(t, 0)",
-    "newaxis": "t[:, None]",
+    "newaxis": "t[:, None]", "ndarray": "nx.Tensor", "Array": "nx.Tensor",
+    "print": ("nx.print_value(t)", "It prints the value when the program has run."),
     "flip": "nx.reverse(t)", "fliplr": "nx.reverse(t, axes=[1])", "flipud": "nx.reverse(t, axes=[0])",
     "rot90": "nx.reverse(nx.transpose(t), axes=[0])",
     "float_power": 'nx.pow(nx.as_type(t, "f64"), 2)', "power": "nx.pow(t, 2)", "square": "t * t",
@@ -230,16 +231,13 @@ ATTRIBUTES: dict[str, Entry] = {
     "long": 'nx.as_type(t, "s64")', "values": "t.to_numpy()",
     "cpu": "t", "clone": ("t", _IMMUTABLE), "contiguous": "t",
     "where": "nx.where(mask, t, 0.0)", "put": FUNCTIONS["put"], "partition": ("nx.sort(t)", _IMMUTABLE),
-    "resize": ("nx.reshape(t, (9,))", _IMMUTABLE), "setflags": ("t.to_numpy().copy()", _IMMUTABLE),
-    "setfield": ("t.to_numpy().copy()", _IMMUTABLE), "getfield": 'nx.bitcast(t, "s32")',
-    "byteswap": ("t.to_numpy().byteswap()", "Elements are in native byte order."),
-    "base": ("t.to_numpy()", "Whose memory a tensor shares is not told: nobody writes into it."),
+    "resize": ("nx.reshape(t, (9,))", _IMMUTABLE), "setfield": ("t.to_numpy().copy()", _IMMUTABLE),
     **{name: FUNCTIONS[name] for name in (
         "absolute", "amax", "amin", "average", "bool", "broadcast_to", "clamp", "cummax", "cummin", "det", "diag",
         "div", "einsum", "expand", "expand_dims", "flip",
         "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
         "moveaxis", "mul", "neg", "norm", "numel", "percentile", "permute", "power", "ptp",
-        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze", "view",
+        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze",
     )},
 }  # fmt: skip
 

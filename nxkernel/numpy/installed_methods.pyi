@@ -149,7 +149,7 @@ class ArrayMethods:
         axes: Any = None,
     ) -> Any:
         """The least element, as :func:`numpy.min`."""
-    def nonzero(self) -> tuple[Any, ...]:
+    def nonzero(self, *, size: int | None = None, fill_value: int = 0) -> tuple[Any, ...]:
         """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None, *, axes: int = -1) -> None:
         """Partition in place, as :meth:`numpy.ndarray.partition`: all elements are sorted."""

@@ -9,12 +9,13 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.call_errors import explained
 from nxkernel.messages.other_libraries import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
 from nxkernel.ops.machinery.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
-from nxkernel.ops.numpy_names import attributes, axes, selection
+from nxkernel.ops.numpy_names import attributes, axes, memory, selection
 from nxkernel.ops.numpy_names.aliases import ALIASES
 from nxkernel.ops.reductions import (
     contraction,
@@ -181,7 +182,11 @@ def _install() -> None:
         for name in module.__all__:
             if not hasattr(Operand, name) and name not in ("complex", "where"):
                 setattr(Operand, name, explained(getattr(module, name), "nx"))
-    Operand.compress = explained(selection.compress, "nx")
+    for of_methods in (selection.compress, memory.byteswap, memory.getfield, memory.setflags):
+        setattr(Operand, of_methods.__name__, explained(of_methods, "nx"))
+    for of_traced in (memory.item, memory.tolist):
+        setattr(TracedValue, of_traced.__name__, explained(of_traced, "nx"))
+    TracedValue.flags = property(memory.flags)
     for name, documented in ALIASES.items():
         if hasattr(Operand, documented):
             setattr(Operand, name, getattr(Operand, documented))

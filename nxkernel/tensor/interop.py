@@ -117,8 +117,10 @@ class ArrayProtocols(TensorMethods):
         """The memory as C functions take it, as NumPy's arrays have it: ``t.ctypes.data`` is its address."""
         return self.data.ctypes
 
-    def item(self) -> int | float | complex:
-        """The only element as a Python number."""
+    def item(self, *index: Any) -> int | float | complex:
+        """An element as a Python number: the only one, or that at an index, which counts all elements or has axes."""
+        if index:
+            return widened(self.data).item(*index)
         if self.data.size != 1:
             raise NxTypeError(
                 message(f"item() needs a tensor with one element, this one has {self.data.size}.", "t[0, 1] takes one.")

@@ -159,7 +159,8 @@ REFUSED = [
             "  Reductions, element-wise functions, and x[mask] = ... take it.\n"
             "  Masked, the shape stays: np.where(mask, x, 0).\n"
             "  Or return the whole array and the mask or the bounds, and take the part outside: "
-            "x[mask], np.flatnonzero(mask), x[:k]."
+            "x[mask], np.flatnonzero(mask), x[:k].\n"
+            "  With nxkernel.numpy's nonzero(mask, size=n) there is room for n indices."
         ),
     ),
     (
@@ -171,7 +172,8 @@ REFUSED = [
             "  Sums and other reductions, products, element-wise functions and assignments take such parts.\n"
             "  Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).\n"
             "  Or return the whole array and the mask or the bounds, and take the part outside: "
-            "x[mask], np.flatnonzero(mask), x[:k]."
+            "x[mask], np.flatnonzero(mask), x[:k].\n"
+            "  With nxkernel.numpy's nonzero(mask, size=n) there is room for n indices."
         ),
     ),
     (

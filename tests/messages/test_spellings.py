@@ -118,3 +118,84 @@ def test_every_name_means_a_parameter_that_some_function_has():
         key for function in functions if inspect.isfunction(function) for key in inspect.signature(function).parameters
     }
     assert {name for several in spellings.SAME.values() for name in several} <= known
+
+
+#: What functions that take axes are called with, where that is not one tensor.
+ARGUMENTS = {
+    "argpartition": (T, 0),
+    "broadcast": (T[0, :, 0], (3, 2)),
+    "choice": (KEY, T),
+    "concatenate": ([T, T],),
+    "gather": (T, nx.tensor([[1], [0]])),
+    "indexed_add": (T, nx.tensor([[1]]), T[:1]),
+    "indexed_put": (T, nx.tensor([[1]]), T[:1]),
+    "iota": ((2, 3),),
+    "reduce": (T, 0.0, lambda left, right: left + right),
+    "repeat": (T, 2),
+    "shuffle": (KEY, T),
+    "slice_along_axis": (T, 0, 1),
+    "split": (T, 1),
+    "squeeze": (T[:1],),
+    "stack": ([T, T],),
+    "take": (T, [1, 0]),
+    "take_along_axis": (T, nx.as_type(T > 3, "s64")),
+    "weighted_mean": (T, T + 1),
+}
+#: Those of which the number of axes is given.
+SEVERAL = {"fft2": (0, 1), "ifft2": (0, 1), "flatten": (0, 1), "ravel": (0, 1), "transpose": (2, 0, 1)}
+
+
+def _taking_axes():
+    """The functions with an axis or axes: what is called, its name, and the parameter."""
+    for module in (nx, nx.linalg, nx.random):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function) and name != "vmap":
+                parameters = inspect.signature(function).parameters
+                own = next((each for each in ("axis", "axes") if each in parameters), None)
+                if own is not None:
+                    yield pytest.param(function, name, own, "keep_axes" in parameters, id=name)
+
+
+def _arrays(value):
+    return [np.asarray(each) for each in (value if isinstance(value, tuple) else (value,))]
+
+
+@pytest.mark.parametrize(("function", "name", "own", "keeps"), list(_taking_axes()))
+def test_every_function_with_axes_takes_them_by_all_names(function, name, own, keeps):
+    args, several = ARGUMENTS.get(name, (T,)), SEVERAL.get(name, (0,))
+    wanted = _arrays(function(*args, **{own: several[0] if own == "axis" else list(several)}))
+    spelled = [several, list(several), *([0, np.int64(0)] if several == (0,) else [])]
+    calls = [{key: axes} for key in ("axis", "axes") for axes in spelled]
+    for options in calls:
+        for found, expected in zip(_arrays(function(*args, **options)), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    for keep in ("keepdims", "keepdim", "keep_axes") if keeps else ():
+        assert function(*args, axis=0, **{keep: True}).shape[0] == 1
+        if own == "axes":
+            found = function(*args, axis=(0, 2), **{keep: True})
+            np.testing.assert_array_equal(found, function(*args, axes=[0, 2], keep_axes=True))
+            assert len(found.shape) == 3
+    if hasattr(nx.Tensor, name) and isinstance(args[0], nx.Tensor) and several == (0,):
+        np.testing.assert_array_equal(
+            _arrays(getattr(args[0], name)(*args[1:], axis=0))[0], _arrays(function(*args, axis=0))[0]
+        )
+
+
+def test_the_functions_with_axes_are_many():
+    assert len(list(_taking_axes())) > 50
+
+
+@pytest.mark.parametrize("run", [lambda f: f, nx.jit], ids=["outside", "inside"])
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (lambda t: t.max(), A.max()),
+        (lambda t: t.min(), A.min()),
+        (lambda t: nx.max(t), A.max()),
+        (lambda t: t.max(axis=1), A.max(axis=1)),
+        (lambda t: t.min(axis=(0, 2)), A.min((0, 2))),
+    ],
+)
+def test_extremes_without_a_second_operand_reduce(run, mine, theirs):
+    np.testing.assert_array_equal(run(mine)(T), theirs)

@@ -79,4 +79,4 @@ def running_join(node: Expr) -> str:
     str
         ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``.
     """
-    return _RUNNING[node.primitive][node.operands[0].type is types.bool_]
+    return _RUNNING[node.primitive][node.type is types.bool_]

@@ -90,7 +90,11 @@ def make(primitive: Primitive, *operands: Expr, source: SourceLocation | None = 
 
 
 def prepare(
-    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True, limits: MachineLimits | None = None
+    outputs: Sequence[Expr],
+    blas: frozenset[types.Type],
+    own: bool = True,
+    limits: MachineLimits | None = None,
+    converting_scans: bool = False,
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The rewritten outputs, and for each new node the node of the graph that it came from.
 
@@ -104,6 +108,8 @@ def prepare(
         Whether an output that is an input must be a copy of it.
     limits : MachineLimits, optional
         Those of a processor unless given.
+    converting_scans : bool
+        Whether cumulative operations can convert what they read.
     """
     limits = limits or on_processor()
     reduced = bound(_reduction, limits=limits)
@@ -119,6 +125,8 @@ def prepare(
             current = REWRITES[node.primitive](current)
         elif node.primitive.family == "reduction":
             current = reduced(current)
+        elif node.primitive.family == "cumulative" and converting_scans:
+            current = _converting(current)
         elif node.primitive is p.dot:
             current = _dot(current, blas, limits)
         new[id(node)] = current
@@ -359,6 +367,17 @@ def _anonymous(node: Expr) -> Expr:
     if not any(node.names):
         return node
     return make(p.reshape, node, shape=node.shape, names=unnamed(node.shape), source=node.source)
+
+
+def _converting(node: Expr) -> Expr:
+    """A cumulative operation on converted predicates or whole numbers, which reads these as narrow as they are."""
+    (operand,) = node.operands
+    if operand.primitive is not p.as_type or "type" in node.params:
+        return node
+    (narrow,) = operand.operands
+    if not (narrow.type.is_integer and operand.type.is_integer and narrow.type.size < operand.type.size):
+        return node
+    return make(node.primitive, narrow, source=node.source, **node.params, type=operand.type)
 
 
 def _doubled(node: Expr) -> Expr:

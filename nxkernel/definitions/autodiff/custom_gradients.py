@@ -138,7 +138,7 @@ def checkpoint(
     >>> bool(nx.grad(block)(1.0) == nx.grad(lambda x: nx.sin(nx.exp(nx.sin(x))))(1.0))
     True
     """
-    differentiated_variables.checked(function, "checkpoint")
+    function = differentiated_variables.checked(function, "checkpoint")
     name, function = f"checkpoint({callables.name(function)})", differentiated_variables.inlined(function)
 
     @differentiated_variables.transform(name)

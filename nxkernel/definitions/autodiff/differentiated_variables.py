@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.calls.definition import Definition
@@ -25,6 +23,7 @@ from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr, node_with
 from nxkernel.messages.grammar import a, counted
+from nxkernel.numpy import forwarding
 from nxkernel.numpy.arrays.array import Array, ArrayValue, wrap
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import apply, operand
@@ -239,22 +238,17 @@ def argument_positions(argnums: Any) -> tuple[int, ...]:
     return positions
 
 
-def checked(function: Any, name: str) -> None:
-    """Check that `function` can be called with traced values.
+def checked(function: Any, name: str) -> Any:
+    """`function` as it can be called with traced values: NumPy's pass on what they get.
 
     Raises
     ------
     NxTypeError
+        For what is no function.
     """
-    if isinstance(function, np.ufunc):
-        raise NxTypeError(
-            message(
-                f"nx.{name} takes a function of traced values, and np.{function.__name__} works on arrays.",
-                f"Give the function of nxkernel, nx.{function.__name__}, or lambda x: np.{function.__name__}(x).",
-            )
-        )
     if not callable(function):
         raise NxTypeError(message(f"nx.{name} takes a function, got {describe(function)}.", HOW[name]))
+    return forwarding.traceable(function)
 
 
 #: How each transformation is written.

@@ -8,13 +8,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-import numpy as np
-
 from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.numpy import forwarding
 from nxkernel.ops.machinery.dispatch import filled
 from nxkernel.shapes import describe
 from nxkernel.transforms.adjoints.rule_table import tangent_type
@@ -168,8 +167,6 @@ def _is_function_form(function: Any, second: Any, name: str) -> bool:
         if callable(function) and not (isinstance(function, tuple) or dataclasses.is_dataclass(function)):
             raise _no_transform(name)
         return False
-    if isinstance(function, np.ufunc):
-        differentiated_variables.checked(function, name)
     if not callable(function):
         raise NxTypeError(
             message(
@@ -215,7 +212,7 @@ def _gradient(
 ) -> Definition:
     several = not isinstance(argnums, int)
     positions, name = differentiated_variables.argument_positions(argnums), callables.name(function)
-    function = differentiated_variables.inlined(function)
+    function = differentiated_variables.inlined(forwarding.traceable(function))
 
     @differentiated_variables.transform(f"grad({name})")
     @functools.wraps(function, updated=())

@@ -149,7 +149,7 @@ def vjp(
     >>> value.to_list(), [t.to_list() for t in pull(nx.tensor([1.0, 10.0]))]
     ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
     """
-    differentiated_variables.checked(function, "vjp")
+    function = differentiated_variables.checked(function, "vjp")
     name, function = f"vjp of {callables.name(function)}", differentiated_variables.inlined(function)
     _check_arguments(primals, name)
     if tracing.current() is None:
@@ -214,7 +214,7 @@ def jvp(
     >>> float(value), float(tangent)
     (9.0, 3.0)
     """
-    differentiated_variables.checked(function, "jvp")
+    function = differentiated_variables.checked(function, "jvp")
     for what, values in (("primals", primals), ("tangents", tangents)):
         if not isinstance(values, list | tuple):
             raise NxTypeError(
@@ -278,7 +278,7 @@ def jacobian(
     >>> nx.jacobian(lambda x: x**2 + x[0])(nx.tensor([1.0, 2.0])).to_list()
     [[3.0, 0.0], [1.0, 4.0]]
     """
-    differentiated_variables.checked(function, "jacobian")
+    function = differentiated_variables.checked(function, "jacobian")
     return _jacobian(function, argnums, f"jacobian of {callables.name(function)}", promotion)
 
 
@@ -303,7 +303,7 @@ def hessian(
     >>> nx.hessian(lambda x: nx.product(x))(nx.tensor([2.0, 3.0, 5.0])).to_list()
     [[0.0, 5.0, 3.0], [5.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
     """
-    differentiated_variables.checked(function, "hessian")
+    function = differentiated_variables.checked(function, "hessian")
     name = f"hessian of {callables.name(function)}"
     return _jacobian(_jacobian(function, argnums, name, promotion), argnums, name, promotion)
 

@@ -60,7 +60,7 @@ def vmap(
     >>> nx.vmap(lambda row, by: row * by, in_axes=(1, None))(nx.tensor([[1, 2], [3, 4]]), 10).to_list()
     [[10, 30], [20, 40]]
     """
-    differentiated_variables.checked(function, "vmap")
+    function = differentiated_variables.checked(function, "vmap")
     name, function = f"vmap of {callables.name(function)}", differentiated_variables.inlined(function)
 
     @differentiated_variables.transform(name)

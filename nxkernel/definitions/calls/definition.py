@@ -84,7 +84,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         hooks: Mapping[str, Callable[[Any], Any]] | None = None,
         ruled_by: Any = None,
     ) -> None:
-        argument_errors.check_function(function)
+        function = argument_errors.checked_function(function)
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             default_options.check(compiler)

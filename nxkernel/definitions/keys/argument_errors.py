@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dis
-import functools
 import re
 import sys
 import types
@@ -12,38 +11,27 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from nxkernel.definitions.keys import containers, source_locations
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxError, NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a
+from nxkernel.numpy import forwarding
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.shapes import describe
 
 
-def check_function(function: Any) -> None:
-    """Refuse what cannot become a definition.
+def checked_function(function: Any) -> Any:
+    """A function as it can be traced: NumPy's pass on what they get.
 
     Raises
     ------
     NxTypeError
-        For what is no function, and for NumPy's ufuncs.
+        For what is no function.
     """
-    plain = function
-    while isinstance(plain, functools.partial):
-        plain = plain.func
-    if isinstance(plain, np.ufunc):
-        name = plain.__name__
-        raise NxTypeError(
-            message(
-                f"np.{name} works on arrays; a traced value has no data that it could work on.",
-                f"Give the function of nxkernel: nx.{name}.",
-            )
-        )
     if not callable(function):
         raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
+    return forwarding.traceable(function)
 
 
 def check_once(function: str, used_up: Sequence[str]) -> None:

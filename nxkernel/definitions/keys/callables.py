@@ -5,22 +5,29 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from nxkernel.numpy import forwarding
+
+
+def without_partials(function: Any) -> Any:
+    """What partials call in the end."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
 
 
 def plain(function: Any) -> Any:
     """The Python function behind a method, partial or callable object."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = without_partials(function)
     function = getattr(function, "__func__", function)
     return function if isinstance(function, types.FunctionType) else type(function).__call__
 
 
 def name(function: Any) -> str:
     """The name of a function, as messages have it."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = without_partials(function)
     return getattr(function, "__name__", type(function).__name__)
 
 
@@ -91,10 +98,47 @@ def rest(signature: inspect.Signature, count: int) -> list[str]:
     return [f"{name}[{number}]" for number in range(count)]
 
 
+def rest_by_position(
+    signature: inspect.Signature, arguments: Sequence[Any], named: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of a call, where some that go into ``*args`` have names as :func:`rest` makes them.
+
+    These go by position, and so do all before them.
+
+    Parameters
+    ----------
+    signature : inspect.Signature
+    arguments : sequence
+        The first ones, by position.
+    named : dict
+        The others, by name.
+
+    Examples
+    --------
+    >>> rest_by_position(inspect.signature(lambda x, y=2, *z: x), [1], {"z[1]": 4, "z[0]": 3})
+    ([1, 2, 3, 4], {})
+    """
+    many = next((name.partition("[")[0] for name in named if "[" in name), None)
+    if many is None:
+        return [*arguments], named
+    placed, left = [*arguments], dict(named)
+    parameters = signature.parameters.values()
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    placed += [left.pop(parameter.name, parameter.default) for parameter in positional[len(placed) :]]
+    number = len(placed) - len(positional)
+    while f"{many}[{number}]" in left:
+        placed.append(left.pop(f"{many}[{number}]"))
+        number += 1
+    return placed, left
+
+
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     """The signature of a function; one that takes anything where Python does not know it."""
     try:
-        return inspect.signature(function)
+        found = inspect.signature(function)
+        if isinstance(function, functools.partial) and isinstance(without_partials(function), forwarding.Forwarded):
+            found = forwarding.open_signature(found.parameters.values())
+        return found
     except (TypeError, ValueError):
         # Some functions written in C do not tell.
         kinds = inspect.Parameter

@@ -25,6 +25,7 @@ from nxkernel.errors import NxTypeError, PromotionWarning, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
+from nxkernel.numpy import forwarding
 from nxkernel.numpy.arrays.array import BY_LAYOUT, UNORDERED, Array, ArrayValue, Scalar
 from nxkernel.ops.machinery import dispatch
 from nxkernel.ops.tensors import inspection
@@ -250,7 +251,7 @@ def of(function: Any, default: str | None = None) -> str | None:
     """
     text = _text_of(function)
     if text is None:
-        return _LIBRARIES.get(_root(callables.module_of(function)), NX)
+        return _LIBRARIES.get(_root(callables.module_of(callables.without_partials(function))), NX)
     if default is not None:
         return default
     libraries = computes_with(text)
@@ -258,10 +259,10 @@ def of(function: Any, default: str | None = None) -> str | None:
 
 
 def _text_of(function: Any) -> python.FunctionType | None:
-    """The Python function whose text says whose rules hold; None for nxkernel's own, and for what has no text."""
-    plain = callables.plain(function)
-    is_own = _root(callables.module_of(function)) == "nxkernel"
-    return None if is_own or not isinstance(plain, python.FunctionType) else plain
+    """The Python function whose text says whose rules hold; None for functions of the libraries themselves."""
+    plain, function = callables.plain(function), callables.without_partials(function)
+    is_library = _root(callables.module_of(function)) == "nxkernel" or isinstance(function, forwarding.Forwarded)
+    return None if is_library or not isinstance(plain, python.FunctionType) else plain
 
 
 def of_values(values: Iterable[Any]) -> str | None:

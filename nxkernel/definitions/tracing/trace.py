@@ -281,6 +281,7 @@ def trace(
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(callables.plain(function), "__code__", None)
             named |= {key: placeholders.of(value) for key, value in options.items()}
+            arguments, named = callables.rest_by_position(callables.signature(function), arguments, named)
             named |= {name: named.pop(name) for name in order}
             function = twin(placeholders.of(function))
             result = function(*arguments, **named)
@@ -337,7 +338,8 @@ def trace(
 
 _OUTSIDE = (
     "Or return the whole array and the mask or the bounds, and take the part outside: x[mask], "
-    "np.flatnonzero(mask), x[:k]."
+    "np.flatnonzero(mask), x[:k].",
+    "With nxkernel.numpy's nonzero(mask, size=n) there is room for n indices.",
 )
 
 
@@ -362,7 +364,7 @@ def _result(function: str, path: str, value: Any, run: Trace) -> Output:
     except NxError as error:
         first, *rest = str(error).split("\n")
         if has_traced_length(value):
-            rest.append(f"  {_OUTSIDE}")
+            rest += [f"  {line}" for line in _OUTSIDE]
         error.args = ("\n".join([first, f"  It is {path} of {function}.", *rest]),)
         raise
 

@@ -10,6 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, scalar, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
@@ -19,13 +20,13 @@ from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
 from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand
-from nxkernel.shapes import text
+from nxkernel.shapes import Shape, text
 
 
 def _settled(array: Array, key: Any) -> Any:
     """A key in which masks of traced length are padded to the length of the whole axes."""
     if tracing.current() is None:
-        return _without_masks(key)
+        return _without_masks(key, array.shape)
     key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
     if hasattr(type(key), "stretched") and key.type is types.bool_:
         return whole_mask(key, array.shape[: key.ndim])
@@ -39,13 +40,25 @@ def _settled(array: Array, key: Any) -> Any:
     return key
 
 
-def _without_masks(key: Any) -> Any:
+def _without_masks(key: Any, shape: Shape) -> Any:
     """A key whose masks are known, with the indices of where they hold instead."""
-    entries = []
-    for one in key if isinstance(key, tuple) else (key,):
-        is_mask = isinstance(one, ArrayValue | Operand | np.ndarray) and one.dtype == np.bool_ and one.ndim
-        entries += np.asarray(one).nonzero() if is_mask else [one]
+    entries: list[Any] = []
+    listed = key if isinstance(key, tuple) else (key,)
+    ranks = [one.ndim if _is_mask(one) else int(one is not None and one is not Ellipsis) for one in listed]
+    axis = 0
+    for place, (one, rank) in enumerate(zip(listed, ranks, strict=True)):
+        if not _is_mask(one):
+            entries.append(one)
+        elif one.shape != tuple(shape[axis : axis + rank]):
+            raise mask_shapes.unfit(one.shape, f"an array of shape {text(shape)}", shape, axis)
+        else:
+            entries += np.asarray(one).nonzero()
+        axis = len(shape) - sum(ranks[place + 1 :]) if one is Ellipsis else axis + rank
     return tuple(entries) if isinstance(key, tuple) or len(entries) != 1 else entries[0]
+
+
+def _is_mask(entry: Any) -> bool:
+    return bool(isinstance(entry, ArrayValue | Operand | np.ndarray) and entry.dtype == np.bool_ and entry.ndim)
 
 
 def get(array: Array, key: Any) -> Any:

@@ -59,7 +59,28 @@ def interval(value: Any) -> Open:
     """
     if isinstance(value, int):
         return value, value
-    bounds = _interval(value, _DEPTH, {}) if type(value) is Expr else None
+    return _open(_interval(value, _DEPTH, {}) if type(value) is Expr else None)
+
+
+def in_first_iteration(value: Expr) -> Open:
+    """The bounds of an integer in the first iteration of the loops around, as far as they are known.
+
+    Parameters
+    ----------
+    value : traced value
+    """
+    known: dict[int, Interval | None] = {}
+    trace = tracing.current()
+    while isinstance(trace, tracing.BodyTrace):
+        for node, begin in trace.beginnings.items():
+            # Of a loop's variable that began as a number; of others nothing is known by that.
+            if type(begin) is Expr and begin.primitive is p.constant and begin.type.is_integer:
+                known[id(node)] = (begin.params["value"], begin.params["value"])
+        trace = trace.previous
+    return _open(_interval(value, _DEPTH, known) if known else None)
+
+
+def _open(bounds: Interval | None) -> Open:
     if bounds is None:
         return None, None
     low, high = bounds

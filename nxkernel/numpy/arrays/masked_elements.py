@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.compacted_elements import compacted
@@ -173,6 +173,14 @@ class MaskedElements(ArrayValue):
         if sizes[before] == 1:
             # One for all that is picked: each axis of the mask has it.
             return value[(*(slice(None),) * before, 0, *(None,) * len(self.mask.shape))]
+        if isinstance(sizes[before], int) and sizes[before] > shapes.size(self.mask.shape):
+            raise NxValueError(
+                message(
+                    f"x[mask] = v got {sizes[before]} values, and a mask of shape {text(self.mask.shape)} picks at "
+                    f"most {shapes.size(self.mask.shape)}.",
+                    "v has one value for each element that the mask picks, or one for all.",
+                )
+            )
         if value.ndim > after + 1 or self.axis:
             self._refuse("assigning an array of this shape")
         flat = convert(reshaped(self.mask, (shapes.size(self.mask.shape),)), s64)

@@ -15,6 +15,7 @@ from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
 from nxkernel.operand import Operand, Proxy
@@ -172,7 +173,7 @@ def parse(key: Any, shape: Shape) -> ParsedKey:
         elif isinstance(entry, int):
             taken = AxisSlice(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
-            _add_mask(parsed, entry, len(layout), shape[axis : axis + len(entry.shape)])
+            _add_mask(parsed, entry, len(layout), shape, axis)
             for size in entry.shape:
                 layout.append(len(along))
                 along.append(AxisSlice(0, size))
@@ -318,12 +319,12 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
     return traced_index(entry, shape[axis])
 
 
-def _add_mask(parsed: ParsedKey, mask: Operand, axis: int, sizes: Shape) -> None:
+def _add_mask(parsed: ParsedKey, mask: Operand, position: int, shape: Shape, axis: int) -> None:
     if parsed.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
-    if mask.shape != tuple(sizes):
-        raise NxIndexError(f"a mask of the shape {text(mask.shape)} does not fit axes of the shape {text(sizes)}")
-    parsed.mask, parsed.mask_axis = mask, axis
+    if mask.shape != tuple(shape[axis : axis + len(mask.shape)]):
+        raise mask_shapes.unfit(mask.shape, f"an array of shape {text(shape)}", shape, axis)
+    parsed.mask, parsed.mask_axis = mask, position
 
 
 def _sliced(entry: slice, size: int) -> tuple[AxisSlice, AxisRange | StridedAxis | None]:

@@ -25,6 +25,7 @@ from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.ops.numpy_names import selection as sized
 from nxkernel.shapes import normalize_axis
 
 __all__ = [
@@ -89,19 +90,24 @@ def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
     return wrap(result, condition, x, y) if shape else Array.of(result)
 
 
-def nonzero(a: Any) -> tuple[Any, ...]:
-    """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced."""
+def nonzero(a: Any, *, size: int | None = None, fill_value: int = 0) -> tuple[Any, ...]:
+    """The indices of nonzero elements for each axis, as :func:`numpy.nonzero`; their number is traced.
+
+    With ``size=`` there are so many: the rest is left out, and `fill_value` stands where there are less.
+    """
     value = as_value(a)
     if not value.ndim:
         raise NxValueError(message("nonzero takes an array with axes, got a number.", "np.atleast_1d(x) has one."))
+    if size is not None:
+        return tuple(map(wrap, sized.nonzero(operand(value), size=size, fill_value=fill_value)))
     if tracing.current() is None:
         return tuple([wrap(operand(places)) for places in np.nonzero(np.asarray(operand(value)))])
     return masked_elements.places(value)
 
 
-def flatnonzero(a: Any) -> Any:
-    """The indices of nonzero elements of a flattened array, as :func:`numpy.flatnonzero`."""
-    return nonzero(in_one_axis(as_value(a)))[0]
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: int = 0) -> Any:
+    """The indices of nonzero elements of a flattened array, as :func:`numpy.flatnonzero` and :func:`nonzero`."""
+    return nonzero(in_one_axis(as_value(a)), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a: Any) -> Any:

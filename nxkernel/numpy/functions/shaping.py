@@ -363,7 +363,10 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if isinstance(repeats, ArrayValue | Operand):
         raise NxTypeError(
             message(
-                "repeat takes known numbers of times: the size of the result would be traced.", "Make it an option."
+                f"repeat takes known numbers of times, got {as_value(repeats).__nx_operand__().spec}: how many "
+                "elements it gives only the running program would know.",
+                "Make them an option, or known arrays, or take a known number n of elements from where they come:",
+                "x[np.searchsorted(np.cumsum(repeats), np.arange(n), side='right')].",
             )
         )
     if isinstance(repeats, int | np.integer):

@@ -24,9 +24,11 @@ from nxkernel.ops.machinery.dispatch import (
     together,
     whole,
 )
+from nxkernel.ops.reductions.cumulative import cumulative_sum
 from nxkernel.ops.shapes.gathering import take
 from nxkernel.ops.shapes.shaping import flatten
 from nxkernel.ops.shapes.sorting import argsort
+from nxkernel.ops.tensors.creation import iota
 from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 __all__ = ["argpartition", "choose", "copy", "nonzero", "searchsorted", "where"]
@@ -146,13 +148,17 @@ def compress(tensor: Any, condition: Any, axis: int | str | None = None) -> Tens
     return take(tensor, np.flatnonzero(np.asarray(condition)), axis=axis)
 
 
-def nonzero(tensor: Any) -> tuple[Tensor, ...]:
+def nonzero(tensor: Any, *, size: int | None = None, fill_value: int = 0) -> tuple[Tensor | Expr, ...]:
     """The indices of the elements that are not 0, in C order.
 
     Parameters
     ----------
-    tensor : tensor with data
-        Not one that is traced: how many there are has to be known.
+    tensor : tensor
+        One with data where no `size` is given: how many there are has to be known.
+    size : int, optional
+        So many indices; the rest are left out.
+    fill_value : int, optional
+        Stands in the places of those that there are too few of.
 
     Returns
     -------
@@ -163,10 +169,13 @@ def nonzero(tensor: Any) -> tuple[Tensor, ...]:
     --------
     >>> [t.to_list() for t in nx.nonzero([[3, 0], [0, 5]])]
     [[0, 1], [0, 1]]
+    >>> [t.to_list() for t in nx.jit(lambda x: nx.nonzero(x, size=3, fill_value=-1))(nx.tensor([0, 4, 0, 5]))]
+    [[1, 3, -1]]
     """
     tensor = operand(tensor, "tensor")
-    if not isinstance(tensor, StoredTensor) or tensor.vectorized_axes:
-        _size_unknown("nonzero", tensor)
+    if tensor.vectorized_axes or (size is None and not isinstance(tensor, StoredTensor)):
+        sized = "" if tensor.vectorized_axes else "nx.nonzero(t, size=n) makes room for n of them"
+        _size_unknown("nonzero", tensor, sized)
     if not tensor.shape:
         raise NxValueError(
             message(
@@ -174,14 +183,26 @@ def nonzero(tensor: Any) -> tuple[Tensor, ...]:
                 "t != 0 says whether it is another number than 0.",
             )
         )
-    return tuple(Tensor.from_numpy(each) for each in np.nonzero(tensor.to_numpy()))
+    if size is None:
+        return tuple(Tensor.from_numpy(each) for each in np.nonzero(tensor.to_numpy()))
+    size, fill_value = shapes.static_int(size, "size"), shapes.static_int(fill_value, "fill_value")
+    count = cumulative_sum(convert(comparison.not_equal(flatten(tensor), 0), types.s64))
+    # The place of the number k among them is the first one up to which there are k + 1.
+    places = searchsorted(count, iota((size,), type=types.s64) + 1)
+    is_there = comparison.less(places, tensor.size)
+    indices = []
+    for length in reversed(tensor.shape):
+        indices.append(comparison.select(is_there, elementwise.remainder(places, max(length, 1)), fill_value))
+        places = elementwise.quotient(places, max(length, 1))
+    return tuple(reversed(indices))
 
 
-def _size_unknown(name: str, value: Operand) -> NoReturn:
+def _size_unknown(name: str, value: Operand, sized: str = "") -> NoReturn:
     raise NxTypeError(
         message(
             f"how many elements {name} gives only the running program knows: it counts those of {value.spec}.",
-            "Sizes are fixed when a program is compiled: nx.where(mask, t, 0) keeps the shape.",
+            f"Sizes are fixed when a program is compiled: {sized and sized + ', and '}nx.where(mask, t, 0) keeps the "
+            "shape.",
             "Outside of definitions it takes tensors without vectorized axes.",
         )
     )

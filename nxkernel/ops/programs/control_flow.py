@@ -105,6 +105,12 @@ def run_while(
                 was and (is_number(after) or tracing.weak(after))
                 for was, after in zip(weak, outputs_after, strict=True)
             ]
+            for k, (before, after) in enumerate(zip(initials, outputs_after, strict=True)):
+                if before is not None and _becomes_count(before.spec, after):
+                    is_unasked = _only_counted(k, *_asked(condition, names, initials, weak))
+                    cells = [body_trace.node(body_trace.cells[cell]) for cell in body_trace.written]
+                    if is_unasked and _only_counted(k, state, [*outputs_after, *cells]):
+                        wanted[k] = before.spec._replace(type=after.type)
             settled = all(before is None or before.spec == spec for before, spec in zip(initials, wanted, strict=True))
             if settled:
                 specs = [
@@ -327,6 +333,40 @@ def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
         # Without an iteration the number stays what it is; one that an iteration computes with must fit.
         type_ = held_beside(type_, start)
     return Spec(type_, before.shape, before.names) if before.shape else Spec(type_, after.shape, after.names)
+
+
+def _becomes_count(before: Spec, after: Any) -> bool:
+    """Whether a state value begins as a predicate, and an iteration gives its sum with something, by Nx's rules."""
+    if types.follows_numpy() or is_number(after) or before.type is not types.bool_:
+        return False
+    return after.type is types.s64 and after.spec._replace(type=before.type) == before
+
+
+def _asked(
+    condition: Callable[[list[Expr]], Any], names: Sequence[str], initials: Leaves, weak: Sequence[bool]
+) -> tuple[list[Any], list[Any]]:
+    """A state as the condition of a loop sees it, and what that gives."""
+    with BodyTrace() as trace:
+        state = [
+            None if value is None else _input(trace, name, value.spec, is_weak)
+            for name, value, is_weak in zip(names, initials, weak, strict=True)
+        ]
+        return state, [condition(list(state))]
+
+
+def _only_counted(position: int, state: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Whether outputs depend on a predicate by its conversions to numbers alone, so that 0 and 1 may stand for it."""
+    predicate = state[position]
+    for node in post_order([output for output in outputs if isinstance(output, Expr)]):
+        places = [place for place, value in enumerate(node.operands) if value is predicate]
+        if not places or node.primitive is p.as_type:
+            continue
+        if node.primitive is not p.cond or places[0] == 0:
+            return False
+        for side in (node.params["then"], node.params["otherwise"]):
+            if not all(_only_counted(place - 1, side.parameters, side.outputs) for place in places):
+                return False
+    return all(output is not predicate for output in outputs)
 
 
 def _settled(before: Type, after: Operand) -> Type:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, message
+from nxkernel.messages import mask_shapes
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.tensor.tensor import StoredTensor
@@ -73,14 +74,14 @@ def _in_one_axis(tensor: Operand, axis: Any, entry: Any) -> Any:
         return entry
     axis = shapes.normalize_axis(axis, tensor.shape, tensor.names)
     if np.ndim(entry) > 1:
-        raise _unfit(entry, tensor)
+        raise _unfit(entry, tensor, axis)
     return _positions(entry, tensor, axis)
 
 
 def _positions(mask: Any, tensor: Operand, axis: int) -> list[int] | np.ndarray:
     """Where a mask is true, counted in C order."""
     if np.shape(mask) != tensor.shape[axis : axis + np.ndim(mask)]:
-        raise _unfit(mask, tensor)
+        raise _unfit(mask, tensor, axis)
     if isinstance(mask, list):
         # As a list, which is known in definitions, too.
         return np.flatnonzero(mask).tolist()
@@ -111,10 +112,5 @@ def _joined(tensor: Operand, axis: int, rank: int) -> Operand:
     return apply(primitives.reshape, tensor, shape=shape, names=(*names[:axis], None, *names[axis + rank :]))
 
 
-def _unfit(mask: Any, tensor: Operand) -> NxIndexError:
-    return NxIndexError(
-        message(
-            f"a mask of shape {shapes.text(np.shape(mask))} does not fit a tensor of type {tensor.spec}.",
-            "It has the shape of the axes that it picks from.",
-        )
-    )
+def _unfit(mask: Any, tensor: Operand, axis: int) -> NxIndexError:
+    return mask_shapes.unfit(np.shape(mask), f"a tensor of type {tensor.spec}", tensor.shape, axis)

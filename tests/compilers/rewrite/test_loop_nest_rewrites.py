@@ -54,6 +54,21 @@ def test_twice_a_single_number_is_a_sum_where_products_are_rounded(swapped):
     assert left(twice(True), spec("s64")) == [product.replace("2.0", "2")]
 
 
+@pytest.mark.parametrize(
+    ("read", "type_", "is_one"),
+    [("bool", "s64", True), ("u8", "s32", True), ("s64", "u64", False), ("s64", "s32", False), ("f32", "f64", False)],
+)
+def test_scans_convert_what_is_narrower(read, type_, is_one):
+    def function(x):
+        return make(p.cumulative_sum, make(p.as_type, x, type=types.TYPES[type_]), axis=0, reverse=False)
+
+    outputs, _ = prepare(graph_of(function, spec(read, 9)).outputs, BLAS, converting_scans=True)
+    assert (outputs[0].operands[0].primitive is p.parameter) is is_one
+    assert outputs[0].spec == Spec(types.TYPES[type_], (9,), (None,))
+    outputs, _ = prepare(graph_of(function, spec(read, 9)).outputs, BLAS)
+    assert outputs[0].operands[0].primitive is p.as_type
+
+
 def test_places_are_found_in_s64():
     assert left(by(p.argmax, axis=0, keep_axis=False, tie_break="low", type=types.u8), spec("f32", 9)) == [
         'b = argmax a, axis=0, keep_axis=False, tie_break="low", type="s64"',

@@ -275,7 +275,7 @@ def test_a_tensor_where_a_static_number_is_needed(run, code):
             "  `if` and `while` of traced values are part of the program in a function with @nx.defn.",
         ),
         ("t.to_numpy()", ".to_numpy()", "Return the tensor from the definition and read its data there."),
-        ("t.item()", ".item()", "Return the tensor from the definition and read its data there."),
+        ("t.tobytes()", ".tobytes()", "Return the tensor from the definition and read its data there."),
     ],
 )
 def test_a_traced_value_has_no_data(run, code, asked, instead):

@@ -173,6 +173,20 @@ def test_a_line_where_the_rules_differ_is_warned_of_once():
         nx.defn(promotion="nx")(both.__nx_function__)(WHOLE)
 
 
+def test_the_first_of_several_lines_is_warned_of():
+    @nx.defn
+    def three(n):
+        grown = nx.exp(n)
+        mean = np.mean(n) / 3
+        half = np.sum(n) / 2
+        return grown + mean + half
+
+    with pytest.warns(PromotionWarning) as told:
+        three(WHOLE)
+    assert [one.lineno - three.__nx_function__.__code__.co_firstlineno for one in told] == [2]
+    assert str(told[0].message).startswith("three: this line has f32 by Nx's rules of types, and f64 by NumPy's:")
+
+
 def test_numbers_beside_arrays_that_the_function_reads():
     class Model:
         weights = np.arange(3.0)

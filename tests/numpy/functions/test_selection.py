@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+import nxkernel.numpy as xp
 from numpy_comparison.traced_functions import check
 
 X = np.array([[1.5, -2.0, 0.0, 8.25], [5.5, np.nan, -3.5, np.inf]])
@@ -57,3 +58,13 @@ def test_parts_of_pythons_numbers_are_pythons_numbers():
     for found, expected in zip(nx.defn(f, promotion="numpy")(x), f(x), strict=True):
         assert np.asarray(found).dtype == expected.dtype == np.float16
         np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def test_indices_with_room_for_a_known_number():
+    array = np.array([[0, 3, 0], [4, 0, 5]])
+
+    def found(x):
+        return xp.nonzero(x, size=4, fill_value=-1), xp.flatnonzero(x, size=2)
+
+    for (rows, columns), flat in (found(xp.asarray(array)), nx.jit(found, promotion="numpy")(array)):
+        assert [np.asarray(each).tolist() for each in (rows, columns, flat)] == [[0, 1, 1, -1], [1, 0, 2, -1], [1, 3]]

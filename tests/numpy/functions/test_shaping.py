@@ -56,3 +56,23 @@ def test_what_may_be_of_a_single_element_is_not_assigned_into(part):
     )
     with pytest.raises(NxTypeError, match="a single one is seen where it is, several are a copy"):
         nx.defn(module_of(source)["f"], promotion="numpy")(np.arange(6.0), 3)
+
+
+def test_repeats_that_only_the_running_program_knows():
+    x, counts = np.array([1.5, 2.5, 3.5]), np.array([1, 0, 2])
+    with pytest.raises(NxTypeError) as raised:
+        nx.jit(np.repeat)(x, counts)
+    first, *_, before, last = str(raised.value).split("\n  ")
+    assert first == (
+        "repeat takes known numbers of times, got s64[3]: how many elements it gives only the running program would "
+        "know."
+    )
+    assert (before, last) == (
+        "Make them an option, or known arrays, or take a known number n of elements from where they come:",
+        "x[np.searchsorted(np.cumsum(repeats), np.arange(n), side='right')].",
+    )
+
+    def repeated(x, counts):
+        return x[np.searchsorted(np.cumsum(counts), np.arange(3), side="right")]
+
+    assert nx.jit(repeated)(x, counts).tolist() == np.repeat(x, counts).tolist()

@@ -10,12 +10,10 @@ from nxkernel.errors import NxTypeError, NxValueError
 
 A = (np.arange(24.0).reshape(2, 3, 4) * 7 % 11) - 5
 INTEGERS = np.array([[2, 0, 1], [1, 1, 0]])
-#: What differs in meaning, or would change a tensor.
-REFUSED = {"base", "byteswap", "getfield", "partition", "put", "resize", "setfield", "setflags", "view"}
+#: What would change a tensor.
+REFUSED = {"view", "partition", "put", "resize", "setfield"}
 #: What asks for the elements or for where they are, which only a tensor with data can tell.
-NEEDS_DATA = {
-    "ctypes", "data", "device", "dump", "dumps", "flags", "item", "to_device", "tobytes", "tofile", "tolist",
-}  # fmt: skip
+NEEDS_DATA = {"ctypes", "data", "device", "dump", "dumps", "to_device", "tobytes", "tofile"}
 
 
 def of_numpy(array):

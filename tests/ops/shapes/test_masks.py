@@ -70,7 +70,8 @@ def test_whole_numbers_are_positions():
             [True, False, True],
             NxIndexError,
             "a mask of shape [3] does not fit a tensor of type s64[a: 2][b: 3][c: 4].\n"
-            "  It has the shape of the axes that it picks from.",
+            "  It has the shape of the axes that it picks from, here [2], as x[:, 0, 0] > 0 has.\n"
+            "  x[:, mask] picks along axis 1.",
         ),
         ((0, nx.tensor([True])), NxIndexError, "a mask of shape [1] does not fit a tensor of type s64[a: 2][b: 3]"),
         (X[:, :2] > 1, NxIndexError, "a mask of shape [2][2][4] does not fit a tensor of type s64[a: 2][b: 3][c: 4]."),

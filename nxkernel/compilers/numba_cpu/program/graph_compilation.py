@@ -88,7 +88,7 @@ def rewritten(outputs: Sequence[Expr], own: bool) -> tuple[list[Expr], dict[Expr
     own : bool
         Whether an output that is an input must be a copy of it.
     """
-    return prepare(outputs, _BLAS, own)
+    return prepare(outputs, _BLAS, own, converting_scans=True)
 
 
 def loops_on_threads(plan: ProgramPlan) -> list[Control]:

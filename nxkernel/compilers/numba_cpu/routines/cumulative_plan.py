@@ -45,7 +45,9 @@ class CumulativeForm:
     name : str
         ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``, or ``"complex_multiply"`` of parts that alternate.
     type : Type
-        Of the elements in memory; of the parts, if they are complex.
+        Of the results in memory; of the parts, if they are complex.
+    source : Type
+        Of the elements that are read, which are converted.
     lanes : int
         Of a vector.
     vectors : int
@@ -56,6 +58,7 @@ class CumulativeForm:
 
     name: str
     type: Type
+    source: Type
     lanes: int
     vectors: int
     backwards: bool = False
@@ -75,23 +78,27 @@ class CumulativeForm:
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
 def _cumulative(node: Expr) -> NativeRoutine:
     (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
-    name, type_ = running_join(node), operand.type
+    name, type_ = running_join(node), node.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
     if not outer * length * columns:
         return NativeRoutine(())
     what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
+    read = operand.type
     if type_.is_complex:
         # Both parts of a number are two columns.
-        name, type_, columns = "complex_multiply" if name == "multiply" else name, types.to_real(type_), 2 * columns
+        name, columns = "complex_multiply" if name == "multiply" else name, 2 * columns
+        type_ = read = types.to_real(type_)
     # One block after the other may overflow where their product does not.
     block = length if name.endswith("multiply") and type_.is_float else BLOCK
     if columns == 1:
-        return _along(what, name, type_, reverse, outer, length, block)
-    return _across(what, name, type_, reverse, (outer, length, columns), block)
+        return _along(what, name, type_, read, reverse, outer, length, block)
+    return _across(what, name, type_, read, reverse, (outer, length, columns), block)
 
 
-def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> NativeRoutine:
+def _along(
+    what: str, name: str, type_: Type, read: Type, reverse: bool, rows: int, length: int, block: int
+) -> NativeRoutine:
     """The launches for lines whose elements are contiguous."""
     blocks = ceil_div(length, block)
     lanes = _ROWS
@@ -101,14 +108,16 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
     lines = rows if is_unsplit else rows * blocks
     scalars = (length, lines, 1 if is_unsplit else blocks, block, blocks)
     groups = ceil_div(lines, lanes)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), scalars)
+    kernels = _Kernels(what, CumulativeForm(name, type_, read, lanes, 0, reverse), scalars)
     work = lanes * (length if is_unsplit else block) * (3 if lanes == 1 else 1)
     return (
         kernels.one_thread_per_line(groups, work) if is_unsplit else kernels.shared(groups, work, rows, groups * lanes)
     )
 
 
-def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> NativeRoutine:
+def _across(
+    what: str, name: str, type_: Type, read: Type, reverse: bool, sizes: tuple[int, int, int], block: int
+) -> NativeRoutine:
     """The launches for lines that run across adjacent columns."""
     outer, length, columns = sizes
     blocks = ceil_div(length, block)
@@ -117,7 +126,7 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
     tiles = ceil_div(columns, vectors * lanes)
     lines = outer * tiles
     scalars = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
-    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), scalars)
+    kernels = _Kernels(what, CumulativeForm(name, type_, read, lanes, vectors), scalars)
     if blocks == 1 or lines >= _LINES:
         return kernels.one_thread_per_line(lines, 5 * vectors * length)
     return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)

@@ -79,12 +79,16 @@ class _ScanWriter:
 
     def get(self, index: IRValue, mask: IRValue | None, lanes: int = 0) -> IRValue:
         """Load a vector of the source, converted to registers' form."""
-        address = self.b.offset(self.source, self.memory, index)
+        memory = MEMORY[self.scan.source]
+        address = self.b.offset(self.source, memory, index)
         if mask is None:
-            value = self.b.load(self.memory, address, lanes=lanes or self.lanes)
+            value = self.b.load(memory, address, lanes=lanes or self.lanes)
         else:
-            value = self.b.masked_load(self.memory, address, mask)
-        return self.e.from_memory(value, self.scan.type)
+            value = self.b.masked_load(memory, address, mask)
+        value = self.e.from_memory(value, self.scan.source)
+        if self.scan.source is self.scan.type:
+            return value
+        return self.e.apply("as_type", self.scan.type, [value], self.scan.source)
 
     def put(self, value: IRValue, index: IRValue, mask: IRValue | None) -> None:
         """Store a vector to the target."""

@@ -12,7 +12,7 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import MustUnrollError
-from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variable_leaves
+from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, negative_indices, variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
@@ -123,7 +123,8 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
 
 
 def _second(side: Side, word: str, site: Any) -> Any:
-    with unreached(f"what stands behind `{word}`", "what stands before it", site):
+    behind = unreached(f"what stands behind `{word}`", "what stands before it", site)
+    with behind, negative_indices.behind_a_condition():
         return side()
 
 

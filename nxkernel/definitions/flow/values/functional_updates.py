@@ -11,8 +11,9 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.backends.numpy_primitives import cast_number
-from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.errors import NxError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue
+from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
@@ -139,12 +140,7 @@ def _masked(tensor: Operand, key: Any, value: Operand) -> Operand:
     mask = operand(key)
     rank = mask.rank
     if mask.shape != tensor.shape[:rank]:
-        raise NxIndexError(
-            message(
-                f"a mask {mask.spec} does not fit the first axes of {tensor.spec}.",
-                "It has the sizes of the axes that it chooses from.",
-            )
-        )
+        raise mask_shapes.unfit(mask.shape, f"a tensor of type {tensor.spec}", tensor.shape)
     rest = tensor.shape[rank:]
     if value.rank > len(rest) and value.shape != tensor.shape:
         raise NxValueError(

@@ -16,6 +16,7 @@ from nxkernel.definitions.flow.values import functional_updates
 from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NegativeIndexWarning, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
@@ -25,6 +26,7 @@ from nxkernel.scoped_settings import ScopedSetting, kept
 
 class _IndexRules(threading.local):
     silent = False
+    guarded = False
 
 
 _state = kept(_IndexRules())
@@ -41,6 +43,11 @@ def by_text(silent: bool) -> AbstractContextManager[None]:
     return ScopedSetting(_state, "silent", silent)
 
 
+def behind_a_condition() -> AbstractContextManager[None]:
+    """A context for what stands behind ``and`` or ``or``: the condition may keep an index from being negative."""
+    return ScopedSetting(_state, "guarded", True)
+
+
 def counted(value: Operand, key: Any) -> Any:
     """A key in which negative indices count from the end, where that is the rule.
 
@@ -49,10 +56,14 @@ def counted(value: Operand, key: Any) -> Any:
     NegativeIndexWarning
         Where Nx's rule holds and an index certainly is negative in some iteration, as `i - 1` with `i` from 0.
     """
-    if types.follows_numpy() or not any(map(_may_be_negative, key if isinstance(key, tuple) else (key,))):
+    listed = key if isinstance(key, tuple) else (key,)
+    if types.follows_numpy():
         return key
     if not _state.silent:
-        _warn()
+        if any(_may_be_negative(entry) or _begins_negative(entry) for entry in listed):
+            _warn()
+        return key
+    if not any(map(_may_be_negative, listed)):
         return key
     axis, entries = 0, []
     for entry in functional_updates.expanded(value, key):
@@ -75,11 +86,25 @@ def _may_be_negative(entry: Any) -> bool:
     low, _ = integer_bounds.interval(entry)
     if _state.silent:
         return low is None or low < 0
-    return low is not None and low < 0 and integer_bounds.counts(entry) and not _is_chosen()
+    is_below = low is not None and low < 0 and integer_bounds.counts(entry)
+    return (is_below or _begins_below(entry)) and not _is_chosen()
+
+
+def _begins_below(entry: Operand) -> bool:
+    """Whether an index is negative in the first iteration, as `i - 1` where `i` is 0 before a `while`."""
+    high = integer_bounds.in_first_iteration(entry)[1] if type(entry) is Expr else None
+    return high is not None and high < 0
+
+
+def _begins_negative(entry: Any) -> bool:
+    """Whether a slice certainly begins at a negative index in some iteration."""
+    return isinstance(entry, slice) and _may_be_negative(entry.start)
 
 
 def _is_chosen() -> bool:
-    """Whether the trace is in a branch, whose condition may keep an index from being negative."""
+    """Whether the trace is behind a condition, which may keep an index from being negative."""
+    if _state.guarded:
+        return True
     trace = tracing.current()
     while trace is not None:
         if getattr(trace, "side", False):
@@ -94,9 +119,11 @@ def _from_the_beginning(entry: Operand, size: int) -> Operand:
 
 
 def _warn() -> None:
-    source = tracing.user_line()
-    if source is None:
+    source, trace = tracing.user_line(), tracing.current()
+    told = trace.outermost.memory.setdefault("negative indices", set())
+    if source is None or source in told:
         return
+    told.add(source)
     text = message(
         f"{source.function}: an index is below 0 in some turns of this loop, and takes the first element then: where a "
         "definition names nxkernel, an index that only the running program knows is clamped to its axis.",

@@ -75,6 +75,34 @@ def test_every_type_and_form(type_, form):
     agree(by_each(axis, PRIMITIVES[:2] if type_.is_complex else PRIMITIVES), numbers(type_, shape))
 
 
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("read", "type_"),
+    [
+        (types.bool_, types.s64), (types.bool_, types.u8), (types.u8, types.s32), (types.s8, types.u64),
+        (types.s16, types.s64), (types.u32, types.u64),
+    ],
+)  # fmt: skip
+def test_what_is_converted_is_read_as_narrow_as_it_is(read, type_, form):
+    shape, axis = FORMS[form]
+    scans = by_each(axis)
+    agree(lambda t: scans(make(p.as_type, t, type=type_)), numbers(read, shape))
+
+
+def test_a_conversion_is_a_part_of_the_scan():
+    run = compiled(lambda t: make(p.cumulative_sum, make(p.as_type, t, type=types.s64), axis=0, reverse=False),
+                   np.zeros(40, bool))  # fmt: skip
+    assert [record.moved for record in run.kernels if record.moved] == [40 * (1 + 8)]
+
+
+def test_a_predicate_lies_in_memory_and_not_its_conversion():
+    def function(t):
+        return make(p.cumulative_sum, make(p.as_type, make(p.greater, t, t), type=types.s64), axis=0, reverse=False)
+
+    assert compiled(function, np.zeros(40)).kernels[0].moved == 40 * (8 + 1)
+
+
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3)])
 def test_nothing_gives_nothing(shape):
     (found,) = compiled(by(p.cumulative_sum, 0), np.zeros(shape, np.float32)).run([np.zeros(shape, np.float32)])

@@ -261,6 +261,52 @@ def test_none_before_a_loop_that_finds_a_value():
     assert float(f(nx.tensor([1.0, 5.0, 3.0]))) == 5.0
 
 
+COUNTS = """
+@nx.defn
+def f(x, stop):
+    n = x > 2
+    for i in range(stop):
+        {}
+    return n
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [
+        ("n = n + (x > i)", [1, 2, 4, 4]),
+        ("n += x > i", [1, 2, 4, 4]),
+        ("n = n + 1", [3, 3, 4, 4]),
+        ("n = n + n", [0, 0, 8, 8]),
+        ("if nx.sum(x) > 10 + i: n = n + 1", [0, 0, 1, 1]),
+        ("if nx.sum(x) > i: n = n + (x > i)", [1, 2, 4, 4]),
+        ("for j in range(2): n = n + (x > i)", [2, 4, 7, 7]),
+    ],
+)
+@pytest.mark.parametrize("stop", [3, nx.tensor(3)])
+def test_a_predicate_that_is_counted(run, body, counts, stop):
+    result = run(COUNTS.format(body))["f"](nx.tensor([1, 2, 3, 4]), stop)
+    assert (result.type, result.to_list()) == ("s64", counts)
+
+
+def test_a_predicate_that_is_counted_while_it_is_few(run):
+    cell = "@nx.defn\ndef f(x):\n    n = nx.any(x > 2)\n    while n < 4:\n        n = n + (x[0] > 0)\n    return n\n"
+    assert run(cell)["f"](nx.tensor([1, 2, 3])).to_list() == 4
+    mapped = run(COUNTS.format("n = n + (x > i)") + "\ng = nx.vmap(f, in_axes=(0, None))")["g"]
+    assert mapped(nx.tensor([1, 2, 3, 4]), 3).to_list() == [1, 2, 4, 4]
+    # Without a turn it is what it began as, in the type that turns would give.
+    result = run(COUNTS.format("n = n + 1"))["f"](nx.tensor([1, 3]), nx.tensor(0))
+    assert (result.type, result.to_list()) == ("s64", [0, 1])
+
+
+@pytest.mark.parametrize("body", ["n = ~n + 1", "n = nx.select(n, 2, 3) + n", "n = n * 0.5"])
+def test_a_predicate_that_is_more_than_counted(run, body):
+    told = message(run(COUNTS.format(body))["f"], nx.tensor([1, 2, 3, 4]), nx.tensor(3))
+    assert told.startswith("this loop changes the type of `n`.")
+    cell = "@nx.defn\ndef f(x):\n    n = nx.any(x > 5)\n    while ~n:\n        n = n + (x[0] > 0)\n    return n\n"
+    assert message(run(cell)["f"], nx.tensor([1, 2, 3])).startswith("this loop changes the type of `n`.")
+
+
 def test_a_loop_that_changes_a_type(run):
     f = run("@nx.defn\ndef f(acc):\n    for i in range(3):\n        acc = acc * 1.5\n    return acc\n")["f"]
     assert message(f, nx.tensor([0, 1])) == (

@@ -107,7 +107,7 @@ def test_numbers_beyond_the_type():
     [
         (9, 0, NxIndexError, "index 9 is out of bounds for axis 0 of [4][6]."),
         (slice(2), A, NxValueError, "a value of the shape [4][6] does not fit into a part of the shape [2][6]."),
-        (nx.tensor([True, False]), 0, NxIndexError, "a mask bool[2] does not fit the first axes of f32[4][6]."),
+        (nx.tensor([True, False]), 0, NxIndexError, "a mask of shape [2] does not fit a tensor of type f32[4][6]."),
         ((0, nx.tensor([True, False])), 0, NxTypeError, "a mask stands alone between the brackets."),
     ],
 )

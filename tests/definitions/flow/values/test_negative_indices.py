@@ -89,6 +89,55 @@ def test_definitions_that_name_nxkernel_clamp_and_tell(function):
     assert told[0].lineno - code.co_firstlineno in (4, 5, 6)
 
 
+@nx.defn
+def twice_in_a_line(x):
+    s = nx.sum(x) * np.float32(0)
+    for i in range(4):
+        s = s + x[i - 1] + np.abs(x[i - 2])
+    return s
+
+
+@nx.defn
+def slicing(x):
+    s = nx.sum(x) * 0
+    for i in range(4):
+        s = s * 10 + nx.sum(x[i - 1 : i + 1])
+    return s
+
+
+@nx.defn
+def by_while(x):
+    s, i = nx.sum(x) * 0, 0
+    while i < 4:
+        i_before = i - 1
+        s = s * 10 + x[i_before]
+        i += 1
+    return s
+
+
+@nx.defn
+def beside_the_counter(x):
+    s, k = nx.sum(x) * 0, 0
+    for _ in range(2):
+        k += 2
+        s = s * 10 + x[k - 3]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("function", "result"),
+    [(twice_in_a_line, 12.0), (slicing, 3357.0), (by_while, 1123.0), (beside_the_counter, 12.0)],
+)
+def test_a_line_is_told_of_once_in_a_trace(function, result):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert function(X).to_number() == result
+    assert [one.category for one in told] == [NegativeIndexWarning]
+    line = 5 if function in (by_while, beside_the_counter) else 4
+    assert told[0].lineno - function.__nx_function__.__code__.co_firstlineno == line
+
+
 def test_what_was_forgotten_is_told_again():
     @nx.defn
     def f(x):
@@ -121,6 +170,39 @@ def test_what_is_not_known_is_not_told():
         return s
 
     @nx.defn
+    def guarded_in_a_condition(x):
+        s, i = nx.sum(x) * 0, 0
+        while i < 4:
+            if i > 0 and x[i - 1] > 0:
+                s += x[i - 1]
+            if i == 0 or x[i - 1] > 0:
+                s += 0
+            i += 1
+        return s
+
+    @nx.defn
+    def searched(x, value):
+        low, high = 0, 4
+        while low < high:
+            middle = (low + high) // 2
+            if x[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        return nx.abs(low)
+
+    @nx.defn
+    def inserted(x):
+        y = nx.abs(x)
+        for i in range(1, 4):
+            j, key = i - 1, y[i]
+            while j >= 0 and y[j] > key:
+                y[j + 1] = y[j]
+                j -= 1
+            y[j + 1] = key
+        return y
+
+    @nx.defn
     def within(x):
         s = nx.sum(x) * 0
         for i in range(1, 4):
@@ -128,7 +210,9 @@ def test_what_is_not_known_is_not_told():
         return s
 
     assert taken(X, np.int64(0)).to_number() == 1.0
-    assert guarded(X).to_number() == 6.0
+    assert guarded(X).to_number() == guarded_in_a_condition(X).to_number() == 6.0
+    assert searched(X, 2.5).to_number() == 2
+    assert inserted(X[::-1].copy()).to_list() == X.tolist()
     assert within(X).to_number() == 12.0
 
 
