@@ -237,7 +237,7 @@ ATTRIBUTES: dict[str, Entry] = {
         "div", "einsum", "expand", "expand_dims", "flip",
         "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
         "moveaxis", "mul", "neg", "norm", "numel", "percentile", "permute", "power", "ptp",
-        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze",
+        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze", "view",
     )},
 }  # fmt: skip
 
