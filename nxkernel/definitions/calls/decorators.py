@@ -192,10 +192,7 @@ def jit(
     9.0
 
     >>> nx.jit(lambda t: t + 1)(nx.tensor([1, 2]))
-    #Nx.Tensor<
-      s64[2]
-      [2, 3]
-    >
+    Tensor([2, 3], s64[2])
     """
     if on_conflict not in ("raise", "force", "reuse"):
         raise NxValueError(f"on_conflict is 'raise', 'force' or 'reuse', got {on_conflict!r}")

@@ -303,11 +303,11 @@ def test_print_expr_prints_once_and_print_value_at_every_run(capsys):
     first = capsys.readouterr().out
     assert first == (
         "#Nx.Tensor<\n  f32\n  \n  Nx.Defn.Expr\n  parameter a:0    f32\n  b = add a, 1.0   f32\n>\n"
-        "t = #Nx.Tensor<\n  f32\n  2.0\n>\n"
+        "t = Tensor(2.0, f32)\n"
     )
     for _ in range(2):
         assert f(2.0).to_number() == 3.0
-        assert capsys.readouterr().out == "t = #Nx.Tensor<\n  f32\n  3.0\n>\n"
+        assert capsys.readouterr().out == "t = Tensor(3.0, f32)\n"
 
 
 def test_print_value_of_containers_constants_and_captured(capsys):
@@ -319,10 +319,7 @@ def test_print_value_of_containers_constants_and_captured(capsys):
         return t
 
     f = nx.jit(f)
-    expected = (
-        "both {'b': #Nx.Tensor<\n  f32\n  4.0\n>, 'a': (#Nx.Tensor<\n  f32\n  1.5\n>,)}\n"
-        "#Nx.Tensor<\n  s64[2]\n  [1, 2]\n>\n"
-    )
+    expected = "both {'b': Tensor(4.0, f32), 'a': (Tensor(1.5, f32),)}\nTensor([1, 2], s64[2])\n"
     for _ in range(2):
         assert f(2.0).to_number() == 2.0
         assert capsys.readouterr().out == expected
@@ -332,7 +329,7 @@ def test_printing_outside_of_a_trace(capsys):
     tensor = nx.tensor(2)
     assert nx.print_value(tensor, "two ") is tensor
     assert nx.print_expr(tensor) is tensor
-    assert capsys.readouterr().out == "two #Nx.Tensor<\n  s64\n  2\n>\n#Nx.Tensor<\n  s64\n  2\n>\n"
+    assert capsys.readouterr().out == "two Tensor(2, s64)\nTensor(2, s64)\n"
 
 
 def test_printing_what_is_no_tensor():
@@ -346,7 +343,7 @@ def test_a_label_of_print_value_is_followed_by_a_colon(capsys):
     for label in ("x", "x:", "x: ", ""):
         nx.print_value(nx.tensor(1), label)
         nx.jit(lambda t, *, label: nx.print_value(t, label))(1, label=label)
-    text = "#Nx.Tensor<\n  s64\n  1\n>\n"
+    text = "Tensor(1, s64)\n"
     assert capsys.readouterr().out == 6 * f"x: {text}" + 2 * text
 
 
