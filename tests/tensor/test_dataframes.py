@@ -1,5 +1,7 @@
 """pandas' columns and tables."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,22 @@ def test_tensors_become_columns():
     tensor = nx.tensor([[1, 2], [3, 4]])
     assert pd.Series(tensor[0]).tolist() == [1, 2]
     assert pd.DataFrame(tensor, columns=["a", "b"])["b"].tolist() == [2, 4]
+
+
+def test_masks_pick_rows():
+    series, table, mask = pd.Series([1, 2, 3]), pd.DataFrame({"a": [1, 2, 3]}), nx.tensor([True, False, True])
+    assert series[mask].tolist() == series.loc[mask].tolist() == series.iloc[mask].tolist() == [1, 3]
+    assert table[mask]["a"].tolist() == table.loc[mask, "a"].tolist() == table.iloc[mask]["a"].tolist() == [1, 3]
+    table.loc[mask, "a"] = 0
+    assert table["a"].tolist() == [0, 2, 0]
+    assert series[nx.tensor([2, 0])].tolist() == [3, 1]
+    assert pd.unique(nx.tensor([2, 2, 1])).tolist() == [2, 1]
+    assert (series + nx.tensor([1, 2, 3])).tolist() == [2, 4, 6]
+
+
+def test_a_column_is_an_array_by_the_rules_of_numpy():
+    table = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    root = nx.defn(lambda x: np.sqrt(x))(table["a"])
+    assert (type(root), root.dtype, root.tolist()) == (np.ndarray, np.float64, [1.0, math.sqrt(2)])
+    assert nx.jit(lambda x: x / 2)(table["a"]).tolist() == [0.5, 1.0]
+    assert nx.jit(lambda x: x.sum(axis=0))(table).tolist() == [3, 7]
