@@ -293,6 +293,32 @@ def test_debug_expr():
     )
 
 
+def test_debug_expr_tells_whose_rules_hold():
+    def total(x):
+        return {"sum": np.sum(x)}
+
+    x = np.arange(3, dtype="f4")
+    traced = nx.debug_expr(total)
+    assert traced.rules == "NumPy's rules: it computes with np.sum"
+    assert repr(traced) == "<expression of definition total(x), NumPy's rules: it computes with np.sum>"
+    assert repr(traced(x)["sum"]) == (
+        "#Nx.Tensor<\n  f32\n  \n  Nx.Defn.Expr\n"
+        "  NumPy's rules: it computes with np.sum\n"
+        "  parameter a:0                          f32[3]\n"
+        "  b = sum a, axes=[0], keep_axes=False   f32\n>"
+    )
+    asked = nx.debug_expr(total, promotion="nx")
+    assert repr(asked) == "<expression of definition total(x), Nx's rules, as promotion='nx' says>"
+    assert "rules" not in repr(asked(x)["sum"])
+    definition = nx.defn(lambda x, *, k=2: x / k)
+    by_numpy = nx.debug_expr(definition, promotion="numpy")
+    assert (by_numpy.__name__, by_numpy(nx.iota(3), k=4).type) == ("<lambda>", "f64")
+    assert nx.debug_expr(definition)(nx.iota(3), k=4).type == "f32"
+    assert nx.debug_expr_apply(definition, [nx.iota(3)], promotion="numpy").type == "f64"
+    with pytest.raises(NxValueError, match=r"promotion"):
+        nx.debug_expr(total, promotion="np")
+
+
 def test_print_expr_prints_once_and_print_value_at_every_run(capsys):
     @nx.defn
     def f(t):
