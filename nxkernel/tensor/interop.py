@@ -59,9 +59,7 @@ class ArrayProtocols(TensorMethods):
     @property
     def _typ(self) -> str:
         # The mark of what pandas takes for its wrapper of an array of NumPy's, so that a mask is one in df[mask].
-        if self.data.ndim != 1:
-            raise AttributeError("_typ")
-        return "npy_extension"
+        return "npy_extension" if self.data.ndim == 1 else ""
 
     def __dlpack__(
         self,
