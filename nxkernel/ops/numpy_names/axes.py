@@ -77,7 +77,11 @@ def repeat(tensor: Any, repeats: Any, axis: int | str | None = None) -> Tensor |
         )
     if axis is None:
         tensor, axis = flatten(tensor), 0
-    position, counts = normalize_axis(axis, tensor.shape, tensor.names), np.asarray(repeats)
+    position = normalize_axis(axis, tensor.shape, tensor.names)
+    try:
+        counts = np.asarray(repeats)
+    except ValueError:
+        counts = np.array(None)
     if counts.dtype.kind not in "iu" or counts.shape not in ((), (tensor.shape[position],)):
         raise NxTypeError(
             f"repeat takes a whole number, or one for each of {tensor.shape[position]} elements, got {repeats!r}"

@@ -160,6 +160,10 @@ def nonzero(tensor: Any) -> tuple[Tensor, ...]:
     tensor = operand(tensor, "tensor")
     if not isinstance(tensor, StoredTensor) or tensor.vectorized_axes:
         _size_unknown("nonzero", tensor)
+    if not tensor.shape:
+        raise NxTypeError(
+            message(f"nonzero takes a tensor with axes, got {tensor.spec}.", "nx.reshape(t, (1,)) gives it one.")
+        )
     return tuple(Tensor.from_numpy(each) for each in np.nonzero(tensor.to_numpy()))
 
 
