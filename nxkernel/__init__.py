@@ -12,7 +12,7 @@ from nxkernel.definitions import *  # noqa: F403
 from nxkernel.formats import *  # noqa: F403
 from nxkernel.messages import other_libraries
 from nxkernel.ops import *  # noqa: F403
-from nxkernel.tensor import Template, Tensor
+from nxkernel.tensor import Template, Tensor, pandas_lists
 
 __version__ = "0.1.0"
 
@@ -21,6 +21,8 @@ __all__ = ["Template", "Tensor", "constants", "get_threads", "linalg", "random",
 __all__ += ops.__all__
 __all__ += definitions.__all__
 __all__ += formats.__all__
+
+pandas_lists.install()
 
 
 #: What is imported when somebody asks for it.

@@ -6,6 +6,7 @@ from typing import Any, Self, overload
 
 from nxkernel.ops.shapes.batching import TensorBatches
 from nxkernel.tensor.heatmap import Heatmap
+from nxkernel.tensor.printing import Text
 
 class OperandMethods:
     """The operators and methods of tensors and traced values."""
@@ -332,6 +333,10 @@ class OperandMethods:
     ) -> Self:
         """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last
         wins.
+        """
+    def inspect(self, *, limit: int | None = 50) -> Text:
+        """A tensor as text in the layout of Nx: its type and shape in a line, below them its elements, a row a
+        line.
         """
     def irfft(
         self, length: int | str | None = None, *, axis: int | str = -1, axes: int | str = -1, eps: float | None = None

@@ -59,12 +59,7 @@ def load_numpy(source: Readable) -> Tensor:
     >>> file = io.BytesIO()
     >>> np.save(file, np.array([[1.5, 2.0]]))
     >>> nx.load_numpy(file.getvalue())
-    #Nx.Tensor<
-      f64[1][2]
-      [
-        [1.5, 2.0]
-      ]
-    >
+    Tensor([[1.5, 2. ]], f64[1][2])
     """
     return parse(ByteSource.of(source))
 

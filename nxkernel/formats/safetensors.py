@@ -65,12 +65,7 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
     >>> file = io.BytesIO()
     >>> nx.save_safetensors(file, {"weight": nx.bf16([[1, 2]]), "bias": nx.f32([0])})
     >>> nx.load_safetensors(file.getvalue())["weight"]
-    #Nx.Tensor<
-      bf16[1][2]
-      [
-        [1.0, 2.0]
-      ]
-    >
+    Tensor([[1.0, 2.0]], bf16[1][2])
     """
     source = ByteSource.of(source)
     header, start = _header(source)

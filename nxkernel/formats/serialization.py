@@ -169,10 +169,7 @@ def load(source: str | os.PathLike | IO[bytes], *, classes: Iterable[type] = (),
     >>> file = io.BytesIO()
     >>> nx.save(file, [nx.u8([1, 2])], compressed=True)
     >>> nx.load(io.BytesIO(file.getvalue()))
-    [#Nx.Tensor<
-      u8[2]
-      [1, 2]
-    >]
+    [Tensor([1, 2], u8[2])]
     """
     return _read(ByteSource.of(source), classes, limit)
 

@@ -32,10 +32,10 @@ def at_line(source: SourceLocation | None) -> str:
     return f" ({source.file}, line {source.line})" if source else ""
 
 
-def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = ()) -> str:
+def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = (), note: str = "") -> str:
     from nxkernel.graph.printing import print_graph
 
-    return print_graph(outputs, parameters)
+    return print_graph(outputs, parameters, note)
 
 
 class TracedValue(Operand):
@@ -176,6 +176,26 @@ class Expr(TracedValue):
         source: SourceLocation | None = None,
     ) -> None:
         self.primitive, self.operands, self.params, self.spec, self.source = primitive, operands, params, spec, source
+
+
+class NotedExpr(Expr):
+    """A node that is printed with a note about its graph.
+
+    Parameters
+    ----------
+    node : Expr
+    note : str
+        Such as whose rules of types hold in it.
+    """
+
+    __slots__ = ("note",)
+
+    def __init__(self, node: Expr, note: str) -> None:
+        super().__init__(node.primitive, node.operands, node.params, node.spec, node.source)
+        self.note = note
+
+    def __repr__(self) -> str:
+        return _printed([self], note=self.note)
 
 
 class VectorizedExpr(TracedValue):

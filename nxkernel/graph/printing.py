@@ -21,7 +21,7 @@ CAPTURED, BAKED = "Captured, read at every call:", "Made while it was traced, pa
 _BODY = 40
 
 
-def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ()) -> str:
+def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = (), note: str = "") -> str:
     """A graph as text.
 
     Parameters
@@ -30,6 +30,8 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
         What is computed.
     parameters : list of Expr, optional
         Inputs that are shown even if nothing reads them.
+    note : str, optional
+        A line above the parameters.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
     rows += [(_operand(node, names), kind(node)) for node in outputs if node.primitive is primitives.constant]
     width = column(left for left, _ in rows)
     shown = [f"{left:{width}}   {right}".rstrip() for left, right in rows]
-    lines = [*head, "", "Nx.Defn.Expr", *_in_blocks(shown, list(map(_block, inputs)))]
+    lines = [*head, "", "Nx.Defn.Expr", *filter(None, [note]), *_in_blocks(shown, list(map(_block, inputs)))]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
     return "#Nx.Tensor<\n" + "\n".join(f"  {line}" for line in lines) + "\n>"

@@ -209,9 +209,8 @@ _BYTES = "The bytes are there when the program has run: return the array, and as
 _OF_MEMORY = {
     "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
     "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
-    "tobytes": ("x", _BYTES), "tofile": ("x", _BYTES),
-    "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES), "getfield": ("x", _BYTES),
-    "setfield": ("x", _BYTES),
+    "tofile": ("x", _BYTES), "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES),
+    "getfield": ("x", _BYTES), "setfield": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
 }  # fmt: skip
 

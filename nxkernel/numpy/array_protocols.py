@@ -21,8 +21,8 @@ def _ufunc_of_array(self: ArrayValue, ufunc: Any, method: str, *inputs: Any, **o
 
 
 def _function_of_array(self: ArrayValue, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """``__array_function__`` of traced arrays: NumPy's other functions give traced arrays."""
-    return dispatch_table.twin(function)(*args, **kwargs)
+    """``__array_function__`` of arrays: NumPy's other functions give arrays; what they lack runs in NumPy at once."""
+    return dispatch_table.on_arrays(function, args, kwargs)
 
 
 def _ufunc_of_traced(self: TracedValue, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:

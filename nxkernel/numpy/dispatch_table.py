@@ -13,7 +13,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
-from nxkernel.numpy.base import eager_rules
+from nxkernel.numpy.base import eager_rules, refused_writing
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.numpy.standard import sets
@@ -229,8 +229,27 @@ _OTHER_NAMES = {
 _TRUTHS = (np.allclose, np.array_equal, np.array_equiv)
 
 
-#: What writes into its first argument, which NumPy does where that is its own array.
-_WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_diagonal)
+def on_arrays(function: Any, inputs: tuple, options: dict[str, Any]) -> Any:
+    """A NumPy function applied to arrays; where nothing is traced, what it has no counterpart for runs in NumPy."""
+    ours = twin(function)
+    if tracing.current() is not None:
+        return ours(*inputs, **options)
+    try:
+        return ours(*inputs, **options)
+    except NxTypeError:
+        try:
+            return function(*_of_numpy(inputs), **{name: _of_numpy(value) for name, value in options.items()})
+        except Exception:
+            pass
+        raise
+
+
+def _of_numpy(value: Any) -> Any:
+    """A value with NumPy's arrays in the place of arrays, also in tuples and lists."""
+    if isinstance(value, Proxy):
+        return np.asarray(value)
+    return type(value)(map(_of_numpy, value)) if type(value) in (tuple, list) else value
+
 
 #: What gives as many elements as the values say, which NumPy finds where they are known.
 _SIZED_BY_VALUES = frozenset(getattr(np, name) for name in sets.__all__)
@@ -244,9 +263,11 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     arrays : callable
         Gives containers with arrays in the place of tensors.
     """
+    refused_writing.check(function, method, inputs, options)
     traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
     try:
-        writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
+        # NumPy writes where that is its own array.
+        writes = function in refused_writing.WRITERS and inputs and isinstance(inputs[0], np.ndarray)
         if traced or (_runs_here(function) and options.get("out") is None and not writes):
             result = dispatched(function, method, inputs, dict(options))
             return bool(result) if not traced and function in _TRUTHS else result

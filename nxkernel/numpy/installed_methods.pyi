@@ -12,7 +12,9 @@ class ArrayMethods:
     def __add__(self, other: Any) -> Any: ...
     def __and__(self, other: Any) -> Any: ...
     def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """``__array_function__`` of traced arrays: NumPy's other functions give traced arrays."""
+        """``__array_function__`` of arrays: NumPy's other functions give arrays; what they lack runs in NumPy at
+        once.
+        """
     def __array_namespace__(self) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """``__array_ufunc__`` of traced arrays: NumPy's ufuncs give traced arrays."""

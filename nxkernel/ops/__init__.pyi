@@ -9,6 +9,7 @@ from nxkernel.element_types import Type
 from nxkernel.ops.shapes.batching import TensorBatches
 from nxkernel.tensor import Tensor
 from nxkernel.tensor.heatmap import Heatmap
+from nxkernel.tensor.printing import Text
 from nxkernel.tensor.tensor import Template
 
 __all__ = [
@@ -102,6 +103,7 @@ __all__ = [
     "imag",
     "indexed_add",
     "indexed_put",
+    "inspect",
     "iota",
     "irfft",
     "is_infinity",
@@ -554,6 +556,7 @@ def indexed_put(
     *,
     axis: int | str | Sequence[int | str] | None = None,
 ) -> Tensor: ...
+def inspect(tensor: Any, *, limit: int | None = 50) -> Text: ...
 def iota(
     shape: Any,
     *,

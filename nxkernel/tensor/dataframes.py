@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
+from nxkernel.messages.grammar import a
 from nxkernel.tensor.foreign_arrays import is_numeric, named
 
 
@@ -73,13 +74,19 @@ def _reason(value: Any) -> tuple[str, str]:
     """Why a column is not numeric, and the code that makes it so, with ``{0}`` for the column."""
     if _plain(value) is not None:
         return f"misses {int(value.isna().sum())} of its {len(value)} values", "{0}.fillna(0), or {0}.dropna()"
-    name = str(value.dtype)
+    name, is_series = str(value.dtype), hasattr(value, "iloc")
+    # What a Series has behind an accessor, an index and an array have themselves.
+    dates = ".dt" if is_series else ""
     if name == "category":
-        return "holds categories", "{0}.cat.codes"
+        return "holds categories", "{0}.cat.codes" if is_series else "{0}.codes"
     if name.startswith(("datetime64", "timestamp")):
-        return "holds dates", "({0} - {0}.min()).dt.total_seconds()"
+        return "holds dates", f"({{0}} - {{0}}.min()){dates}.total_seconds()"
     if name.startswith(("timedelta64", "duration")):
-        return "holds lengths of time", "{0}.dt.total_seconds()"
+        return "holds lengths of time", f"{{0}}{dates}.total_seconds()"
+    if name.startswith("period"):
+        return "holds periods", '{0}.astype("int64"), which counts them'
+    if name.startswith("interval"):
+        return "holds intervals", "{0}.array.mid" if is_series else "{0}.mid"
     if name.startswith(("object", "str", "large_string")):
         return "holds text or objects", "pandas.to_numeric({0}), or pandas.factorize({0})[0] for labels"
     return "holds no numbers", "{0} as numbers, for example with .map(function)"
@@ -95,7 +102,7 @@ def _told(value: Any) -> tuple[str, str]:
 def _refusal(value: Any, argument: str) -> NxTypeError:
     what, code = _told(value)
     name = getattr(value, "name", None)
-    which = f"a {type(value).__name__}" if name is None else f"the column {name!r}"
+    which = a(type(value).__name__) if name is None else f"the column {name!r}"
     text = f"{which} of dtype {value.dtype} {what}, a tensor holds numbers{named(argument)}."
     return NxTypeError(message(text, f"Write {code}."))
 

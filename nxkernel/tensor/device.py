@@ -110,6 +110,11 @@ class DeviceTensor(Tensor):
     def __deepcopy__(self, _: dict) -> DeviceTensor:
         return DeviceTensor.wrap(self.array.device.bring(self.array), self.spec)
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        # An array over this memory would outlive it where the tensor is given away.
+        raise AttributeError("a tensor on a device has no NumPy array of its own; __array__ gives the elements")
+
     # Other libraries -------------------------------------------------------------------------------------------
 
     @property

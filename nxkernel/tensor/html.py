@@ -1,4 +1,4 @@
-"""Tensors as HTML for notebooks: a headline, a table or picture, and the text form folded below."""
+"""Tensors as HTML for notebooks: a headline, a picture, and the numbers, folded below the picture of many."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.tensor import pictures, printing
-from nxkernel.types import Type
 
-#: Tables have at most so many rows and columns; longer sides are cut with an ellipsis.
-ROWS, COLUMNS = 10, 12
 #: Matrices of at least so many rows and columns are shown as a picture.
 PICTURED = 8
 #: A picture has at most so many cells a side; larger matrices are averaged in blocks.
@@ -23,12 +20,11 @@ PIXELS = 280
 IMAGE_SIDES, IMAGE_BYTES = (280, 200, 140, 96), 36_000
 #: A stack of matrices is shown as at most so many pictures, of at most so many cells and pixels a side.
 STACKED, STACK_CELLS, STACK_PIXELS = 8, 56, 96
-#: Of numbers of 64 bits a table shows so many digits, and all where the pointer rests.
-DIGITS = 6
 
 _STYLE = "font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px)"
 _BORDER = "1px solid rgba(128,128,128,.35)"
-_CELL = f"text-align:right;padding:1px 8px;border:{_BORDER};background:none;white-space:nowrap"
+#: Lines are wrapped between numbers where the page is narrower than they are; nothing stands out of its frame.
+_NUMBERS = "background:none;margin:4px 0;white-space:pre-wrap;overflow-x:auto"
 
 
 def page(tensor: Any) -> str:
@@ -43,11 +39,10 @@ def page(tensor: Any) -> str:
     str
     """
     shown = picture(tensor)
-    if not shown and tensor.data.ndim <= 2 and tensor.data.size:
-        shown = _table(tensor)
-    text = escape(printing.text(tensor))
-    folded = f'<details{"" if shown else " open"}><summary style="opacity:.7;cursor:pointer">text</summary>'
-    return framed(tensor, f'{shown}{folded}<pre style="background:none;margin:4px 0">{text}</pre></details>')
+    numbers = f'<pre style="{_NUMBERS}">{escape(printing.digits(tensor, separator=", "))}</pre>'
+    if shown and tensor.data.size > printing.SHORTENED:
+        numbers = f'<details><summary style="opacity:.7;cursor:pointer">numbers</summary>{numbers}</details>'
+    return framed(tensor, shown + numbers)
 
 
 def framed(tensor: Any, body: str) -> str:
@@ -174,34 +169,3 @@ def _legend(bounds: tuple[float, float] | None) -> str:
 
 def _note(parts: list[str]) -> str:
     return f'<div style="opacity:.7">{escape("; ".join(parts))}</div>'
-
-
-def _table(tensor: Any) -> str:
-    data = tensor.data.reshape(-1, tensor.data.shape[-1]) if tensor.data.ndim else tensor.data.reshape(1, 1)
-    rows = [_table_row(row, tensor.type) for row in data[:ROWS]]
-    if len(data) > ROWS:
-        span = min(data.shape[1], COLUMNS + 1)
-        rows.append(f'<tr><td style="{_CELL}" colspan="{span}">… {len(data) - ROWS} more</td></tr>')
-    table = f'<table style="border-collapse:collapse;margin:0 0 4px">{"".join(rows)}</table>'
-    return f'<div style="overflow-x:auto">{table}</div>'
-
-
-def _table_row(row: np.ndarray, type_: Type) -> str:
-    cells = [_cell(value, type_) for value in row[:COLUMNS]]
-    if len(row) > COLUMNS:
-        cells.append(f'<td style="{_CELL}">… {len(row) - COLUMNS} more</td>')
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _cell(value: Any, type_: Type) -> str:
-    text = printing.number(value, type_)
-    short = printing.number(_rounded(value), type_) if type_ in ("f64", "c128") else text
-    title = "" if short == text else f' title="{escape(text)}"'
-    return f'<td style="{_CELL}"{title}>{escape(short)}</td>'
-
-
-def _rounded(value: Any) -> Any:
-    """A number rounded to the digits that a table shows."""
-    if isinstance(value, complex | np.complexfloating):
-        return np.complex128(complex(_rounded(value.real), _rounded(value.imag)))
-    return np.float64(f"{float(value):.{DIGITS}g}")

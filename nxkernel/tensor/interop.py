@@ -53,7 +53,13 @@ class ArrayProtocols(TensorMethods):
     def __array_interface__(self) -> dict[str, Any]:
         if self.data.dtype.kind == "V":
             raise AttributeError("NumPy's array interface has no name for bf16; __array__ gives the elements")
-        return self.data.__array_interface__
+        # With strides, what takes bytes, such as Pillow, asks for those of the elements.
+        return self.data.__array_interface__ | {"strides": self.data.strides}
+
+    @property
+    def _typ(self) -> str:
+        # The mark of what pandas takes for its wrapper of an array of NumPy's, so that a mask is one in df[mask].
+        return "npy_extension" if self.data.ndim == 1 else ""
 
     def __dlpack__(
         self,

@@ -1,7 +1,7 @@
-"""Tensors as text in the layout of Nx, with the shortest digits that distinguish numbers.
+"""Tensors as text: in one compact form with NumPy's numbers, and in the layout of Nx.
 
-A float is written with the fewest digits that give it back when read in its type, and in scientific notation where that
-is shorter, by the rule of Erlang's ``float_to_binary(x, [short])``.
+In the layout of Nx a float is written with the fewest digits that give it back when read in its type, and in scientific
+notation where that is shorter, by the rule of Erlang's ``float_to_binary(x, [short])``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,77 @@ from nxkernel.backends.numpy_primitives import widened
 from nxkernel.operand import VectorizedSpec, axes_text
 from nxkernel.types import Type
 
-#: How many elements are printed at most.
+#: How many elements are printed at most in the layout of Nx.
 LIMIT = 50
+#: Of more elements, the compact form shows those at the beginning and at the end of each axis.
+SHORTENED = 100
+#: What NumPy prints by, until somebody asks for something else.
+_DEFAULTS = {"precision": 8, "floatmode": "maxprec", "threshold": 1000, "edgeitems": 3}
+
+
+class Text(str):
+    """Text of several lines that a cell or a console shows as it is, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def compact(tensor: Any) -> str:
+    """What a tensor is, in one form: its numbers, its type and shape, and its device where that is another.
+
+    Examples
+    --------
+    >>> nx.tensor(1.5), nx.tensor([0.5, 0.1]), nx.iota(1000)
+    (Tensor(1.5, f32), Tensor([0.5, 0.1], f32[2]), Tensor([  0,   1,   2, ..., 997, 998, 999], s64[1000]))
+    >>> nx.iota((2, 2), names=["row", None])
+    Tensor([[0, 1],
+            [2, 3]], s64[row: 2][2])
+    """
+    place = "" if tensor.device == "cpu" else f", {tensor.device}"
+    if place and tensor.released:
+        return f"Tensor({tensor.spec}{place}, given away)"
+    numbers, kind = digits(tensor, prefix="Tensor(", separator=", "), f"{tensor.spec}{place})"
+    last = numbers.rpartition("\n")[2]
+    width = len(last) + (0 if "\n" in numbers else len("Tensor(")) + len(", ") + len(kind)
+    gap = " " if width <= np.get_printoptions()["linewidth"] else "\n       "
+    return f"Tensor({numbers},{gap}{kind}"
+
+
+def digits(tensor: Any, *, prefix: str = "", separator: str = " ") -> str:
+    """The numbers as NumPy writes them, all their digits, in lines that are wrapped between numbers.
+
+    Of many numbers those at the beginning and at the end of each axis are shown. What is asked of NumPy by
+    :func:`numpy.set_printoptions` holds here, too.
+    """
+    if not tensor.data.ndim:
+        return _scalar(tensor)
+    asked, chosen = np.get_printoptions(), {}
+    if all(asked[name] == _DEFAULTS[name] for name in ("precision", "floatmode")):
+        chosen["floatmode"] = "unique"
+    if asked["threshold"] == _DEFAULTS["threshold"]:
+        chosen["threshold"] = SHORTENED
+    if asked["edgeitems"] == _DEFAULTS["edgeitems"]:
+        chosen["edgeitems"] = max(1, 5 - max(tensor.data.ndim, 2))
+    return _as_numpy(tensor, separator=separator, prefix=prefix, **chosen)
+
+
+def _scalar(tensor: Any) -> str:
+    value = tensor.data[()]
+    return number(value, tensor.type) if tensor.type.kind == "bf" else str(value)
+
+
+def _as_numpy(tensor: Any, **options: Any) -> str:
+    """NumPy's text of the elements; those of bf16, which it has no digits for, are written as elsewhere."""
+    if tensor.type.kind == "bf":
+        options["formatter"] = {"float_kind": lambda value: number(value, tensor.type)}
+        return np.array2string(widened(tensor.data), **options)
+    return np.array2string(tensor.data, **options)
 
 
 def text(tensor: Any, limit: int = LIMIT) -> str:
-    """The text of a tensor, between ``#Nx.Tensor<`` and ``>``.
+    """The text of a tensor in the layout of Nx, between ``#Nx.Tensor<`` and ``>``.
 
     Parameters
     ----------
@@ -63,11 +128,10 @@ def plain(tensor: Any) -> str:
      [0 1]]
     """
     if tensor.device != "cpu" and tensor.released:
-        return text(tensor)
-    data = tensor.data
-    if not data.shape:
-        return str(data[()])
-    return f"{tensor.spec}{' ' if data.ndim == 1 else chr(10)}{np.array2string(widened(data))}"
+        return compact(tensor)
+    if not tensor.data.ndim:
+        return _scalar(tensor)
+    return f"{tensor.spec}{' ' if tensor.data.ndim == 1 else chr(10)}{_as_numpy(tensor)}"
 
 
 def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:

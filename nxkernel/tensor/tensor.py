@@ -145,7 +145,7 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
         return self.item()
 
     def __repr__(self) -> str:
-        return printing.text(self)
+        return printing.compact(self)
 
     def __str__(self) -> str:
         return printing.plain(self)

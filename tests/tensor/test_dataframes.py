@@ -1,5 +1,7 @@
 """pandas' columns and tables."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -87,8 +89,27 @@ def test_tables():
         ),
         (
             pd.Series(pd.interval_range(0, 2), name="bin"),
-            "the column 'bin' of dtype interval[int64, right] holds no numbers, a tensor holds numbers (argument x).\n"
-            "  Write df['bin'] as numbers, for example with .map(function).",
+            "the column 'bin' of dtype interval[int64, right] holds intervals, a tensor holds numbers (argument x).\n"
+            "  Write df['bin'].array.mid.",
+        ),
+        (
+            pd.interval_range(0, 2),
+            "an IntervalIndex of dtype interval[int64, right] holds intervals, a tensor holds numbers (argument x).\n"
+            "  Write x.mid.",
+        ),
+        (
+            pd.Series(pd.period_range("2020", periods=2), name="day"),
+            "the column 'day' of dtype period[D] holds periods, a tensor holds numbers (argument x).\n"
+            "  Write df['day'].astype(\"int64\"), which counts them.",
+        ),
+        (
+            pd.date_range("2020", periods=2, unit="s"),
+            "a DatetimeIndex of dtype datetime64[s] holds dates, a tensor holds numbers (argument x).\n"
+            "  Write (x - x.min()).total_seconds().",
+        ),
+        (
+            pd.Categorical(["a"]),
+            "a Categorical of dtype category holds categories, a tensor holds numbers (argument x).\n  Write x.codes.",
         ),
     ],
 )
@@ -134,3 +155,33 @@ def test_tensors_become_columns():
     tensor = nx.tensor([[1, 2], [3, 4]])
     assert pd.Series(tensor[0]).tolist() == [1, 2]
     assert pd.DataFrame(tensor, columns=["a", "b"])["b"].tolist() == [2, 4]
+
+
+def test_masks_pick_rows():
+    series, table, mask = pd.Series([1, 2, 3]), pd.DataFrame({"a": [1, 2, 3]}), nx.tensor([True, False, True])
+    assert series[mask].tolist() == series.loc[mask].tolist() == series.iloc[mask].tolist() == [1, 3]
+    assert table[mask]["a"].tolist() == table.loc[mask, "a"].tolist() == table.iloc[mask]["a"].tolist() == [1, 3]
+    table.loc[mask, "a"] = 0
+    assert table["a"].tolist() == [0, 2, 0]
+    assert series[nx.tensor([2, 0])].tolist() == [3, 1]
+    assert pd.unique(nx.tensor([2, 2, 1])).tolist() == [2, 1]
+    assert (series + nx.tensor([1, 2, 3])).tolist() == [2, 4, 6]
+
+
+def test_a_column_is_an_array_by_the_rules_of_numpy():
+    table = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    root = nx.defn(lambda x: np.sqrt(x))(table["a"])
+    assert (type(root), root.dtype, root.tolist()) == (np.ndarray, np.float64, [1.0, math.sqrt(2)])
+    assert nx.jit(lambda x: x / 2)(table["a"]).tolist() == [0.5, 1.0]
+    assert nx.jit(lambda x: x.sum(axis=0))(table).tolist() == [3, 7]
+
+
+def test_arrays_of_xarray_are_arguments():
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    data = xarray.DataArray(np.arange(6.0).reshape(2, 3), dims=["y", "x"])
+    doubled = nx.jit(lambda x: x * 2)(data.T)
+    assert (type(doubled), doubled.tolist()) == (np.ndarray, [[0.0, 6.0], [2.0, 8.0], [4.0, 10.0]])
+    assert nx.sum(data[0]).to_number() == 3
+    assert data.isel(x=nx.tensor([0, 2])).shape == (2, 2)
+    with pytest.raises(NxTypeError, match=r"^an array of dtype datetime64.*\(argument x\)"):
+        nx.jit(lambda x: x * 2)(xarray.DataArray(np.array(["2020-01-01"], "M8[s]")))

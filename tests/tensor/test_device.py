@@ -75,12 +75,16 @@ def test_python_and_numpy_see_elements():
 
 def test_text_and_html_say_where_it_is():
     found = there([1.0, 2.0])
-    assert repr(found) == "#Nx.Tensor<\n  f32[2]\n  cuda:0\n  [1.0, 2.0]\n>"
+    assert repr(found) == "Tensor([1., 2.], f32[2], cuda:0)"
     assert "f32 vector of 2, on cuda:0" in found._repr_html_()
     vectorized = nx.vectorize(there([[1.0], [2.0]]), "v")
-    assert repr(vectorized) == "#Nx.Tensor<\n  vectorized[v: 2]\n  f32[1]\n  cuda:0\n  [\n    [1.0],\n    [2.0]\n  ]\n>"
+    assert repr(vectorized) == "Tensor([[1.],\n        [2.]], vectorized[v: 2] f32[1], cuda:0)"
+    assert nx.inspect(vectorized) == (
+        "#Nx.Tensor<\n  vectorized[v: 2]\n  f32[1]\n  cuda:0\n  [\n    [1.0],\n    [2.0]\n  ]\n>"
+    )
     found.release()
-    assert repr(found) == "#Nx.Tensor<\n  f32[2]\n  cuda:0, given away\n>"
+    assert repr(found) == str(found) == "Tensor(f32[2], cuda:0, given away)"
+    assert nx.inspect(found) == "#Nx.Tensor<\n  f32[2]\n  cuda:0, given away\n>"
     assert found._repr_html_().count("f32 vector of 2, on cuda:0") == 1
 
 

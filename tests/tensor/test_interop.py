@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 import nxkernel as nx
+import nxkernel.numpy as nnp
 from nxkernel.errors import NxTypeError, NxValueError
 
 T = nx.f32([[1, 2], [3, 4]])
@@ -145,3 +146,32 @@ def test_tensors_of_numbers_that_index_an_array_are_positions():
     assert x[nx.u8([3, 1])].tolist() == [3.0, 1.0]
     assert x[nx.u8([0, 1, 0, 1])].tolist() == [0.0, 1.0, 0.0, 1.0]
     assert x[nx.s64([1, 0])].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("make", [nx.tensor, nnp.array])
+def test_numpy_knows_that_an_array_shows_the_memory_of_a_tensor(make):
+    value, rng = make(np.arange(5.0)), np.random.default_rng(0)
+    assert np.may_share_memory(np.asarray(value), value)
+    assert np.shares_memory(value, np.asarray(value))
+    assert not np.may_share_memory(value, np.arange(5.0))
+    # It draws in place where it believes an array to be a copy.
+    assert sorted(rng.permutation(value).tolist()) == [0, 1, 2, 3, 4]
+    assert rng.permutation(make(np.eye(3))).sum() == 3
+    assert np.asarray(value).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("make", [nx.tensor, nnp.array])
+@pytest.mark.parametrize("type_", ["f4", "f8"])
+def test_scikit_learn_fits_a_tensor(make, type_):
+    cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is not installed")
+    points = np.random.default_rng(0).normal(size=(20, 3)).astype(type_)
+    model = cluster.KMeans(2, n_init=1, random_state=0)
+    labels = model.fit(make(points)).labels_
+    np.testing.assert_array_equal(labels, model.fit(points).labels_)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 4, 3), (3, 4, 4)])
+def test_pillow_takes_a_tensor(shape):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    pixels = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
+    np.testing.assert_array_equal(np.asarray(image.fromarray(nx.tensor(pixels))), pixels)

@@ -125,7 +125,7 @@ def test_str_is_the_number_or_numpys_text_with_the_type():
         "0.1 3 nan (1+2j) True"
     )
     assert (str(nx.tensor(3)), "%s" % nx.bf16(1.5), str(nx.f16(0.1))) == ("3", "1.5", "0.1")
-    assert repr(nx.tensor(3)) == "#Nx.Tensor<\n  s64\n  3\n>"
+    assert repr(nx.tensor(3)) == "Tensor(3, s64)"
     assert (
         str(nx.tensor([1.0, 2.5], names=["row"]))
         == f"{nx.tensor([1.0, 2.5], names=['row'])}"

@@ -90,13 +90,7 @@ def value_and_grad(
     Examples
     --------
     >>> nx.value_and_grad(lambda x: x**2)(3.0)
-    (#Nx.Tensor<
-      f32
-      9.0
-    >, #Nx.Tensor<
-      f32
-      6.0
-    >)
+    (Tensor(9.0, f32), Tensor(6.0, f32))
     >>> @nx.defn
     ... def step(w, x):
     ...     loss, slope = nx.value_and_grad(w, lambda w: nx.sum((x * w["a"] + w["b"]) ** 2))
@@ -148,13 +142,7 @@ def grad(
     >>> float(nx.grad(nx.grad(lambda x: x**3))(2.0))
     12.0
     >>> nx.grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 5.0)
-    (#Nx.Tensor<
-      f32
-      5.0
-    >, #Nx.Tensor<
-      f32
-      2.0
-    >)
+    (Tensor(5.0, f32), Tensor(2.0, f32))
     """
     if not _is_function_form(function, second, "grad"):
         _check_variables(None, argnums, has_aux, "grad")

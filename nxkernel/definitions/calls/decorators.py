@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.calls.explanations import TracedFunction
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
 from nxkernel.definitions.keys import containers, options
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
@@ -192,10 +193,7 @@ def jit(
     9.0
 
     >>> nx.jit(lambda t: t + 1)(nx.tensor([1, 2]))
-    #Nx.Tensor<
-      s64[2]
-      [2, 3]
-    >
+    Tensor([2, 3], s64[2])
     """
     if on_conflict not in ("raise", "force", "reuse"):
         raise NxValueError(f"on_conflict is 'raise', 'force' or 'reuse', got {on_conflict!r}")
@@ -412,17 +410,20 @@ def _settled(arguments: CallArguments) -> dict[str, Any]:
     return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
 
 
-def debug_expr(function: Callable[Parameters, Any]) -> Callable[Parameters, Any]:
+def debug_expr(function: Callable[Parameters, Any], *, promotion: str | None = None) -> Callable[Parameters, Any]:
     """A function that returns the traced expression of `function` instead of running it.
 
     Parameters
     ----------
     function : callable or definition
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
     callable
-        It takes the arguments of `function`, or templates, and returns traced values, which print as their graph.
+        It takes the arguments of `function`, or templates, and returns traced values, which print as their graph, with
+        what says so where NumPy's rules hold. Its own repr says whose rules hold, too.
 
     Examples
     --------
@@ -436,17 +437,18 @@ def debug_expr(function: Callable[Parameters, Any]) -> Callable[Parameters, Any]
       c = add b, 1.0   f32[2]
     >
     """
-    definition = function if isinstance(function, Definition) else Definition(function)
-
-    def debugged(*args: Any, **opts: Any) -> Any:
-        graph = definition._trace(definition._bind(args, opts, templates=True))[0].graph
-        return graph.rebuild(graph.outputs)
-
-    return functools.update_wrapper(debugged, function, updated=())
+    definition = function
+    if not isinstance(function, Definition) or promotion is not None:
+        definition = jit(function, promotion=promotion)
+    return TracedFunction(definition, function)
 
 
 def debug_expr_apply(
-    function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any] | None = None
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    promotion: str | None = None,
 ) -> Any:
     """The traced expression of ``function(*arguments, **options)``.
 
@@ -457,6 +459,8 @@ def debug_expr_apply(
         Its positional arguments.
     options : dict, optional
         Its options.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
 
     Returns
     -------
@@ -480,7 +484,7 @@ def debug_expr_apply(
         )
     if not isinstance(options, Mapping | None):
         raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
-    return debug_expr(function)(*arguments, **(options or {}))
+    return debug_expr(function, promotion=promotion)(*arguments, **(options or {}))
 
 
 def print_expr(tensor: Any) -> Any:

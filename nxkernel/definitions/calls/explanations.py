@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from nxkernel.definitions.keys.static_values import is_code
 from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, source_functions
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.node_records import names_of, node_views
-from nxkernel.graph.expr import Expr, Graph, node_with
+from nxkernel.definitions.tracing.dialects import NUMPY
+from nxkernel.graph.expr import Expr, Graph, NotedExpr, node_with
 from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.messages.grammar import counted
 from nxkernel.operand import VectorizedSpec
@@ -302,3 +304,36 @@ def _in_numpy(node: Expr, names: dict[Expr, str]) -> str:
     operands = [constant_text(o) if o.primitive is p.constant else names.get(o, "x") for o in node.operands]
     text = opaque_operations.in_numpy(node, operands)
     return text and f"{names.get(node, 'y')} = {text}"
+
+
+class TracedFunction:
+    """What :func:`nxkernel.debug_expr` gives: called with the arguments of a function, it gives the traced expression.
+
+    Parameters
+    ----------
+    definition : Definition
+    function : callable
+        Whose name and documentation it has.
+    """
+
+    def __init__(self, definition: Any, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._definition = definition
+
+    @property
+    def rules(self) -> str:
+        """Whose rules of types hold and what says so, as a definition tells it."""
+        return self._definition.rules
+
+    def __call__(self, *args: Any, **opts: Any) -> Any:
+        """The traced expression of a call: traced values, in the containers that the function returns."""
+        definition = self._definition
+        arguments = definition._bind(args, opts, templates=True)
+        graph = definition._trace(arguments)[0].graph
+        if arguments.dialect != NUMPY:
+            return graph.rebuild(graph.outputs)
+        rules = definition._told(arguments.dialect)
+        return graph.rebuild([NotedExpr(node, rules) for node in graph.outputs])
+
+    def __repr__(self) -> str:
+        return f"<expression of {repr(self._definition).removeprefix('<')}"

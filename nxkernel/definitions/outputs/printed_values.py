@@ -37,15 +37,19 @@ class RunTimeValue:
     ----------
     structure : containers.Structure
     numbers : tuple of bool
-        For each leaf, whether it becomes a Python number, and no NumPy scalar.
+        For each leaf, whether it becomes a Python number.
+    of_numpy : bool
+        Whether other leaves become NumPy's arrays and scalars, and stay no tensors.
     """
 
     structure: containers.Structure
     numbers: tuple[bool, ...]
+    of_numpy: bool = True
 
     def formatted(self, leaves: Iterator[Any]) -> Any:
-        """The value as NumPy or Python would have it, from the next leaves."""
-        return containers.rebuild(self.structure, iter([_shown(next(leaves), number) for number in self.numbers]))
+        """The value as it would be without tracing, from the next leaves."""
+        shown = [_shown(next(leaves), number, self.of_numpy) for number in self.numbers]
+        return containers.rebuild(self.structure, iter(shown))
 
 
 @dataclass(frozen=True)
@@ -157,8 +161,8 @@ class Labelled:
         print(f"{self.label}{value!r}")
 
 
-def _shown(value: Any, number: bool) -> Any:
-    if not isinstance(value, StoredTensor | np.ndarray | np.generic):
+def _shown(value: Any, number: bool, of_numpy: bool) -> Any:
+    if not isinstance(value, StoredTensor | np.ndarray | np.generic) or not (number or of_numpy):
         return value
     array = np.asarray(value)
     return array.item() if number else array[()]

@@ -109,10 +109,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
     --------
     >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
     >>> _ = double(4.0)
-    twice: #Nx.Tensor<
-      f32
-      8.0
-    >
+    twice: Tensor(8.0, f32)
     """
     if not isinstance(label, str):
         raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")

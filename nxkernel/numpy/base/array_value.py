@@ -63,8 +63,8 @@ class ArrayValue(Proxy, ArrayMethods):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        for index in range(len(self)):
-            yield self[index]
+        # What asks whether a scalar can be iterated over is told at once.
+        return (self[index] for index in range(len(self)))
 
     def __hash__(self) -> int:
         if tracing.current() is None:
@@ -111,10 +111,18 @@ class ArrayValue(Proxy, ArrayMethods):
         array = self.__nx_operand__().__array__()
         return np.array(array, dtype=dtype, copy=copy)
 
+    def __format__(self, form: str) -> str:
+        return format(self.tolist() if form and not self.shape else str(self), form)
+
     @property
     def _numba_type_(self) -> Any:
         # Numba asks for it when one of its functions is called.
         return self.__nx_operand__()._numba_type_
+
+    def tobytes(self, order: str | None = "C") -> bytes:
+        """The elements as bytes in C order, or in Fortran order for ``"F"``; a traced array has none yet."""
+        value = self.__nx_operand__()
+        return value.tobytes() if order != "F" else np.asarray(value).tobytes("F")
 
     def tolist(self) -> Any:
         """The elements as Python numbers; a traced array has none yet."""

@@ -59,7 +59,11 @@ def array(
         result = _made(stacked(object))
     elif is_number(object):
         result = _made(filled(object, types.infer(object), ()))
-    elif isinstance(object, Operand | Proxy | np.ndarray | np.generic) or hasattr(object, "__array__"):
+    elif (
+        isinstance(object, Operand | Proxy | np.ndarray | np.generic)
+        or hasattr(object, "__array__")
+        or not np.iterable(object)
+    ):
         result = _made(operand(object))
     else:
         result = _made(stacked(list(object)))

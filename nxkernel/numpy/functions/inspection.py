@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import TracedValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import memory_order, storage
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value
@@ -58,6 +59,8 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """
     if a is b:
         return math.prod(np.shape(a)) > 0
+    if tracing.current() is None:
+        return np.shares_memory(np.asarray(a), np.asarray(b), max_work)
     if isinstance(a, Array) and isinstance(b, Array):
         storage.before_compared(a.root, b.root)
         if a.root is not b.root or not math.prod(a.shape) or not math.prod(b.shape):

@@ -53,13 +53,8 @@ def tensor(value: Any, *, type: Any = None, names: Sequence[str | None] | None =
     Examples
     --------
     >>> nx.tensor([[1, 2, 3], [4, 5, 6]], names=["row", None])
-    #Nx.Tensor<
-      s64[row: 2][3]
-      [
-        [1, 2, 3],
-        [4, 5, 6]
-      ]
-    >
+    Tensor([[1, 2, 3],
+            [4, 5, 6]], s64[row: 2][3])
     >>> nx.tensor([300], type="s8").to_list()
     [44]
     """

@@ -1,4 +1,4 @@
-"""Shapes, names and sizes of tensors, as Python values that are known while tracing."""
+"""Shapes, names and sizes of tensors, as Python values that are known while tracing, and tensors as Nx shows them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 from typing import Any
 
 from nxkernel import shapes
+from nxkernel.errors import NxValueError
+from nxkernel.graph.expr import TracedValue
+from nxkernel.graph.printing import print_graph
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.ops.tensors.creation import shape_of
+from nxkernel.tensor import printing
 
 __all__ = [
-    "axes", "axis_index", "axis_size", "bit_size", "byte_size", "compatible", "flat_size", "names", "rank", "shape",
-    "size",
+    "axes", "axis_index", "axis_size", "bit_size", "byte_size", "compatible", "flat_size", "inspect", "names", "rank",
+    "shape", "size",
 ]  # fmt: skip
 
 
@@ -217,6 +221,42 @@ def bit_size(tensor: Any) -> int:
     64
     """
     return 8 * byte_size(tensor)
+
+
+def inspect(tensor: Any, *, limit: int | None = printing.LIMIT) -> printing.Text:
+    """A tensor as text in the layout of Nx: its type and shape in a line, below them its elements, a row a line.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+        A value of a function that is traced has no elements yet: it is shown as the graph that computes it.
+    limit : int, optional
+        How many elements are shown, before ``...``; None shows all.
+
+    Returns
+    -------
+    str
+        A cell shows it as ``print`` does.
+
+    Examples
+    --------
+    >>> nx.inspect(nx.iota((2, 3), names=["row", None]))
+    #Nx.Tensor<
+      s64[row: 2][3]
+      [
+        [0, 1, 2],
+        [3, 4, 5]
+      ]
+    >
+    """
+    if limit is not None:
+        limit = shapes.static_int(limit, "limit")
+        if limit < 0:
+            raise NxValueError(f"limit is how many elements are shown, from 0 on, or None for all; got {limit}")
+    value = operand(tensor, "tensor")
+    if isinstance(value, TracedValue):
+        return printing.Text(print_graph([value]))
+    return printing.Text(printing.text(value, value.data.size if limit is None else limit))
 
 
 def compatible(left: Any, right: Any) -> bool:

@@ -43,11 +43,7 @@ def vectorize(tensor: Any, name_or_axes: Axes) -> Any:
     --------
     >>> rows = nx.vectorize(nx.tensor([[1, 2, 3], [4, 5, 6]]), "row")
     >>> nx.sum(rows)
-    #Nx.Tensor<
-      vectorized[row: 2]
-      s64
-      [6, 15]
-    >
+    Tensor([ 6, 15], vectorized[row: 2] s64)
     """
     wanted = axis_alignment.names_and_sizes(name_or_axes)
     return _each(tensor, lambda value: _vectorized(lasting(value, "tensor"), wanted))
@@ -93,10 +89,7 @@ def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
     --------
     >>> rows = nx.vectorize(nx.tensor([[1, 2, 3], [4, 5, 6]]), "row")
     >>> nx.devectorize(nx.sum(rows))
-    #Nx.Tensor<
-      s64[row: 2]
-      [6, 15]
-    >
+    Tensor([ 6, 15], s64[row: 2])
     """
 
     def plain(value: Any) -> Operand:

@@ -46,7 +46,7 @@ def test_calls_and_labels(capsys):
     Labelled("t: ")(nx.tensor(1))
     out, err = capsys.readouterr()
     assert err == "a-1.5-[1.5, (array([1, 2]),)]\n"
-    assert out == "t: #Nx.Tensor<\n  s64\n  1\n>\n"
+    assert out == "t: Tensor(1, s64)\n"
 
 
 def test_text():

@@ -13,7 +13,8 @@ ONE = np.ones(3, np.float32)
 
 
 def graph(function, *args, **opts):
-    return repr(nx.debug_expr(function)(*args, **opts)).split("\n")[3:-1]
+    lines = repr(nx.debug_expr(function)(*args, **opts)).split("\n")[3:-1]
+    return [line for line in lines if not line.startswith("  NumPy's rules")]
 
 
 def test_arguments_and_numbers():

@@ -1,11 +1,15 @@
 """Arrays made of numbers and shapes, compared with NumPy's."""
 
+import datetime
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
+import nxkernel.numpy as nnp
 from numpy_comparison.source_text import assert_same
 from numpy_comparison.traced_functions import check
+from nxkernel.errors import NxTypeError
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -52,3 +56,9 @@ def viewing_grids(x):
 def test_grids_are_copies_unless_they_are_asked_to_be_views(function):
     x = np.arange(3.0)
     assert_same(nx.defn(function)(x.copy()), function(x.copy()))
+
+
+@pytest.mark.parametrize("value", [None, datetime.date(2020, 1, 1)])
+def test_an_array_of_what_is_no_number_is_refused(value):
+    with pytest.raises(NxTypeError, match=r"^expected a tensor, an array or a number, got (None|a date)\."):
+        nnp.array(value)

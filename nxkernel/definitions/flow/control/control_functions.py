@@ -97,10 +97,7 @@ def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial:
     Examples
     --------
     >>> nx.while_(lambda n: n < 100, lambda n: n * 2, nx.tensor(3))
-    #Nx.Tensor<
-      s64
-      192
-    >
+    Tensor(192, s64)
     >>> root = nx.jit(lambda x: nx.while_(lambda s: abs(s * s - x) > 1e-6 * x, lambda s: (s + x / s) / 2, x))
     >>> float(root(2.0))
     1.4142135381698608
@@ -127,10 +124,7 @@ def fori(start: Any, stop: Any, body: Callable[[Any, Any], Any], initial: Any) -
     Examples
     --------
     >>> nx.fori(1, 6, lambda i, product: product * i, nx.tensor(1))
-    #Nx.Tensor<
-      s64
-      120
-    >
+    Tensor(120, s64)
     """
     numbers = Range(_bound(start), _bound(stop))
 

@@ -107,7 +107,8 @@ def _part(value: Any, leaves: list[Any]) -> Any:
     pairs: list[tuple[str, Any]] = []
     structure = containers.flatten(value, "the value", pairs, containers.no_tensor("print"))
     leaves += [leaf for _, leaf in pairs]
-    return RunTimeValue(structure, tuple([tracing.weak(operand(leaf)) for _, leaf in pairs]))
+    numbers = tuple([isinstance(leaf, int | float | complex) or tracing.weak(operand(leaf)) for _, leaf in pairs])
+    return RunTimeValue(structure, numbers, types.follows_numpy())
 
 
 # Text ------------------------------------------------------------------------------------------------------------
@@ -259,9 +260,6 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     if not asked and not _is_delayed():
         print(*map(_plain, values), sep=sep, end=end, file=file, flush=flush)
         return
-    if asked and not types.follows_numpy() and not any(isinstance(value, TracedText) for value in values):
-        _print_beside_labels(values, " " if sep is None else sep)
-        return
     # What is known is printed as it is now.
     values = [value if has_values(value) else builtins.str(_plain(value)) for value in values]
     _say(
@@ -270,16 +268,6 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
         tuple(values),
         {"sep": sep, "end": end, "file": file, "flush": flush},
     )
-
-
-def _print_beside_labels(values: tuple, gap: str) -> None:
-    """``print`` under Nx's rules: known values are the label of the traced ones."""
-    _check_reached("print() of traced values")
-    traced = [value for value in values if has_traced(value)]
-    last = values[-1] is traced[-1]
-    label = ["…" if has_traced(value) else builtins.str(value) for value in (values[:-1] if last else values)]
-    text_ = gap.join(label)
-    _hooks().print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{text_}{gap}" if text_ else "")
 
 
 def _is_delayed() -> bool:
