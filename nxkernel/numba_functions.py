@@ -25,6 +25,9 @@ from nxkernel.shapes import describe
 from nxkernel.types import Type
 
 
+_ORIGIN = "which Numba compiled"
+
+
 def is_compiled(function: Any) -> bool:
     """Whether a function was made by `numba.njit` or `numba.vectorize`; does not import Numba."""
     return type(function).__module__.startswith("numba.") and (_is_dispatcher(function) or _is_ufunc(function))
@@ -113,6 +116,11 @@ class ScalarFunction:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def origin(self) -> str:
+        """Where its code comes from, for errors."""
+        return _ORIGIN
 
     def over(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Apply the function to each element of arrays of one shape."""
@@ -364,6 +372,11 @@ class ArrayFunction:
 
     def __repr__(self) -> str:
         return name_of(self.function)
+
+    @property
+    def origin(self) -> str:
+        """Where its code comes from, for errors."""
+        return _ORIGIN
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Call it on arrays; the results have the declared types and shapes.
