@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import compile_thread, types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
 
@@ -253,7 +253,7 @@ class HostFunction:
         Raises
         ------
         NxValueError
-            When it gives other shapes.
+            When it gives other shapes, or wider types.
         """
         given = [array.view() for array in arrays]
         for array in given:
@@ -272,8 +272,14 @@ class HostFunction:
         results = []
         for one, spec in zip(returned, self.outputs, strict=True):
             array = np.asarray(one)
-            if array.shape != spec.shape:
-                raise NxValueError(f"{self.name} returned the shape {array.shape}, expected was {spec.shape}")
+            if array.shape != spec.shape or not np.can_cast(array.dtype, spec.type.dtype):
+                raise NxValueError(
+                    message(
+                        f"{self.name} gave {array.dtype} of the shape {array.shape}, expected was {spec}.",
+                        "What the shapes of its results depend on besides those of its arguments, it has to be given "
+                        "before the definition.",
+                    )
+                )
             results.append(array.astype(spec.type.dtype, copy=False))
         return results
 

@@ -16,7 +16,7 @@ from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
-from nxkernel.numpy.scipy import special_ufuncs
+from nxkernel.numpy.scipy import counterparts
 from nxkernel.numpy.standard import sets
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
@@ -95,8 +95,7 @@ def twin(function: Any) -> Any:
         counterpart = _table().get(function)
     except TypeError:
         return function
-    if counterpart is None and special_ufuncs.is_special(function):
-        counterpart = special_ufuncs.of(function)
+    counterpart = counterparts.counterpart(function) if counterpart is None else counterpart
     if counterpart is not None:
         return counterpart
     owner = getattr(function, "__self__", None)

@@ -15,6 +15,7 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGrou
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.flow.retracing import AssignedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
@@ -23,6 +24,10 @@ from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
 from nxkernel.scoped_settings import settled
+
+
+#: What a trace may be begun anew for; of the last ones only where SciPy raised them, for values that are traced.
+_LEARNT_FROM = (AssignedError, NxError, TypeError, AttributeError, ValueError)
 
 
 class MissedCall:
@@ -153,7 +158,7 @@ class MissedCall:
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
-            traced = retraced(lambda: self._traced(outside), (AssignedError, NxError), outside.undo, self._learn)
+            traced = retraced(lambda: self._traced(outside), _LEARNT_FROM, outside.undo, self._learn)
         except NxError:
             raise
         except RecursionError as error:
@@ -176,6 +181,12 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found: an argument that is assigned into, or numbers whose values it needs."""
         arguments = self._arguments
+        if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+            argument_errors.check_once(self._name, arguments.used_up)
+            self._group.dispatched = True
+            return
+        if not isinstance(error, AssignedError | NxError):
+            raise error
         if isinstance(error, AssignedError):
             argument_errors.check_once(self._name, arguments.used_up)
             arguments.add_assigned(error.path, error.augmented)
@@ -193,7 +204,8 @@ class MissedCall:
         """One trace."""
         __tracebackhide__ = True
         arguments = self._arguments
-        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by):
+        everywhere = call_dispatch.everywhere(self._group.dispatched)
+        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere:
             traced = arguments.trace(self._name, self._function, self._twin)
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)

@@ -66,6 +66,11 @@ class MaskedElements(ArrayValue):
         return self is other
 
     @property
+    def device(self) -> Any:
+        """Where all elements are."""
+        return self.base.device
+
+    @property
     def ndim(self) -> int:
         """The number of axes."""
         return self.base.ndim - len(self.mask.shape) + 1

@@ -97,7 +97,9 @@ SIGNALS = {
     **dict.fromkeys(("iirnotch", "iirpeak"), ((), lambda function: function(0.3, 30.0))),
     "impulse": _call(by=lambda function: function(([1.0], [1.0, 1.0]))),
     "lfiltic": _of(NUMERATOR, DENOMINATOR, X[:2], Y[:1]),
-    "place_poles": _call(STATES, STATES[:, 1:], by=lambda function, a, b: function(a, b, [-1.0, -2.0]).gain_matrix),
+    "place_poles": _call(
+        STATES, STATES[:, 1:], np.array([-1.0, -2.5]), by=lambda function, *given: function(*given).gain_matrix
+    ),
     "savgol_coeffs": _call(by=lambda function: function(7, 3)), "sosfilt": _of(SECTIONS, SIGNAL),
     "sosfilt_zi": _of(SECTIONS),
 }  # fmt: skip
@@ -122,7 +124,7 @@ STATS = {
     "alexandergovern": _of(ONE, OTHER, POSITIVE), "bartlett": _of(ONE, OTHER, POSITIVE),
     "boxcox_llf": _call(POSITIVE, by=lambda function, x: function(0.5, x)), "chatterjeexi": _of(ONE, OTHER),
     **dict.fromkeys(("circmean", "circstd", "circvar"), _of(ANGLES)), "differential_entropy": _of(ONE),
-    "directional_stats": _of(DATA), "entropy": _of(POSITIVE), "gmean": _of(POSITIVE), "gstd": _of(POSITIVE),
+    "directional_stats": _call(DATA, by=lambda function, x: _both(function(x))), "entropy": _of(POSITIVE), "gmean": _of(POSITIVE), "gstd": _of(POSITIVE),
     "gzscore": _of(POSITIVE), "kstat": _call(ONE, by=lambda function, x: function(x, 3)), "kstatvar": _of(ONE),
     "kurtosistest": _of(ONE), "levene": _of(ONE, OTHER, POSITIVE),
     "monte_carlo_test": _call(
@@ -142,6 +144,10 @@ STATS = {
     "variation": _of(POSITIVE), "yeojohnson_llf": _call(ONE, by=lambda function, x: function(0.5, x)),
     "zmap": _of(ONE, OTHER), "zscore": _of(DATA),
 }  # fmt: skip
+
+
+def _both(result):
+    return result.mean_direction, result.mean_resultant_length
 
 
 def _mean(x, axis=-1):
