@@ -24,7 +24,6 @@ from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.types import Type
 
-
 _ORIGIN = "which Numba compiled"
 
 

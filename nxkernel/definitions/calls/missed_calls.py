@@ -25,7 +25,6 @@ from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
 from nxkernel.scoped_settings import settled
 
-
 #: What a trace may be begun anew for; of the last ones only where SciPy raised them, for values that are traced.
 _LEARNT_FROM = (AssignedError, NxError, TypeError, AttributeError, ValueError)
 

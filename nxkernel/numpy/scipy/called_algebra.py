@@ -53,7 +53,9 @@ def _call(
 ) -> Any:  # fmt: skip
     """The results of a function of SciPy's for each index of the axes in front, which all arrays have."""
     batch = values[0].shape[: len(values[0].shape) - ranks[0]]
-    function = HostFunction(f"scipy.linalg.{name}", (name, *more), run, outputs, len(outputs) == 1, adjoint, batch=batch)
+    function = HostFunction(
+        f"scipy.linalg.{name}", (name, *more), run, outputs, len(outputs) == 1, adjoint, batch=batch
+    )
     return apply(p.njit_call, *values, function=function)
 
 
@@ -186,7 +188,7 @@ def _banded_adjoint(lower: int, upper: int, at: Any) -> list[Any]:
         raise at.refusal("Of several matrices at once its derivative is not there.")
     bands, x = wrap(at.x(0)), wrap(at.y)
     # The diagonals of the transposed matrix are the same, in the other order, and begin elsewhere.
-    rows = [_shifted(bands[row], upper - row) for row in range(lower + upper, -1, -1)]
+    rows = [_shifted(bands[row], row - upper) for row in range(lower + upper, -1, -1)]
     share = wrap(_banded(upper, lower, operand(stack(rows)), at.g))
     if not at.wanted[0]:
         return [None, operand(share)]

@@ -41,24 +41,20 @@ _OF_TREES = (
     "cophenet correspond inconsistent is_monotonic is_valid_linkage leaves_list maxRstat maxdists maxinconsts "
     "num_obs_linkage optimal_leaf_ordering to_mlab_linkage"
 )
-_OF_IMAGES = (
-    "affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d "
+#: By module of SciPy's, functions that are called, and examples of what they take besides arrays of any values.
+_HOSTED = {
+    "scipy.cluster.hierarchy": "average centroid complete from_mlab_linkage linkage median single ward weighted "
+    + _OF_TREES,
+    "scipy.ndimage": "affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d "
     "gaussian_gradient_magnitude gaussian_laplace laplace map_coordinates maximum_filter maximum_filter1d "
     "median_filter minimum_filter minimum_filter1d percentile_filter prewitt rank_filter rotate shift sobel "
-    "spline_filter spline_filter1d uniform_filter uniform_filter1d zoom"
-)
-#: By module of SciPy's, functions that are called, and by parameter examples of what they take.
-_HOSTED: dict[str, dict[str, dict[str, Example]]] = {
-    "scipy.cluster.hierarchy": {
-        **dict.fromkeys(_OF_TREES.split(), {"Z": _tree}), "from_mlab_linkage": {"Z": _tree_from_one},
-        **dict.fromkeys("average centroid complete linkage median single ward weighted".split(), {}),
-    },
-    "scipy.ndimage": dict.fromkeys(_OF_IMAGES.split(), {}),
-    "scipy.signal": dict.fromkeys(
-        "filtfilt lfilter_zi lfiltic medfilt medfilt2d savgol_filter sosfilt_zi sosfiltfilt wiener".split(), {}
-    ),
-    "scipy.spatial.distance": dict.fromkeys(["cdist", "pdist", "squareform"], {}),
-    "scipy.stats": dict.fromkeys("chatterjeexi kendalltau levene mood rankdata spearmanr spearmanrho".split(), {}),
+    "spline_filter spline_filter1d uniform_filter uniform_filter1d zoom",
+    "scipy.signal": "filtfilt lfilter_zi lfiltic medfilt medfilt2d savgol_filter sosfilt_zi sosfiltfilt wiener",
+    "scipy.spatial.distance": "cdist pdist squareform",
+    "scipy.stats": "chatterjeexi kendalltau levene mood rankdata spearmanr spearmanrho",
+}
+_EXAMPLES: dict[str, dict[str, Example]] = {
+    **{name: {"Z": _tree} for name in _OF_TREES.split()}, "from_mlab_linkage": {"Z": _tree_from_one},
 }  # fmt: skip
 #: By module of SciPy's that is imported, the table of its functions.
 _tables: dict[str, dict[Any, Any]] = {}
@@ -143,9 +139,9 @@ def _table(name: str) -> dict[Any, Any]:
         if name == "scipy.linalg.lapack":
             ours |= {one: called_algebra.gtsv(one, type_) for one, type_ in _TRIDIAGONAL.items()}
         table = {getattr(theirs, one): function for one, function in ours.items() if hasattr(theirs, one)}
-        for one, examples in _HOSTED.get(name, {}).items():
+        for one in _HOSTED.get(name, "").split():
             if hasattr(theirs, one):
-                table[getattr(theirs, one)] = hosted(getattr(theirs, one), examples)
+                table[getattr(theirs, one)] = hosted(getattr(theirs, one), _EXAMPLES.get(one, {}))
         _tables[name] = table
     return _tables[name]
 

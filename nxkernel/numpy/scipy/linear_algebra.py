@@ -1,7 +1,7 @@
 """``scipy.linalg`` on traced arrays: equations, factorizations, special matrices.
 
-Where SciPy raises LinAlgError for the values, results are NaN. All take matrices in the last two axes. What is not read of
-a factor, the other triangle, is that of the matrix.
+Where SciPy raises LinAlgError for the values, results are NaN. All take matrices in the last two axes. The triangle of
+a factor that is not read is that of the matrix.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions, shaping
 from nxkernel.numpy.functions.creation import eye, tril, triu
-from nxkernel.numpy.functions.joining import block, concatenate, pad
+from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.products import matmul
 from nxkernel.numpy.functions.selection import take_along_axis, where
-from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
 from nxkernel.primitives import Spec
-from nxkernel.shapes import unnamed
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu", "lu_factor",
@@ -139,7 +137,7 @@ def lstsq(
     type_ = types.to_floating(types.merge(matrix.type, right.type))
     share = float(np.finfo(types.to_real(type_).dtype).eps) if cond is None else cond
     x, rest, rank, s = numpys.lstsq(matrix, right, share)
-    return x, rest[0] if right.ndim == 1 and rest.shape == (1,) else rest, rank, s
+    return x, rest[0] if right.ndim == 1 and rest.shape == (1,) else rest, rank.astype("int64"), s
 
 
 # Factorizations --------------------------------------------------------------------------------------------------
@@ -231,7 +229,7 @@ def lu_solve(
     else:
         transform = "transpose" if trans == 1 else "conjugate"
         solved = _solved(low, _solved(packed, columns, False, transform), True, transform)
-        places = _by_rows("places of rows", np.argsort, order)
+        places = _by_rows("places of rows", lambda row: np.argsort(row).astype(np.int32), order)
         x = take_along_axis(*_together(solved, places), axis=-2)
     return x[..., 0] if vector else x
 

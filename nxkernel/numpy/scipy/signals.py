@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -50,10 +51,13 @@ oaconvolve = fftconvolve
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> ArrayValue:
     """The cross-correlation of two arrays, as :func:`scipy.signal.correlate`."""
     one, other = as_value(in1), as_value(in2)
-    turned = flip(e.conjugate(other) if other.type.is_complex else other)
     if mode == "valid" and any(size < least for size, least in zip(one.shape, other.shape, strict=True)):
-        return flip(_convolved(turned, one, mode, "correlate"))
-    return _convolved(one, turned, mode, "correlate")
+        return _turned(_convolved(other, _turned(one), mode, "correlate"))
+    return _convolved(one, _turned(other), mode, "correlate")
+
+
+def _turned(value: ArrayValue) -> ArrayValue:
+    return flip(e.conjugate(value) if value.type.is_complex else value)
 
 
 def choose_conv_method(in1: Any, in2: Any, mode: str = "full", measure: bool = False) -> Any:
@@ -82,9 +86,8 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> ArrayValue:
     """The cross-correlation of two matrices, as :func:`scipy.signal.correlate2d`."""
-    other = as_value(in2)
-    turned = flip(e.conjugate(other) if other.type.is_complex else other)
-    value = as_value(in1)
+    value, other = as_value(in1), as_value(in2)
+    turned = _turned(other)
     if mode == "same" and any(size % 2 == 0 for size in other.shape):
         full = convolve2d(value, turned, "full", boundary, fillvalue)
         starts = [size // 2 for size in other.shape]
@@ -158,7 +161,7 @@ def detrend(
     if cuts[-1] > size:
         raise NxValueError(f"detrend: a break is at most at {size}, the number of elements, got {cuts[-1]}")
     lines = np.zeros((size, size))
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+    for first, last in itertools.pairwise(cuts):
         basis, _ = np.linalg.qr(np.stack([np.ones(last - first), np.arange(last - first)], axis=1))
         lines[first:last, first:last] = basis @ basis.T
     return moveaxis(e.subtract(value, matmul(value, lines.astype(value.dtype))), -1, axis)
@@ -203,7 +206,8 @@ def _filter(signals: Sequence[Any]) -> HostFunction:
 
     outputs = tuple([Spec(one.type, one.shape, unnamed(one.shape)) for one in signals])
     single = len(signals) == 1
-    return HostFunction("scipy.signal.lfilter", ("lfilter",), run, outputs, single, _lfilter_adjoint if single else None)
+    adjoint = _lfilter_adjoint if single else None
+    return HostFunction("scipy.signal.lfilter", ("lfilter",), run, outputs, single, adjoint)
 
 
 def _filtered(b: Any, a: Any, x: Any) -> Any:

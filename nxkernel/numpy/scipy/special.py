@@ -15,7 +15,7 @@ from nxkernel import types
 from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays.array import ArrayValue, as_value
 from nxkernel.numpy.functions import elementwise as e
-from nxkernel.numpy.functions import reductions, shaping
+from nxkernel.numpy.functions import joining, reductions, shaping
 from nxkernel.numpy.functions.selection import where
 from nxkernel.numpy.scipy import special_ufuncs
 
@@ -43,7 +43,7 @@ def logsumexp(
         return _logsumexp_of_complex(value, axis, b, keepdims, return_sign)
     weights = None if b is None else _floating(b)
     if weights is not None:
-        value, weights = shaping.broadcast_arrays(value, weights)
+        value, weights = joining.broadcast_arrays(value, weights)
         # What has no weight adds nothing, be it infinite.
         value = where(e.equal(weights, 0), -math.inf, value)
     top = reductions.max(value, axis=axis, keepdims=True)

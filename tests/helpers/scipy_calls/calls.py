@@ -124,7 +124,8 @@ STATS = {
     "alexandergovern": _of(ONE, OTHER, POSITIVE), "bartlett": _of(ONE, OTHER, POSITIVE),
     "boxcox_llf": _call(POSITIVE, by=lambda function, x: function(0.5, x)), "chatterjeexi": _of(ONE, OTHER),
     **dict.fromkeys(("circmean", "circstd", "circvar"), _of(ANGLES)), "differential_entropy": _of(ONE),
-    "directional_stats": _call(DATA, by=lambda function, x: _both(function(x))), "entropy": _of(POSITIVE), "gmean": _of(POSITIVE), "gstd": _of(POSITIVE),
+    "directional_stats": _call(DATA, by=lambda function, x: _both(function(x))),
+    "entropy": _of(POSITIVE), "gmean": _of(POSITIVE), "gstd": _of(POSITIVE),
     "gzscore": _of(POSITIVE), "kstat": _call(ONE, by=lambda function, x: function(x, 3)), "kstatvar": _of(ONE),
     "kurtosistest": _of(ONE), "levene": _of(ONE, OTHER, POSITIVE),
     "monte_carlo_test": _call(

@@ -47,6 +47,14 @@ def _outcome(run, wanted):
         return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
+def _both(function, call, arrays):
+    """What came of a call compiled, and at once."""
+    wanted = call(function, *arrays)
+    compiled = nx.jit(lambda *given: _leaves(call(function, *given)), promotion="numpy", compiler="evaluator")
+    eager = [nnp.asarray(array) for array in arrays]
+    return _outcome(lambda: compiled(*arrays), wanted), _outcome(lambda: call(function, *eager), wanted)
+
+
 def outcomes(module, only=None):
     """By name of a module's functions, what came of the call compiled, and at once."""
     library = importlib.import_module(module)
@@ -54,18 +62,7 @@ def outcomes(module, only=None):
     for name, (arrays, call) in CALLS[module].items():
         if only and name not in only:
             continue
-        function = getattr(library, name)
-        wanted = call(function, *arrays)
-
-        def compiled(*given, function=function, call=call):
-            return _leaves(call(function, *given))
-
-        jitted = nx.jit(compiled, promotion="numpy", compiler="evaluator")
-        eager = [nnp.asarray(array) for array in arrays]
-        found[name] = (
-            _outcome(lambda: jitted(*arrays), wanted),
-            _outcome(lambda: call(function, *eager), wanted),
-        )
+        found[name] = _both(getattr(library, name), call, arrays)
     return found
 
 
