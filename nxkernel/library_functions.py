@@ -160,6 +160,10 @@ def element_function(
     adjoint : callable, optional
         The gradient rule.
     """
+    counted = [place for one in ufunc.types for place, letter in enumerate(one.partition("->")[0]) if letter == "l"]
+    if any(given[place].is_float for place in counted):
+        # SciPy asks Python to warn of fractions that it cuts off, which compiled code that holds no lock may not.
+        return None
     for exported, arguments, returned, outputs in _overloads(ufunc.__name__):
         if arguments == tuple(given) and (returned is None) == bool(outputs):
             result = returned or outputs[output]
