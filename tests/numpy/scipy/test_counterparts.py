@@ -1,0 +1,76 @@
+"""Which functions of SciPy's are replaced, in functions traced as they are, too, and the error of the others."""
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.stats
+from scipy import special
+from scipy.linalg import lapack
+
+import nxkernel as nx
+import nxkernel.numpy as nnp
+from nxkernel.errors import TracedValueError
+from nxkernel.numpy.scipy import counterparts, linear_algebra
+
+X = np.linspace(0.5, 2.0, 5)
+A = np.diag(X) + 0.1
+
+
+def test_functions():
+    assert nnp.twin(scipy.linalg.solve) is linear_algebra.solve
+    assert nnp.twin(special.gammaln).__name__ == "gammaln"
+    assert nnp.twin(special.logsumexp) is nnp.special.logsumexp
+    assert nnp.twin(lapack.dgtsv).__name__ == "dgtsv"
+    assert counterparts.counterpart(len) is None
+    assert counterparts.counterpart(np.sin) is None
+
+
+@pytest.mark.parametrize("wrapper", [nx.jit, nx.defn, lambda function: nx.grad(lambda a: np.sum(function(a)))])
+def test_they_are_found_wherever_a_function_is_traced(wrapper):
+    def inner(a):
+        return scipy.linalg.expm(a)
+
+    def function(a):
+        return inner(a) @ scipy.linalg.inv(a)
+
+    found = wrapper(function)(A)
+    assert found.shape == A.shape
+    if wrapper in (nx.jit, nx.defn):
+        np.testing.assert_allclose(found, function(A))
+
+
+def test_other_shapes_are_known_to_need_them():
+    f = nx.jit(lambda a: scipy.linalg.inv(a))
+    for size in (5, 3):
+        np.testing.assert_allclose(f(A[:size, :size].copy()), np.linalg.inv(A[:size, :size]))
+
+
+def test_what_reads_numbers_is_named():
+    def told(function, *arguments):
+        with pytest.raises(TracedValueError) as error:
+            nx.jit(function)(*arguments)
+        return str(error.value)
+
+    text = told(lambda x: scipy.interpolate.CubicSpline(X, x)(1.0), X)
+    assert text.startswith("scipy.interpolate.CubicSpline() asks for the data of a traced value of type f64[5].")
+    assert "Its code reads numbers, and a program has none before it runs." in text
+    assert (
+        "Call it before the definition and pass what it gives, or nx.njit_call(function, x, shape=..., type=...)"
+        in text
+    )
+    assert "With SCIPY_ARRAY_API=1 in the environment when SciPy is imported" in text
+    assert told(lambda x: scipy.stats.norm.logpdf(x), X).startswith("scipy.stats.")
+    assert told(lambda x: scipy.integrate.simpson(x), X).startswith("scipy.integrate.simpson() asks for the data")
+    with pytest.raises(TracedValueError, match=r"^scipy\.integrate\.simpson\(\) asks for the data"):
+        nx.defn(lambda x: scipy.integrate.simpson(x))(X)
+
+
+def test_what_a_function_of_the_users_asks_is_not_scipys():
+    def solved(x):
+        return scipy.integrate.solve_ivp(lambda t, y: y * float(x[0]), (0, 1), [1.0]).y
+
+    with pytest.raises(TracedValueError, match=r"^float\(\) asks for the data of a traced value"):
+        nx.jit(solved)(X)
