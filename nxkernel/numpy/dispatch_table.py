@@ -130,7 +130,7 @@ def _refusing(function: Any) -> Any:
         name = getattr(function, "__name__", str(function))
         if isinstance(getattr(function, "__self__", None), np.ufunc):
             name = f"{function.__self__.__name__}.{name}"
-        # Element-wise functions of SciPy are of NumPy's class, and do not tell where they are from.
+        # Element-wise functions of others are of NumPy's class, and do not tell where they are from.
         foreign = isinstance(function, np.ufunc) and getattr(np, name, None) is not function
         raise NxTypeError(
             message(

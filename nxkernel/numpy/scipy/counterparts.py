@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.errors import TracedValueError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.numpy.scipy import called_algebra, fourier, linear_algebra, signals, special, special_ufuncs
 from nxkernel.numpy.scipy.hosted import Example, hosted
 
@@ -90,24 +90,32 @@ def _naming(function: Any) -> Callable[..., Any]:
     def called(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
-        except TracedValueError as error:
+        except NxTypeError as error:
             if getattr(error, "of_scipy", False) or not _is_raised_below(error):
                 raise
-            asked = getattr(error, "value", None)
-            named = TracedValueError(
-                message(
-                    f"{_name(function)}() asks for the data of a traced value"
-                    f"{'' if asked is None else f' of type {asked.spec}'}.",
-                    "Its code reads numbers, and a program has none before it runs.",
-                    "Call it before the definition and pass what it gives, or nx.njit_call(function, x, shape=..., "
-                    "type=...) with a function by numba.njit in its place.",
-                    *_about_the_standard(),
-                )
-            )
-            named.value, named.of_scipy = asked, True
-            raise named from error
+            raise _named(function, error) from error
 
     return called
+
+
+def _named(function: Any, error: NxTypeError) -> NxTypeError:
+    kind, asked = type(error), getattr(error, "value", None)
+    if isinstance(error, TracedValueError):
+        of = "" if asked is None else f" of type {asked.spec}"
+        reason = f"asks for the data of a traced value{of}."
+    else:
+        reason = f"does not take traced values: {str(error).splitlines()[0]}"
+    named = kind(
+        message(
+            f"{_name(function)}() {reason}",
+            "Its code reads numbers, and a program has none before it runs.",
+            "Call it before the definition and pass what it gives, or nx.njit_call(function, x, shape=..., type=...) "
+            "with a function by numba.njit in its place.",
+            *_about_the_standard(),
+        )
+    )
+    named.value, named.of_scipy = asked, True
+    return named
 
 
 def _name(function: Any) -> str:

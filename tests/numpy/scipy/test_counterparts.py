@@ -12,7 +12,7 @@ from scipy.linalg import lapack
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from nxkernel.errors import TracedValueError
+from nxkernel.errors import NxTypeError, TracedValueError
 from nxkernel.numpy.scipy import counterparts, linear_algebra
 
 X = np.linspace(0.5, 2.0, 5)
@@ -66,6 +66,21 @@ def test_what_reads_numbers_is_named():
     assert told(lambda x: scipy.integrate.simpson(x), X).startswith("scipy.integrate.simpson() asks for the data")
     with pytest.raises(TracedValueError, match=r"^scipy\.integrate\.simpson\(\) asks for the data"):
         nx.defn(lambda x: scipy.integrate.simpson(x))(X)
+
+
+def test_other_refusals_are_named_too():
+    def picked(x):
+        return x[x > 1].shape[0] * np.asarray(x[x > 1])
+
+    picked.__module__ = "scipy.stats._picked"
+    picked.__globals__["__name__"], before = "scipy.stats._picked", picked.__globals__["__name__"]
+    try:
+        with pytest.raises(
+            NxTypeError, match=r"^scipy\.stats\.picked\(\) does not take traced values: what a mask picks"
+        ):
+            nx.jit(lambda x: nnp.twin(picked)(x), promotion="numpy")(X)
+    finally:
+        picked.__globals__["__name__"] = before
 
 
 def test_what_a_function_of_the_users_asks_is_not_scipys():
