@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
+import runpy
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import scipy
 
 from scipy_calls.calls import CALLS
-from scipy_calls.table import outcomes, shown, written
+from scipy_calls.table import PAGE, outcomes, shown, written
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +44,13 @@ def test_there_is_a_call_of_each_function_that_jax_compiles():
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     listed = {tuple(row) for row in json.loads(done.stdout)}
     assert listed == {(module, name) for module, calls in CALLS.items() for name in calls}
+
+
+def test_the_example_of_the_page_runs(tmp_path):
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    path = tmp_path / "example.py"
+    path.write_text(f"{example.strip()[: example.strip().rindex('nx.grad')]}SLOPES = nx.grad(loss)\n")
+    names = runpy.run_path(str(path))
+    found = names["SLOPES"](np.eye(3), np.array([0.5, 1.5, 2.5]))
+    assert found.shape == (3, 3)
+    assert np.isfinite(found).all()
