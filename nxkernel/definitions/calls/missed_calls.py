@@ -16,7 +16,7 @@ from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.flow.operators import call_dispatch
-from nxkernel.definitions.flow.retracing import AssignedError, retraced
+from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs import hook_delivery
@@ -24,9 +24,6 @@ from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
 from nxkernel.scoped_settings import settled
-
-#: What a trace may be begun anew for; of the last ones only where SciPy raised them, for values that are traced.
-_LEARNT_FROM = (AssignedError, NxError, TypeError, AttributeError, ValueError)
 
 
 class MissedCall:
@@ -157,7 +154,9 @@ class MissedCall:
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
-            traced = retraced(lambda: self._traced(outside), _LEARNT_FROM, outside.undo, self._learn)
+            traced = retraced(
+                lambda: self._traced(outside), (AssignedError, UndispatchedError, NxError), outside.undo, self._learn
+            )
         except NxError:
             raise
         except RecursionError as error:
@@ -180,12 +179,10 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found: an argument that is assigned into, or numbers whose values it needs."""
         arguments = self._arguments
-        if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+        if isinstance(error, UndispatchedError):
             argument_errors.check_once(self._name, arguments.used_up)
             self._group.dispatched = True
             return
-        if not isinstance(error, AssignedError | NxError):
-            raise error
         if isinstance(error, AssignedError):
             argument_errors.check_once(self._name, arguments.used_up)
             arguments.add_assigned(error.path, error.augmented)
@@ -205,7 +202,12 @@ class MissedCall:
         arguments = self._arguments
         everywhere = call_dispatch.everywhere(self._group.dispatched)
         with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere:
-            traced = arguments.trace(self._name, self._function, self._twin)
+            try:
+                traced = arguments.trace(self._name, self._function, self._twin)
+            except Exception as error:
+                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+                    raise UndispatchedError from error
+                raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
         if self._of_numpy and not arguments.anew:

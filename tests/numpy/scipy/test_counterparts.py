@@ -48,6 +48,11 @@ def test_other_shapes_are_known_to_need_them():
         np.testing.assert_allclose(f(A[:size, :size].copy()), np.linalg.inv(A[:size, :size]))
 
 
+def test_an_error_of_scipys_for_known_arrays_stays_itself():
+    with pytest.raises(ValueError, match="must be strictly increasing"):
+        nx.jit(lambda x: x * scipy.interpolate.CubicSpline(np.ones(3), np.ones(3))(0.5))(X)
+
+
 def test_what_reads_numbers_is_named():
     def told(function, *arguments):
         with pytest.raises(TracedValueError) as error:
