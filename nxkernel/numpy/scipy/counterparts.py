@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import traceback
 from collections.abc import Callable
@@ -11,11 +12,12 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, TracedValueError, message
-from nxkernel.numpy.scipy import called_algebra, fourier, linear_algebra, signals, special, special_ufuncs
-from nxkernel.numpy.scipy.hosted import Example, hosted
+from nxkernel.numpy.scipy import called_algebra, fourier, integrals, linear_algebra, signals, special, special_ufuncs
+from nxkernel.numpy.scipy.hosted import Example, hosted, is_traced
 
 #: By module of SciPy's, the modules that have functions of the same names.
 _MODULES = {
+    "scipy.integrate": [integrals],
     "scipy.special": [special], "scipy.fft": [fourier], "scipy.signal": [signals],
     "scipy.linalg": [linear_algebra, called_algebra],
 }  # fmt: skip
@@ -78,6 +80,16 @@ def counterpart(function: Any) -> Any:
             if found is not None:
                 return found
     return _naming(function) if callable(function) and _module(function).partition(".")[0] == "scipy" else None
+
+
+def _where_traced(theirs: Any, ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A counterpart that leaves what is known while a program is made to SciPy."""
+
+    @functools.wraps(ours)
+    def called(*args: Any, **options: Any) -> Any:
+        return (ours if is_traced(args, options) else theirs)(*args, **options)
+
+    return called
 
 
 def _module(function: Any) -> str:
@@ -146,7 +158,11 @@ def _table(name: str) -> dict[Any, Any]:
         }
         if name == "scipy.linalg.lapack":
             ours |= {one: called_algebra.gtsv(one, type_) for one, type_ in _TRIDIAGONAL.items()}
-        table = {getattr(theirs, one): function for one, function in ours.items() if hasattr(theirs, one)}
+        table = {
+            getattr(theirs, one): _where_traced(getattr(theirs, one), function)
+            for one, function in ours.items()
+            if hasattr(theirs, one)
+        }
         for one in _HOSTED.get(name, "").split():
             if hasattr(theirs, one):
                 table[getattr(theirs, one)] = hosted(getattr(theirs, one), _EXAMPLES.get(one, {}))

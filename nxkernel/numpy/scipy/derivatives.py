@@ -97,6 +97,10 @@ RULES: dict[str, Sequence[Rule | None]] = {
     "psi": [lambda f, x, y: f._zeta(like(x, 2.0), x)],
     "_zeta": [None, lambda f, x, q, y: -x * f._zeta(x + 1, q)],
     "poch": [lambda f, z, m, y: y * (f.psi(z + m) - f.psi(z)), lambda f, z, m, y: y * f.psi(z + m)],
+    "binom": [
+        lambda f, n, k, y: y * (f.psi(n + 1) - f.psi(n - k + 1)),
+        lambda f, n, k, y: y * (f.psi(n - k + 1) - f.psi(k + 1)),
+    ],
     "beta": [lambda f, a, b, y: y * (f.psi(a) - f.psi(a + b)), lambda f, a, b, y: y * (f.psi(b) - f.psi(a + b))],
     "betaln": [lambda f, a, b, y: f.psi(a) - f.psi(a + b), lambda f, a, b, y: f.psi(b) - f.psi(a + b)],
     "betainc": [None, None, lambda f, a, b, x, y: _beta_density(f, a, b, x)],

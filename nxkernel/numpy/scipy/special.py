@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays.array import ArrayValue, as_value
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import joining, reductions, shaping
 from nxkernel.numpy.functions.selection import where
 from nxkernel.numpy.scipy import special_ufuncs
 
-__all__ = ["log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax", "zeta"]
+__all__ = ["comb", "factorial", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax", "zeta"]
 
 
 def __getattr__(name: str) -> Any:
@@ -131,3 +131,33 @@ def multigammaln(a: Any, d: int) -> ArrayValue:
     gammaln = special_ufuncs.of(sys.modules["scipy.special._ufuncs"].gammaln)
     total = sum((gammaln(e.subtract(a, j / 2)) for j in range(1, int(d))), gammaln(a))
     return e.add(total, d * (d - 1) / 4 * math.log(math.pi))
+
+
+def _in_floats(name: str, exact: bool) -> None:
+    if exact:
+        raise NxTypeError(
+            message(
+                f"{name}(exact=True) has whole numbers of any size, which arrays of a program have not.",
+                f"{name}(..., exact=False) is of floats; of known numbers, call it before the definition.",
+            )
+        )
+
+
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> ArrayValue:
+    """The factorial of each element, as :func:`scipy.special.factorial`."""
+    _in_floats("factorial", exact)
+    if extend != "zero":
+        raise NxValueError(f'factorial: extend is "zero" in a program, got {extend!r}')
+    value = _floating(n)
+    gamma = special_ufuncs.of(sys.modules["scipy.special._ufuncs"].gamma)
+    return where(e.less(value, 0), 0.0, gamma(e.add(where(e.less(value, 0), 0.0, value), 1.0))).astype(value.dtype)
+
+
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> ArrayValue:  # noqa: N803 - SciPy's name
+    """The number of choices of `k` things out of `N`, as :func:`scipy.special.comb`."""
+    _in_floats("comb", exact)
+    if repetition:
+        return comb(e.subtract(e.add(N, k), 1), k)
+    binom = special_ufuncs.of(sys.modules["scipy.special._ufuncs"].binom)
+    possible = e.logical_and(e.logical_and(e.less_equal(k, N), e.greater_equal(N, 0)), e.greater_equal(k, 0))
+    return where(possible, binom(N, k), 0.0)

@@ -68,7 +68,7 @@ def test_of_probabilities(name):
     check_slopes(getattr(special, name), P, tolerance=1e-5)
 
 
-@pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div", "beta", "betaln", "poch", "huber"])
+@pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div", "beta", "betaln", "poch", "huber", "binom"])
 def test_by_both_arguments(name):
     check_slopes(getattr(special, name), X, Y)
 

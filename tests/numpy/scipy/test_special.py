@@ -7,7 +7,7 @@ from scipy import special
 import nxkernel as nx
 from numpy_comparison.slopes import check_slopes
 from numpy_comparison.traced_functions import check
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxTypeError, NxValueError
 
 X = np.array([[0.3, -1.2, 4.0], [2.0, 2.0, -0.5]])
 
@@ -58,6 +58,16 @@ def test_multigammaln():
     agrees(lambda x: special.multigammaln(x, 3), np.array([2.5, 4.0]))
     with pytest.raises(NxValueError, match=r"multigammaln: d is a positive whole number, got 1\.5"):
         defined(lambda x: special.multigammaln(x, 1.5))(np.ones(2))
+
+
+def test_counts():
+    agrees(lambda n: (special.factorial(n), special.factorial(n * 0.5)), np.arange(-2, 8))
+    agrees(lambda n, k: (special.comb(n, k), special.comb(n, k, repetition=True)), np.arange(1, 8), np.arange(7) % 4)
+    agrees(lambda n, k: special.comb(n, k), np.array([3.0, 2.0, -1.0]), np.array([1.0, 4.0, 1.0]))
+    with pytest.raises(NxTypeError, match=r"comb\(exact=True\) has whole numbers of any size"):
+        defined(lambda n: special.comb(n, 2, exact=True))(np.arange(3))
+    with pytest.raises(NxValueError, match="factorial: extend is \"zero\" in a program, got 'complex'"):
+        defined(lambda n: special.factorial(n, extend="complex"))(np.ones(2))
 
 
 def test_gradients():
