@@ -126,7 +126,9 @@ class _Functions:
     """Special functions of f64 by name, for rules of derivatives."""
 
     def __getattr__(self, name: str) -> Any:
-        theirs = getattr(sys.modules["scipy.special._ufuncs"], name)
+        theirs = getattr(sys.modules.get("scipy.special._ufuncs"), name, None)
+        if theirs is None:
+            raise AttributeError(f"scipy.special has no {name!r}")
         return lambda *operands: call(theirs, operands, [types.f64])[0]
 
 
