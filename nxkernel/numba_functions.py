@@ -24,6 +24,8 @@ from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.types import Type
 
+_ORIGIN = "which Numba compiled"
+
 
 def is_compiled(function: Any) -> bool:
     """Whether a function was made by `numba.njit` or `numba.vectorize`; does not import Numba."""
@@ -113,6 +115,11 @@ class ScalarFunction:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def origin(self) -> str:
+        """Where its code comes from, for errors."""
+        return _ORIGIN
 
     def over(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Apply the function to each element of arrays of one shape."""
@@ -364,6 +371,11 @@ class ArrayFunction:
 
     def __repr__(self) -> str:
         return name_of(self.function)
+
+    @property
+    def origin(self) -> str:
+        """Where its code comes from, for errors."""
+        return _ORIGIN
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Call it on arrays; the results have the declared types and shapes.

@@ -134,7 +134,7 @@ def test_what_goes_up_waits_for_a_call_and_is_listed():
 #: Folders with folders in them, and how many of these may import each other, pair by pair.
 ARROWS = {
     "definitions": 40, "definitions.flow": 8, "compilers": 22, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
-    "numpy": 25, "ops": 24, "transforms.adjoints": 9,
+    "numpy": 30, "ops": 24, "transforms.adjoints": 9,
 }  # fmt: skip
 #: Modules of a folder at most.
 MOST = 15
@@ -366,6 +366,8 @@ def test_an_elementary_function_is_named_in_the_files_of_its_recipe_alone():
     told = re.findall(r"`([\w/]+\.py)`(?=[:,])", recipe.partition("\n\n")[2])
     assert len(told) == 6
     files = [*SOURCES["nxkernel"].rglob("*.py"), *(ROOT / "tests" / "helpers").rglob("*.py")]
+    # What has the names of SciPy's functions is apart.
+    files = [path for path in files if "scipy" not in path.relative_to(ROOT).as_posix()]
     naming = {path.relative_to(ROOT).as_posix() for path in files if re.search(r"\berfc\b", path.read_text())}
     assert len(naming) == 7
     assert {path for path in naming if not path.endswith(tuple(told))} == {OF_PYTHON}

@@ -51,6 +51,7 @@ from nxkernel.numpy.functions.shaping import *  # noqa: F403
 from nxkernel.numpy.functions.signals import *  # noqa: F403
 from nxkernel.numpy.functions.sorting import *  # noqa: F403
 from nxkernel.numpy.functions.statistics import *  # noqa: F403
+from nxkernel.numpy.scipy import special as special
 from nxkernel.numpy.standard import data_types, devices, namespace_info, sets
 from nxkernel.numpy.standard.data_types import *  # noqa: F403
 from nxkernel.numpy.standard.devices import *  # noqa: F403

@@ -16,6 +16,7 @@ from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
+from nxkernel.numpy.scipy import counterparts
 from nxkernel.numpy.standard import sets
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
@@ -94,6 +95,7 @@ def twin(function: Any) -> Any:
         counterpart = _table().get(function)
     except TypeError:
         return function
+    counterpart = counterparts.counterpart(function) if counterpart is None else counterpart
     if counterpart is not None:
         return counterpart
     owner = getattr(function, "__self__", None)
@@ -128,7 +130,7 @@ def _refusing(function: Any) -> Any:
         name = getattr(function, "__name__", str(function))
         if isinstance(getattr(function, "__self__", None), np.ufunc):
             name = f"{function.__self__.__name__}.{name}"
-        # Element-wise functions of SciPy are of NumPy's class, and do not tell where they are from.
+        # Element-wise functions of others are of NumPy's class, and do not tell where they are from.
         foreign = isinstance(function, np.ufunc) and getattr(np, name, None) is not function
         raise NxTypeError(
             message(

@@ -23,7 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _resized(value: ArrayValue, axis: int, length: int | None) -> ArrayValue:
+def resized(value: ArrayValue, axis: int, length: int | None) -> ArrayValue:
+    """An array cut, or padded with zeros, to a length along an axis."""
     size = value.shape[axis]
     if length is None or length == size:
         return value
@@ -41,7 +42,7 @@ def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None)
         return value
     lengths = [None] * len(positions) if lengths is None else lengths
     for position, length in zip(positions, lengths, strict=True):
-        value = _resized(value, position, length)
+        value = resized(value, position, length)
     data = convert(operand(value), types.to_complex(value.type))
     result = wrap(apply(p.fft, data, axes=tuple(positions), inverse=inverse), value)
     count = math.prod(value.shape[position] for position in positions)
@@ -103,7 +104,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
 
 def _mirrored(value: ArrayValue, axis: int, length: int) -> ArrayValue:
     """The whole transform from its non-redundant half: the rest are the conjugates in reverse order."""
-    value = _resized(value, axis, length // 2 + 1)
+    value = resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis
     # Real numbers have a transform whose first element, and middle one of an even number, are real.
     ends = value[(*before, slice(0, 1))].real.astype(types.to_complex(value.type))

@@ -107,7 +107,9 @@ class ArrayMethods:
         """Running sums, as :func:`numpy.cumsum`."""
     @property
     def device(self) -> Any:
-        """The name of the place that an array is in, ``"cpu"`` or ``"cuda:0"``."""
+        """The name of the place that an array is in, ``"cpu"`` or ``"cuda:0"``; None for where the program will
+        run.
+        """
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     def dot(self, b: Any, out: Any = None) -> Any:

@@ -11,6 +11,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, at_line, parameter
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
+from nxkernel.library_functions import HostFunction
 from nxkernel.ops.machinery.batching_rules import Batch, batched
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
@@ -161,10 +162,18 @@ class EntryEvaluation:
         if not any(mapped):
             return self._same_for_all(node, nodes)
         if node.primitive is p.njit_call:
-            raise _whole_arrays(node)
+            return self._called_on_entries(node, operands)
         if node.primitive is p.reduce and any(mapped[1:]):
             return MappedValue(self._by_iterations(node, operands), True)
         results = batched(node.primitive, (self.size,), nodes, mapped, node.params)
+        return [MappedValue(part, True) for part in results] if type(results) is tuple else MappedValue(results, True)
+
+    def _called_on_entries(self, node: Expr, operands: Sequence[MappedValue]) -> NodeValue:
+        function = node.params["function"]
+        if not isinstance(function, HostFunction):
+            raise _whole_arrays(node)
+        arguments = self.brought(operands, [True] * len(operands))
+        results = apply(p.njit_call, *arguments, function=function.over_entries(self.size))
         return [MappedValue(part, True) for part in results] if type(results) is tuple else MappedValue(results, True)
 
     def _same_for_all(self, node: Expr, operands: list[Expr]) -> NodeValue:

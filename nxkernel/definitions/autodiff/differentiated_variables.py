@@ -14,6 +14,7 @@ from nxkernel import types
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.snapshot import take_snapshot
+from nxkernel.definitions.flow.operators.call_dispatch import seen
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import WITHOUT_IDENTITY, captured, remember_written, written
@@ -88,7 +89,7 @@ def guard_shared_arrays(
             if argument.root not in roots and value.root.doubt is not None:
                 roots[argument.root], argument.root.doubt = argument.root.doubt, value.root.doubt
         try:
-            return function(*arguments, **options)
+            return seen(function)(*arguments, **options)
         finally:
             for root, doubt in roots.items():
                 root.doubt = doubt

@@ -25,7 +25,7 @@ from nxkernel.definitions.calls.event_reports import report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
 from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel.definitions.captures.snapshot import Snapshot, take_snapshot
-from nxkernel.definitions.flow.operators.call_dispatch import fn
+from nxkernel.definitions.flow.operators.call_dispatch import fn, seen
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import (
     argument_errors,
@@ -316,7 +316,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What runs while the function is traced."""
-        return fn(function) if self.syntax else function
+        return fn(function) if self.syntax else seen(function)
 
     # Keys ------------------------------------------------------------------------------------------------------
 

@@ -101,6 +101,8 @@ class CacheEntryGroup:
         self.fixed: set[str] = set()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
         self.assigned: dict[str, bool] = {}
+        #: Whether tracing met calls of SciPy's that have to be dispatched, as those of rewritten functions are.
+        self.dispatched = False
         #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
         self.owned = False
         #: Goes up when programs are dropped, so that fast paths to them are not followed.

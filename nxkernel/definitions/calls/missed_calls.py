@@ -15,7 +15,8 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGrou
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.flow.retracing import AssignedError, retraced
+from nxkernel.definitions.flow.operators import call_dispatch
+from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs import hook_delivery
@@ -155,7 +156,7 @@ class MissedCall:
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
-            reasons = (AssignedError, RoundedNumberError, NxError)
+            reasons = (AssignedError, RoundedNumberError, UndispatchedError, NxError)
             traced = retraced(lambda: self._traced(outside), reasons, outside.undo, self._learn)
         except NxError:
             raise
@@ -179,6 +180,10 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found: an argument that is assigned into, or numbers whose values it needs."""
         arguments = self._arguments
+        if isinstance(error, UndispatchedError):
+            argument_errors.check_once(self._name, arguments.used_up)
+            self._group.dispatched = True
+            return
         if isinstance(error, AssignedError):
             argument_errors.check_once(self._name, arguments.used_up)
             arguments.add_assigned(error.path, error.augmented)
@@ -200,8 +205,14 @@ class MissedCall:
         """One trace."""
         __tracebackhide__ = True
         arguments = self._arguments
-        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by):
-            traced = arguments.trace(self._name, self._function, self._twin)
+        everywhere = call_dispatch.everywhere(self._group.dispatched)
+        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere:
+            try:
+                traced = arguments.trace(self._name, self._function, self._twin)
+            except Exception as error:
+                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+                    raise UndispatchedError from error
+                raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
         if self._of_numpy and not arguments.anew:

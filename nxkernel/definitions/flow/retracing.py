@@ -31,6 +31,10 @@ class AssignedError(BaseException):
         self.path, self.augmented = path, augmented
 
 
+class UndispatchedError(Exception):
+    """A call of SciPy's in a function that is traced as it is reads numbers: its calls have to be dispatched."""
+
+
 class LearntError(Exception):
     """More is known of how a loop's variables are carried: its body is traced again."""
 

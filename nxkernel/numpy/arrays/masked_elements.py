@@ -66,6 +66,11 @@ class MaskedElements(ArrayValue):
         return self is other
 
     @property
+    def device(self) -> Any:
+        """Where all elements are."""
+        return self.base.device
+
+    @property
     def ndim(self) -> int:
         """The number of axes."""
         return self.base.ndim - len(self.mask.shape) + 1
@@ -159,7 +164,11 @@ class MaskedElements(ArrayValue):
         elif isinstance(value, MaskedElements | dynamic_slices.DynamicSlice):
             value = self._in_place(dynamic_slices.settled(value))
         elif not is_number(value):
-            value = self._in_place(as_value(value))
+            value = as_value(value)
+            if not isinstance(value, MaskedElements) and 0 in value.shape:
+                # As many are picked: there is nothing to assign.
+                return wrap(whole)
+            value = self._in_place(value)
         new = fitted(value, whole.shape, whole.type)
         return wrap(apply(p.select, self.whole_mask, new, whole))
 

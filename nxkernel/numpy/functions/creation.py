@@ -16,7 +16,7 @@ from nxkernel.numpy.arrays import integer_bounds, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
-from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.joining import broadcast_arrays, stack
@@ -161,7 +161,7 @@ def full_like(
     """One value in every element, in the shape and type of an array, as :func:`numpy.full_like`."""
     value = as_value(a)
     type_ = type_of(dtype, value.type)
-    if hasattr(type(value), "stretched") and shape is None:
+    if (hasattr(type(value), "stretched") or isinstance(value, MaskedElements)) and shape is None:
         return lifted(lambda one: full(one.shape, fill_value, type_), [value])
     result = full(value.shape if shape is None else shape, fill_value, type_)
     if isinstance(value, Array) and isinstance(result, Array) and result.shape == value.shape:

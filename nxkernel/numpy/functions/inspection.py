@@ -31,7 +31,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
             numbers.append(one)
             continue
         is_array = isinstance(one, Operand | Proxy | np.ndarray | list)
-        type_ = operand(as_value(one)).type if is_array else type_of(one, types.f64)
+        type_ = as_value(one).type if is_array else type_of(one, types.f64)
         result = type_ if result is None else types.merge(result, type_)
     if result is None:
         return functools.reduce(types.merge, map(types.infer, numbers)).dtype

@@ -391,7 +391,7 @@ def finished(result: Any, out: Any, where: Any, name: str) -> Any:
 
 
 def _put_out(result: Any, out: Any, where: Any, name: str) -> Any:
-    if out is not None and not (isinstance(out, ArrayValue) and hasattr(out, "__setitem__")):
+    if out is not None and not (isinstance(out, ArrayValue) and not isinstance(out, Scalar)):
         raise NxTypeError(
             message(
                 f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays."

@@ -35,9 +35,10 @@ def _tensor(array: ArrayValue, name: str) -> Tensor:
     return value
 
 
-def _device(self: ArrayValue) -> str:
-    """The name of the place that an array is in, ``"cpu"`` or ``"cuda:0"``."""
-    return _tensor(self, "device").device
+def _device(self: ArrayValue) -> str | None:
+    """The name of the place that an array is in, ``"cpu"`` or ``"cuda:0"``; None for where the program will run."""
+    value = self.__nx_operand__()
+    return None if isinstance(value, TracedValue) else value.device
 
 
 def _to_device(self: ArrayValue, device: Any, /, *, stream: Any = None) -> Array:
@@ -45,6 +46,8 @@ def _to_device(self: ArrayValue, device: Any, /, *, stream: Any = None) -> Array
     check(device)
     if stream is not None:
         raise NxValueError(message(f"to_device: stream is None, got {stream!r}.", "Streams are nxkernel's own here."))
+    if device is None and self.device is None:
+        return self if isinstance(self, Array) else Array.of(self.__nx_operand__())
     value = _tensor(self, "to_device")
     moved = places.placed(value, device)
     return self if moved is value and isinstance(self, Array) else Array.of(moved)

@@ -17,6 +17,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.graph.intervals import Interval
+from nxkernel.library_functions import ElementFunction, HostFunction
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
@@ -123,6 +124,14 @@ class AdjointSite:
         """Operand `position` without axis names, in the type that gradients are computed in."""
         return plain(self.node.operands[position])
 
+    def bare(self, position: int) -> Expr:
+        """Operand `position` without axis names, in its own type."""
+        return bare(self.node.operands[position])
+
+    def refusal(self, *because: str) -> NxTypeError:
+        """The error that says that no gradient goes through the node, and why."""
+        return refusal(self.node, *because)
+
     @property
     def y(self) -> Expr:
         """The result of the node, as :meth:`x` gives operands."""
@@ -175,9 +184,11 @@ def refusal(node: Expr, *because: str) -> NxTypeError:
     where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     reason = REFUSED.get(node.primitive)
+    function = node.params.get("function")
+    name = function.name if isinstance(function, ElementFunction | HostFunction) else node.primitive.name
     return NxTypeError(
         message(
-            f"{node.primitive.name} of {operands} has no gradient{where}, and the loss depends on it.",
+            f"{name} of {operands} has no gradient{where}, and the loss depends on it.",
             *([reason] if reason else []),
             *because,
             "nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own.",

@@ -49,8 +49,14 @@ def test_other_libraries():
     assert nnp.from_dlpack(x).tolist() == [1.0, 2.0]
 
 
-def test_traced_ones_have_no_device_yet():
-    with pytest.raises(NxAttributeError, match=r"(?s)a traced array has no 'device'\..*Where a traced value is"):
-        nx.jit(lambda x: nnp.asarray(x).device)(np.ones(2))
+def test_traced_ones_are_where_the_program_will_run():
+    def moved(x):
+        array = nnp.asarray(x)
+        assert array.device is None
+        return nnp.zeros(2, device=array.device) + array.to_device(array.device)
+
+    assert np.asarray(nx.jit(moved)(np.ones(2))).tolist() == [1.0, 1.0]
+    with pytest.raises(NxAttributeError, match=r"(?s)a traced array has no 'to_device'\..*Where a traced value is"):
+        nx.jit(lambda x: nnp.asarray(x).to_device("cpu"))(np.ones(2))
     with pytest.raises(NxTypeError, match="from_dlpack takes arrays whose elements are there"):
         nx.jit(lambda x: nnp.from_dlpack(nnp.asarray(x)))(np.ones(2))

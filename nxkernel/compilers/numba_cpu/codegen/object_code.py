@@ -14,7 +14,7 @@ from llvmlite import binding as llvm
 
 from nxkernel.compilers.numba_cpu.codegen import user_functions
 from nxkernel.compilers.numba_cpu.target import target_processor
-from nxkernel.numba_functions import ScalarFunction, core, run_passes
+from nxkernel.numba_functions import run_passes
 
 
 @functools.cache
@@ -75,8 +75,8 @@ def compile_object(text: str, *, loops: bool = False) -> bytes:
     return _machine().emit_object(module)
 
 
-def optimized(text: str, name: str, function: ScalarFunction) -> Any:
-    """A module that calls a user's function, linked with it and optimized, its loops vectorized.
+def optimized(text: str, name: str, function: llvm.ModuleRef | None = None) -> Any:
+    """A module that calls a function, linked with it and optimized, its loops vectorized.
 
     Parameters
     ----------
@@ -84,14 +84,16 @@ def optimized(text: str, name: str, function: ScalarFunction) -> Any:
         The module.
     name : str
         Of the one function in it that others can see.
-    function : ScalarFunction
+    function : llvmlite.binding.ModuleRef, optional
+        The module of the function, if it is not one of a library.
 
     Returns
     -------
     llvmlite.binding.ModuleRef
     """
     module = _module(text)
-    module.link_in(core(function.compiled))
+    if function is not None:
+        module.link_in(function)
     for one in module.functions:
         if not one.is_declaration and one.name != name:
             one.linkage = "internal"

@@ -20,23 +20,28 @@ from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModu
 from nxkernel.compilers.numba_cpu.runtime import host_calls
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.errors import CompilationError, message
-from nxkernel.numba_functions import ScalarFunction
+from nxkernel.library_functions import ElementFunction
+from nxkernel.numba_functions import ScalarFunction, core
 
 _PREFIX = "nx.njit."
 _DECLARED = re.compile(rf"^declare .*@{re.escape(_PREFIX)}(\w+)\.(\d+)\(", re.MULTILINE)
 #: The functions that kernels call, by key, as long as a graph has them.
-_functions: weakref.WeakValueDictionary[str, ScalarFunction] = weakref.WeakValueDictionary()
+_functions: weakref.WeakValueDictionary[str, ScalarFunction | ElementFunction] = weakref.WeakValueDictionary()
 
 
 def call(
-    b: FunctionBuilder, function: ScalarFunction, values: Sequence[Register], mask: IRValue | None, failure: IRValue
+    b: FunctionBuilder,
+    function: ScalarFunction | ElementFunction,
+    values: Sequence[Register],
+    mask: IRValue | None,
+    failure: IRValue,
 ) -> Register:
-    """Call a user's function for every lane of the mask.
+    """Call a function of single numbers for every lane of the mask.
 
     Parameters
     ----------
     b : FunctionBuilder
-    function : ScalarFunction
+    function : ScalarFunction or ElementFunction
     values : sequence of IRValue or Pair
         Numbers of the types that it takes.
     mask : IRValue or None
@@ -73,12 +78,57 @@ def wrappers(text: str) -> list[Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _wrapper(function: ScalarFunction, lanes: int) -> Any:
-    """The optimized module of a user function's wrapper for vectors."""
+def _wrapper(function: ScalarFunction | ElementFunction, lanes: int) -> Any:
+    """The optimized module of a function's wrapper for vectors."""
     from nxkernel.compilers.numba_cpu.codegen.object_code import optimized
 
     symbol = f"{_PREFIX}{function.key}.{lanes}"
-    return optimized(_Wrapper(function, lanes).text(symbol), symbol, function)
+    if isinstance(function, ElementFunction):
+        return optimized(_published_text(function, lanes, symbol), symbol)
+    return optimized(_Wrapper(function, lanes).text(symbol), symbol, core(function.compiled))
+
+
+def _published_text(function: ElementFunction, lanes: int, symbol: str) -> str:
+    """The LLVM module of the wrapper of a C function: one call for each lane, written out."""
+    names = [REGISTER[type_] for type_ in function.types]
+    outputs = [REGISTER[type_] for type_ in function.outputs]
+    element = REGISTER[function.result]
+    result = vector(element, lanes)
+    # What returns its result takes a number besides, by which Cython knows that no method of that name is asked for.
+    passed = [*names, *["ptr"] * len(outputs)] if outputs else [*names, "i32"]
+    parameters = [f"{vector(name, lanes)} %a{place}" for place, name in enumerate(names)]
+    lines = [
+        f"declare {'void' if outputs else element} @{function.symbol}({', '.join(passed)}) nounwind",
+        f"define {result} @{symbol}({', '.join([*parameters, 'ptr %failure', 'i1 %active'])}) "
+        'alwaysinline "prefer-vector-width"="512" {',
+        "entry:",
+        *[f"  %o{place} = alloca {name}" for place, name in enumerate(outputs)],
+        "  br i1 %active, label %lanes, label %done",
+        "lanes:",
+    ]
+    last = "zeroinitializer"
+    for lane in range(lanes):
+        numbers = [f"{name} %a{place}" for place, name in enumerate(names)]
+        if lanes > 1:
+            numbers = [f"{name} %x{lane}.{place}" for place, name in enumerate(names)]
+            lines += [
+                f"  %x{lane}.{place} = extractelement {vector(name, lanes)} %a{place}, i64 {lane}"
+                for place, name in enumerate(names)
+            ]
+        if outputs:
+            addresses = [f"ptr %o{place}" for place in range(len(outputs))]
+            lines += [
+                f"  call void @{function.symbol}({', '.join([*numbers, *addresses])})",
+                f"  %r{lane} = load {element}, ptr %o{function.output}",
+            ]
+        else:
+            lines.append(f"  %r{lane} = call {element} @{function.symbol}({', '.join([*numbers, 'i32 0'])})")
+        if lanes > 1:
+            lines.append(f"  %v{lane} = insertelement {result} {last}, {element} %r{lane}, i64 {lane}")
+            last = f"%v{lane}"
+    last, none = (last, "zeroinitializer") if lanes > 1 else ("%r0", "0" if element == "i64" else "0.0")
+    lines += ["  br label %done", "done:", f"  %result = phi {result} [ {none}, %entry ], [ {last}, %lanes ]"]
+    return "\n".join([*lines, f"  ret {result} %result", "}"])
 
 
 class _Wrapper:

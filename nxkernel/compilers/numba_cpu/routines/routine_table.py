@@ -100,7 +100,8 @@ class HostCall:
         node = self.node
         operand_specs = ", ".join(str(operand.spec) for operand in node.operands[:1])
         if node.primitive is p.njit_call:
-            return f"{node.params['function']} of {operand_specs or 'nothing'}, compiled by Numba"
+            function = node.params["function"]
+            return f"{function} of {operand_specs or 'nothing'}, {function.origin}"
         return f"{node.primitive.name} of {operand_specs} by the compiled routine of SciPy or NumPy"
 
     def run(self, operands: Sequence[np.ndarray], results: Sequence[np.ndarray | None]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from nxkernel import fork_safety, shapes, types
+from nxkernel import fork_safety, library_functions, shapes, types
 from nxkernel.compilers.numba_cpu.runtime import loader, threading_layer
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.types import Type
@@ -72,12 +72,8 @@ def control() -> str | None:
 def provide(type_: Type) -> None:
     """Define the BLAS symbol of a type for code that is loaded from now on."""
     routine = GEMM[type_]
-    capsule = _pointers().__pyx_capi__[routine]
-    name_of = ctypes.pythonapi.PyCapsule_GetName
-    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    loader.define_symbol(f"nxk_blas_{routine}", pointer_of(capsule, name_of(capsule)))
+    _, address = library_functions.capsule_contents(_pointers().__pyx_capi__[routine])
+    loader.define_symbol(f"nxk_blas_{routine}", address)
     prefix = control()
     if prefix is not None:
         for name in (_SET, _GET):

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import functools
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 from llvmlite import binding as llvm
 
+from nxkernel import library_functions
 from nxkernel.compilers.numba_cpu.target import target_processor
 from nxkernel.errors import CompilationError, message
 
@@ -24,6 +26,8 @@ if OWN:
 #: Addresses by name that any code may ask for, and the code that is never taken away again.
 _defined: dict[str, int] = {}
 _lasting: set[LoadedCode] = set()
+#: Symbols of functions of libraries in an object file.
+_PUBLISHED = re.compile(rf"{library_functions.PREFIX}\w+".encode())
 
 
 class MissingFunctionsError(CompilationError):
@@ -131,6 +135,7 @@ def load(
         Where it does not define the function, or is no object file.
     """
     uses = uses or {}
+    _define_published(code)
     if OWN:
         memory, functions = _link(code, symbol, uses)
     else:
@@ -138,6 +143,14 @@ def load(
     if symbol not in functions:
         raise ValueError(f"the object file does not define {symbol}")
     return LoadedCode(functions[symbol], functions, len(code), memory, tuple(uses.values()))
+
+
+def _define_published(code: bytes) -> None:
+    """Define the functions of libraries whose symbols an object file has."""
+    for name in {found.decode() for found in _PUBLISHED.findall(code)} - set(_defined):
+        address = library_functions.address(name)
+        if address is not None:
+            define_symbol(name, address)
 
 
 def _link(code: bytes, symbol: str, uses: Mapping[str, LoadedCode]) -> tuple[object, dict[str, int]]:

@@ -63,7 +63,7 @@ def emit(writer: SourceWriter, op: Op, values: Sequence[Value], operands: Sequen
     if op.name not in table:
         what = f"{op.name} of {'complex' if of_complex else 'real'} numbers"
         if op.name == "njit":
-            what = f"{op.attribute.name}, which Numba compiled for the processor,"
+            what = f"{op.attribute.name}, {op.attribute.origin} for the processor,"
         raise CompilationError(message(f"{what} has no code on a GPU.", 'The compiler "numba_cpu" runs it.'))
     return table[op.name](writer, op, values, operands)
 

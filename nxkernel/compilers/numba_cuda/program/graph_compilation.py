@@ -156,7 +156,7 @@ def _refuse(node: Expr) -> NoReturn:
     where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     function = node.params.get("function")
-    what = node.primitive.name if function is None else f"the function {function}, which Numba compiled,"
+    what = node.primitive.name if function is None else f"the function {function}, {function.origin},"
     raise CompilationError(
         message(
             f"numba_cuda has no code for {what} of {operands}{where}.",

@@ -156,7 +156,7 @@ def _of_library(node: Expr) -> DeviceRoutine:
 def _refused(node: Expr) -> DeviceRoutine:
     raise CompilationError(
         message(
-            f"numba_cuda cannot call {node.params['function']}{at_line(node.source)}: Numba compiled it for the CPU.",
+            f"numba_cuda cannot call {node.params['function']}{at_line(node.source)}: its code is for the CPU.",
             'Write it with operations of nxkernel, or run this definition with compiler="numba_cpu".',
         )
     )

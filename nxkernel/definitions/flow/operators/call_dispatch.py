@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import sys
+import threading
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +26,7 @@ from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.programs.numba_functions import njit_map
+from nxkernel.scoped_settings import ScopedSetting, kept
 
 _PACKAGE = os.path.join(os.path.dirname(rules.__file__), "")
 _CACHED = type(functools.cache(len))
@@ -84,6 +88,46 @@ def fn(function: Any) -> Any:
     if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
+
+
+class _Scope(threading.local):
+    #: Whether functions that are traced as they are have their calls dispatched all the same.
+    everywhere = False
+
+
+_scope = kept(_Scope())
+
+
+def everywhere(holds: bool) -> ScopedSetting:
+    """A context in which :func:`seen` rewrites functions that are traced as they are, by ``nx.jit`` or ``nx.grad``."""
+    return ScopedSetting(_scope, "everywhere", holds or _scope.everywhere)
+
+
+def seen(function: Any) -> Any:
+    """A function that is to be traced as it is, rewritten where its calls have to be dispatched."""
+    return fn(function) if _scope.everywhere else function
+
+
+def is_stopped_by_scipy(error: BaseException) -> bool:
+    """Whether an error comes of a call of SciPy's on traced values, which a dispatched call may do without."""
+    if _scope.everywhere or "scipy" not in sys.modules:
+        return False
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    outside = [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]
+    if not outside or _root(outside[-1].f_globals.get("__name__")) in ("scipy", "numpy"):
+        return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in outside)
+    # What is compiled has no frame of its own: below that of its caller is what refused its question.
+    return frames[-1] is not outside[-1] and any(
+        _root(_module(outside[-1].f_globals.get(name))) == "scipy" for name in outside[-1].f_code.co_names
+    )
+
+
+def _module(value: Any) -> str:
+    return value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
+
+
+def _root(module: Any) -> str:
+    return str(module or "").partition(".")[0]
 
 
 def _of_each(function: Any, *args: Any, **options: Any) -> Any:

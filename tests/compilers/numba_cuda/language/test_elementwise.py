@@ -377,6 +377,16 @@ def test_functions_that_numba_compiled_are_refused():
         emit(SourceWriter(), Op("njit", types.f32, (0,), attribute=function), ["x"], [Op("", types.f32)])
 
 
+def test_functions_of_scipy_are_refused():
+    from scipy import special
+
+    from nxkernel.library_functions import element_function
+
+    function = element_function(special.gammaln, [types.f64])
+    with pytest.raises(CompilationError, match="gammaln, which SciPy has for the processor, has no code on a GPU"):
+        emit(SourceWriter(), Op("njit", types.f64, (0,), attribute=function), ["x"], [Op("", types.f64)])
+
+
 @pytest.mark.sampled(every=8, lane="simulator")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)

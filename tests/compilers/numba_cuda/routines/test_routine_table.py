@@ -37,7 +37,7 @@ def test_functions_of_numba_are_refused():
     with pytest.raises(CompilationError) as caught:
         routine_of(node)
     assert str(caught.value) == (
-        "numba_cuda cannot call smooth: Numba compiled it for the CPU.\n"
+        "numba_cuda cannot call smooth: its code is for the CPU.\n"
         '  Write it with operations of nxkernel, or run this definition with compiler="numba_cpu".'
     )
 
