@@ -16,7 +16,12 @@ WITHOUT_EFFECT = {
     "casting": "it says what NumPy refuses", "overwrite_input": "it permits to be faster",
     "assume_unique": "it permits to be faster", "optimize": "results differ by rounding",
     "kind": "all sorts are stable", "stable": "all sorts are stable", "kth": "all places are put in order",
-    "max_work": "the exact answer is known", "hermitian": "it permits to be faster",
+    "max_work": "the exact answer is known",
+    "overwrite_a": "it permits to be faster", "overwrite_b": "it permits to be faster", "_": "of `overwrite_a`",
+    "__": "of `check_finite`", "check_finite": "a program does not stop where it meets NaN",
+    "lapack_driver": "results differ by rounding", "driver": "results differ by rounding",
+    "lwork": "how much room LAPACK has", "method": "results differ by rounding",
+    "hermitian": "it permits to be faster",
 }  # fmt: skip
 #: And of single functions.
 ALONE = {

@@ -362,8 +362,7 @@ class CallArguments:
             found[f"argument {path}"] = (spec, str(spec))
         for path, spec, value, kind in zip(self.paths, self.specs, self.values, self.kinds, strict=True):
             if kind == "number":
-                python = type(value) if is_number(value) else float if spec.type.is_float else complex
-                found[f"argument {path}"] = ((python, spec), f"{spec} (a Python {python.__name__})")
+                found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
             elif kind:
                 found[f"argument {path}"] = ((np.ndarray, spec), f"{spec} (an array)")
         for path, value in self.fixed_values():

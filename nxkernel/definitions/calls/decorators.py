@@ -324,6 +324,9 @@ class Compiled(Definition[Parameters, Result]):
                 )
             opts = self._options
         arguments = super()._bind(args, opts, templates)
+        if arguments.dialect == dialects.NX:
+            # Numbers have the types of their templates, and are no other values than tensors of those.
+            arguments.kinds = ("",) * len(arguments.kinds)
         if not hasattr(self, "_expected"):
             return arguments
         specs = tuple(zip(arguments.paths, arguments.specs, strict=True))

@@ -15,7 +15,7 @@ from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.tensor.foreign_arrays import array_of_numbers, is_numeric
-from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
+from nxkernel.tensor.tensor import StoredTensor, Tensor
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,11 @@ def is_array(value: Any) -> bool:
 def kind_of(value: Any, of_numpy: bool) -> str:
     """``"number"`` for a Python number that is weakly typed, for NumPy programs also ``"array"``, else ``""``.
 
-    By NumPy's rules all numbers are weak, by Nx's those with digits after the point, and templates of those. Arrays
+    By NumPy's rules all numbers are weak, by Nx's those with digits after the point. Arrays
     without axes can be assigned into in NumPy programs, unlike NumPy's numbers.
     """
     if is_number(value):
         return "number" if of_numpy or isinstance(value, float | complex) else ""
-    if isinstance(value, Template) and not of_numpy:
-        return "number" if value.spec in (Spec(types.f32, (), ()), Spec(types.c64, (), ())) else ""
     return "array" if of_numpy and isinstance(value, np.ndarray) and not value.ndim else ""
 
 

@@ -40,7 +40,12 @@ def solve(
     assume_a: Any = None, transposed: bool = False,
 ) -> ArrayValue:  # fmt: skip
     """The solution of linear equations, as :func:`scipy.linalg.solve`."""
-    matrix = _square(a)
+    matrix = _of_kind("solve", _square(a), assume_a, lower)
+    return numpys.solve(matrix.mT if transposed else matrix, b)
+
+
+def _of_kind(name: str, matrix: ArrayValue, assume_a: Any, lower: bool) -> ArrayValue:
+    """The matrix of which `assume_a` says the kind, with the elements that are not read as they would be."""
     if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
         # One triangle is read.
         below = tril(matrix, -1) if lower else e.conjugate(triu(matrix, 1).mT)
@@ -51,8 +56,8 @@ def solve(
     elif assume_a == "diagonal":
         matrix = e.multiply(matrix, eye(matrix.shape[-1], dtype=matrix.dtype))
     elif assume_a not in (None, "gen", "general", "banded", "tridiagonal"):
-        raise NxValueError(f"solve: assume_a is no kind of matrix: {assume_a!r}")
-    return numpys.solve(matrix.mT if transposed else matrix, b)
+        raise NxValueError(f"{name}: assume_a is no kind of matrix: {assume_a!r}")
+    return matrix
 
 
 def solve_triangular(
@@ -105,7 +110,7 @@ def inv(
     a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: bool = False
 ) -> ArrayValue:
     """The inverse, as :func:`scipy.linalg.inv`."""
-    return numpys.inv(_square(a))
+    return numpys.inv(_of_kind("inv", _square(a), assume_a, lower))
 
 
 def det(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> ArrayValue:

@@ -43,7 +43,6 @@ def test_complex_number():
     lambda f: nx.jit(lambda x, rates: f(nx.abs(x), rates["a"][0]))(X, {"a": [0.1]}),
     lambda f: nx.defn(lambda x, rate: nx.cond(nx.sum(x) > 1, lambda: nx.exp(x), lambda: f(x, rate)))(X, 0.1),
     lambda f: nx.grad(lambda x, rate: nx.sum(f(x, rate)))(X, 0.1),
-    lambda f: nx.compile(f, [nx.template((2,), "f64"), nx.template((), "f32")])(X, 0.1),
 ])  # fmt: skip
 def test_each_way_to_pass_it(call):
     for f in (scaled, nx.jit(scaled, on_conflict="reuse")):
@@ -101,6 +100,12 @@ def test_literal_in_a_loop():
     for k in range(3):
         x = np.exp(x) * (0.1 + 0.1 if k == 1 else 0.1 + 0.1 + 0.1 if k else 0.1)
     np.testing.assert_allclose(summed(np.zeros(1)).to_numpy(), x, rtol=1e-15)
+
+
+def test_compiled_for_f32_it_is_one():
+    f = nx.compile(scaled, [nx.template((2,), "f64"), nx.template((), "f32")])
+    for rate in (0.1, np.float32(0.1), 0.1):
+        assert of(f(X, rate)) == ("f64", [np.float32(0.1).item()] * 2)
 
 
 def test_what_is_told():

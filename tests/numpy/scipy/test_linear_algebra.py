@@ -70,6 +70,13 @@ def test_lu():
     check_slopes(lambda a, b: sl.lu_solve(sl.lu_factor(a), b), A[::-1], B, tolerance=1e-5)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("kind", ["gen", "sym", "pos", "upper triangular", "lower triangular"])
+def test_inverse_of_a_kind_reads_what_scipy_reads(kind, lower):
+    matrix = A + 9 * np.eye(len(A))
+    agrees(lambda a: (sl.inv(a, assume_a=kind, lower=lower),), matrix)
+
+
 def test_inverses_and_determinants():
     agrees(lambda a: (sl.inv(a), sl.det(a), sl.norm(a), *sl.pinv(a, return_rank=True)), A)
     agrees(lambda a: (sl.pinv(a), sl.pinv(a, rtol=0.5), sl.pinv(a, atol=0.9)), TALL)

@@ -14,7 +14,6 @@ import scipy
 from scipy_calls.calls import CALLS
 from scipy_calls.table import PAGE, outcomes, shown, written
 
-
 OF_THE_PAGE = pytest.mark.skipif(
     not scipy.__version__.startswith("1.17"), reason="the page tells of the functions of SciPy 1.17"
 )
