@@ -23,11 +23,17 @@ def _plain():
         yield
 
 
+#: Vectors that are right with either sign.
+EITHER_SIGN = {"linalg.eigh", "linalg.svd"}
+
+
 def there(value):
     return nx.backend_copy(nx.tensor(value), "cuda:0") if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize("name", sorted(name for name in OF_TENSORS.keys() - {"from_dlpack"} if arguments(name)[0]))
+@pytest.mark.parametrize(
+    "name", sorted(name for name in OF_TENSORS.keys() - {"from_dlpack", "inspect"} if arguments(name)[0])
+)
 def test_a_public_function_gives_what_it_gives_on_the_host(name):
     given, options = arguments(name)
     found = OF_TENSORS[name](*map(there, given), **options)
@@ -35,7 +41,10 @@ def test_a_public_function_gives_what_it_gives_on_the_host(name):
     several = isinstance(expected, tuple | list)
     for left, right in zip(found if several else [found], expected if several else [expected], strict=True):
         assert left.spec == right.spec
-        np.testing.assert_allclose(left.to_numpy(), right.to_numpy(), rtol=1e-4, atol=1e-4)
+        left, right = left.to_numpy(), right.to_numpy()
+        if name in EITHER_SIGN:
+            left, right = np.abs(left), np.abs(right)
+        np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4)
 
 
 def test_a_state_stays_in_its_memory():
@@ -75,7 +84,7 @@ def test_the_session_goes_on_when_memory_does_not_suffice():
     before = nx.backend_memory("cuda:0")
     try:
         nx.backend_memory("cuda:0", limit=before.held + (64 << 20))
-        with pytest.raises(DeviceMemoryError, match=r"cuda:0 has no .*GiB"):
+        with pytest.raises(DeviceMemoryError, match=r"cuda:0 has no .* GB"):
             nx.jit(lambda t: nx.broadcast(t, (1 << 14, 1 << 14)) * 2)(there(np.float64(1).reshape(1)))
         assert (there(np.ones(3)) + 1).to_list() == [2.0, 2.0, 2.0]
     finally:
