@@ -67,7 +67,7 @@ def test_names_of_numpy_are_listed(pages):
     text = re.sub(r"<[^>]+>", "", pages["numpy"])
     listed, refused = text.split("Not there", 1)[0], text.rsplit("which are refused by name:", 1)[1]
     for name in nx.numpy.__all__:
-        assert not hasattr(np, name) or re.search(rf"\b{name}\b", listed), name
+        assert name.startswith("_") or not hasattr(np, name) or re.search(rf"\b{name}\b", listed), name
     assert "numpy.busday_count" in refused
     assert "numpy.einsum," not in refused
 

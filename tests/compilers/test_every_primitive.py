@@ -21,7 +21,7 @@ from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 #: and choices, of which there are random functions in `tests/definitions/flow`, and functions of the user's.
 WITHOUT_CASES = {p.parameter, p.constant, p.elem, p.while_, p.cond, p.custom_grad, p.njit, p.njit_call}
 #: Programs of one primitive alone that are drawn in a run of all tests.
-FEW, SOME = 3, 7
+FEW, SOME = 2, 5
 
 
 def check(primitive, draw):

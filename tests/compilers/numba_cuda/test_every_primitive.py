@@ -13,7 +13,7 @@ from nxkernel.compilers import registry
 from random_primitives import CASES, Drawn, Surroundings
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
-FEW, SOME = 3, 6
+FEW, SOME = 2, 4
 #: For how many seconds kernels are compiled in such a run.
 SECONDS = 5
 

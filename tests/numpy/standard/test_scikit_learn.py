@@ -48,6 +48,7 @@ with sklearn.config_context(array_api_dispatch=True):
 """
 
 
+@pytest.mark.slow
 def test_estimators_and_metrics_take_arrays_and_give_arrays():
     environment = os.environ | {"SCIPY_ARRAY_API": "1"}
     run = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, env=environment)
