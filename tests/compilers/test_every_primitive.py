@@ -85,6 +85,7 @@ def examples(primitive):
     return FEW if primitive.family == "elementwise" else SOME
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("primitive", CASES, ids=str)
 def test_a_primitive(primitive):
     @settings(patient, max_examples=examples(primitive))

@@ -23,7 +23,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="pages are protected 
 SHAPES, SQUARES = 200, 50
 SQUARE = {p.cholesky, p.eigh, p.lu, p.inverse, p.determinant}
 #: Random graphs in a run of all tests.
-FEW = 60
+FEW = 30
 
 TOO_FAR = """
 import sys

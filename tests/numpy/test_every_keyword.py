@@ -13,7 +13,7 @@ import pytest
 from numpy_comparison import keyword_calls
 
 #: One call in so many always runs, and so many are one definition.
-EVERY, TOGETHER = 400, 15
+EVERY, TOGETHER = 600, 15
 
 
 def check(kind, texts):

@@ -17,7 +17,7 @@ from random_numpy_source.__main__ import campaign
 from random_numpy_source.statements import Statement
 
 #: How many programs always run: their seeds are the same every time.
-ALWAYS = {"plain": 40, "gradient": 12, "mapped": 12}
+ALWAYS = {"plain": 24, "gradient": 8, "mapped": 8}
 
 
 @pytest.mark.parametrize("kind", ALWAYS)

@@ -99,7 +99,7 @@ def _problem(mine, theirs):
     return ""
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_and_values(name):
     pairs = [(kind, kind) for kind in KINDS]

@@ -50,6 +50,7 @@ def examples(primitive):
     return FEW if primitive.family == "elementwise" else SOME
 
 
+@pytest.mark.sampled(every=2, lane="simulator")
 @pytest.mark.parametrize("primitive", CASES, ids=str)
 def test_a_primitive(primitive, simulation):
     @settings(quick, max_examples=examples(primitive))

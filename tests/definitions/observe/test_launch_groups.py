@@ -71,6 +71,7 @@ def test_what_they_took_is_told_together():
     assert measured(found, [0, 1, 1]).kernels == {0: KernelTime(0.5, 2), 1: KernelTime(0.5, 3)}
 
 
+@pytest.mark.slow
 def test_why_counts_kernels_as_compilations_do():
     @nx.defn(compiler="numba_cpu")
     def mixed(w, x):

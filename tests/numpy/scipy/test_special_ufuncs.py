@@ -127,6 +127,7 @@ def test_nobody_else_knows_it():
         _ = nnp.special.nothing
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_function_by_its_name(tmp_path):
     program = (
         "import nxkernel as nx, numpy as np\nfrom scipy import special\n"

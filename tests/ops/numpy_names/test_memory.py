@@ -24,6 +24,7 @@ def agree(call, array):
         assert (found.dtype, found.shape, found.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_byteswap(dtype):
     for shape in SHAPES:
