@@ -20,9 +20,9 @@ _OTHERS = frozenset([
 ])  # fmt: skip
 #: What is told about a tensor, or made of it, that is no tensor.
 _TOLD = frozenset([
-    "axes", "axis_index", "axis_size", "bit_size", "byte_size", "compatible", "flat_size", "is_tensor", "names",
-    "inspect", "nonzero", "rank", "shape", "size", "to_batched", "to_binary", "to_flat_list", "to_heatmap", "to_list", "to_number",
-    "to_template", "type",
+    "axes", "axis_index", "axis_size", "bit_size", "byte_size", "compatible", "flat_size", "inspect", "is_tensor",
+    "names", "nonzero", "rank", "shape", "size", "to_batched", "to_binary", "to_flat_list", "to_heatmap", "to_list",
+    "to_number", "to_template", "type",
 ])  # fmt: skip
 #: Positional arguments that are no tensors, which is why nx.jit could not pass them.
 STATIC = {
