@@ -87,3 +87,16 @@ def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
         assert line.endswith(":  a[1] = 5.0")
         assert hint == "  Pass one whose elements do, np.ascontiguousarray(a), or index a as it is."
         assert not array.any()
+
+
+def test_what_is_assigned_and_returned_is_copied_once():
+    @nx.defn(compiler="numba_cpu")
+    def f(x, out):
+        out[1:] = np.sin(x[1:])
+        return out, out + 1
+
+    out = np.zeros(3)
+    for result in f(np.ones(3), out):
+        assert result.base is None
+        assert result.flags.writeable
+        assert not np.shares_memory(result, out)

@@ -161,10 +161,13 @@ class CpuExecutable(Executable):
                     np.copyto(arrays[index], ready[index])
         if self._as_allocated:
             return outputs
-        return [
-            (outputs[index] if is_output else arrays[index] if changed else arrays[index].copy()).reshape(shape)
-            for is_output, index, shape, changed in self._results
-        ]
+        results = []
+        for is_output, index, shape, changed in self._results:
+            array = outputs[index] if is_output else arrays[index]
+            # A view, as `reshape` always gives it, would be no array of its own, which callers of NumPy's rules get.
+            array = array if array.shape == shape else array.reshape(shape)
+            results.append(array if is_output or changed else array.copy())
+        return results
 
     def open_loop(self) -> Expr | None:
         """A loop whose number of iterations depends on computed values; None if there is none."""
