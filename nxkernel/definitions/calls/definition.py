@@ -209,7 +209,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
-        return self.dialect or dialects.of_values((*args, *opts.values())) or self._beside_numbers
+        return self.dialect or dialects.of_values((*args, *opts.values()) if opts else args) or self._beside_numbers
 
     def _by_fast_path(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
         """Answer a call by the fast path for its key, where there is one that holds."""
