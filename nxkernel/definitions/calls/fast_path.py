@@ -138,16 +138,14 @@ class FastPath:
     ) -> bool:
         """Whether a program and the arguments of a call, by position and those given by name, allow the fast path."""
         convention = program.convention
-        exact = convention.exact
-        if exact and (given or not len(args) == len(arrays) == len(arguments.values)):
-            return False
-        if any(type(args[place]) not in (float, complex) for place in exact):
-            # Floats in containers, and by name: the long way knows where they are.
-            return False
         if not _is_told_by_arrays(arguments, convention):
             return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a fast path would hand over too few.
+            return False
+        exact = convention.exact
+        if exact and (given or len(args) != len(arrays) or any(type(args[k]) not in (float, complex) for k in exact)):
+            # Floats in containers, and by name: the long way knows where they are.
             return False
         if len(arguments.arrays) != len(arguments.snapshot.arrays):
             return False

@@ -178,26 +178,20 @@ class MissedCall:
         return dataclasses.replace(traced, graph=graph), 1e3 * (time.perf_counter() - begin)
 
     def _learn(self, error: BaseException) -> None:
-        """Keep what a trace has found: an argument that is assigned into, or numbers whose values it needs."""
+        """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
-        if isinstance(error, UndispatchedError):
-            argument_errors.check_once(self._name, arguments.used_up)
-            self._group.dispatched = True
-            return
-        if isinstance(error, AssignedError):
-            argument_errors.check_once(self._name, arguments.used_up)
-            arguments.add_assigned(error.path, error.augmented)
-            arguments.found_assigned.append((error.path, error.augmented))
-            return
-        if isinstance(error, RoundedNumberError):
-            argument_errors.check_once(self._name, arguments.used_up)
-            arguments.whole = True
-            return
-        more = arguments.fixable(error)
-        if not more:
+        more = arguments.fixable(error) if isinstance(error, NxError) else set()
+        if isinstance(error, NxError) and not more:
             source_locations.point_out(error)
             raise error
         argument_errors.check_once(self._name, arguments.used_up)
+        if isinstance(error, AssignedError):
+            arguments.add_assigned(error.path, error.augmented)
+            arguments.found_assigned.append((error.path, error.augmented))
+        elif isinstance(error, RoundedNumberError):
+            arguments.whole = True
+        elif isinstance(error, UndispatchedError):
+            self._group.dispatched = True
         arguments.fixed |= more
         arguments.found_fixed |= more
 

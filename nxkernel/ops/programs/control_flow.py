@@ -68,14 +68,7 @@ def run_while(
     unknown = [value is UNKNOWN for value in initial]
     open_ = [value is UNKNOWN or is_number(value) or tracing.weak(value) for value in initial]
     weak = list(open_)
-    initials = [
-        None
-        if value is UNKNOWN
-        else filled(value, python_numbers.infer(value), ())
-        if is_number(value)
-        else operand(value, name)
-        for value, name in zip(initial, names, strict=True)
-    ]
+    initials = [_first(value, name) for value, name in zip(initial, names, strict=True)]
     doubted: set[int] = set()
     while True:
         body_trace = BodyTrace()
@@ -124,12 +117,9 @@ def run_while(
                     for node, name, spec, is_weak in zip(state, names, specs, weak, strict=True)
                 ]
                 break
+        # A number is written anew: one that was rounded has lost digits.
         initials = [
-            None
-            if value is None
-            else filled(number, spec.type, spec.shape, spec.names)
-            if is_number(number)
-            else spread(convert(value, spec.type), spec.shape, spec.names)
+            None if value is None else _as_wanted(number if is_number(number) else value, spec)
             for number, value, spec in zip(initial, initials, wanted, strict=True)
         ]
     initials = [
@@ -155,6 +145,20 @@ def run_while(
         tracing.current().write(cell, value)
     _weaken(results, weak)
     return list(results[: len(initials)])
+
+
+def _first(value: Any, name: str) -> Operand | None:
+    """A value of the state before the loop; None for what is unknown."""
+    if value is UNKNOWN:
+        return None
+    return filled(value, python_numbers.infer(value), ()) if is_number(value) else operand(value, name)
+
+
+def _as_wanted(value: Any, spec: Spec) -> Operand:
+    """A number or operand with the type, shape and names that the state is to have."""
+    if is_number(value):
+        return filled(value, spec.type, spec.shape, spec.names)
+    return spread(convert(value, spec.type), spec.shape, spec.names)
 
 
 def _weaken(results: Sequence[Any], weak: Sequence[bool]) -> None:
