@@ -26,6 +26,18 @@ IDLE = """() => {
     return !!(session?.isReady && kernel?.connectionStatus === "connected" && kernel?.status === "idle");
 }"""
 
+#: Places are compared in one step: between two, the page may scroll, or an output above may grow.
+LIT = """async row => {
+    const near = (one, other) => Math.abs(one - other) < 1, end = performance.now() + 10000;
+    for (;;) {
+        const lights = [...document.querySelectorAll(".nx-lab-line")].map(each => each.getBoundingClientRect());
+        const [lit] = lights, line = row.getBoundingClientRect();
+        if (lights.length === 1 && near(lit.top, line.top) && near(lit.height, line.height)) return;
+        if (performance.now() > end) throw new Error(`lit: ${JSON.stringify(lights)}; line: ${JSON.stringify(line)}`);
+        await new Promise(resolve => setTimeout(resolve, 50));
+    }
+}"""
+
 #: When the kernel said that it had done the cell, and when what is waited for was there, in milliseconds.
 WATCH = """selector => {
     window.times = {};
@@ -196,6 +208,11 @@ class Notebook:
         self.page.wait_for_function(done, arg=index, timeout=60_000)
         self.wait_idle()
         return cell.locator(".jp-OutputArea").first
+
+    def wait_lit(self, index, line):
+        """Wait until the extension's light lies on a line of a cell."""
+        rows = self.cell(index).locator(".cm-line")
+        rows.nth(line - 1).evaluate(LIT)
 
     def write(self, index, text):
         """Write into a cell and run it."""

@@ -177,16 +177,11 @@ def test_the_cell_that_is_lit_is_the_one_with_the_functions_text(notebook):
         opened.run(index)
     prompts = [opened.cell(index).locator(".jp-InputPrompt").inner_text() for index in (1, 2)]
     assert prompts == ["[2]:", "[2]:"]
-    inspector, light = opened.page.locator(".nx-inspector"), opened.page.locator(".nx-lab-line")
+    inspector = opened.page.locator(".nx-inspector")
     box, hot = inspector.locator(".nx-shape", has_text="exp").first, inspector.locator(".nx-hot")
 
-    def lit_in(index):
-        box.hover()
-        light.wait_for(state="attached")
-        shown, line = light.bounding_box(), opened.cell(index).locator(".cm-line").nth(2).bounding_box()
-        return abs(shown["y"] - line["y"]) < 1
-
-    assert lit_in(2)
+    box.hover()
+    opened.wait_lit(2, line=3)
     opened.cell(2).locator(".cm-line").nth(2).hover()
     hot.first.wait_for()
     opened.cell(1).locator(".cm-line").nth(2).hover()
@@ -194,7 +189,8 @@ def test_the_cell_that_is_lit_is_the_one_with_the_functions_text(notebook):
     # Run again, unchanged, it has another number than when it was compiled.
     opened.run(2)
     assert opened.cell(2).locator(".jp-InputPrompt").inner_text() == "[5]:"
-    assert lit_in(2)
+    box.hover()
+    opened.wait_lit(2, line=3)
     opened.cell(2).locator(".cm-line").nth(2).hover()
     hot.first.wait_for()
 

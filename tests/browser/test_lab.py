@@ -280,11 +280,7 @@ def test_options_are_completed_and_lines_are_lit(launched):
     }"""
     inspector, light = launched.page.locator(".nx-inspector"), launched.page.locator(".nx-lab-line")
     inspector.evaluate(tell, {"cell": "cell 2", "line": 3})
-    light.wait_for(state="attached")
-    line = launched.cell(1).locator(".cm-line").nth(2).bounding_box()
-    lit = light.bounding_box()
-    assert abs(lit["y"] - line["y"]) < 1
-    assert abs(lit["height"] - line["height"]) < 1
+    launched.wait_lit(1, line=3)
     for nothing in (None, {"cell": "cell 2", "line": "3"}, {"cell": "cell 99", "line": 1}):
         inspector.evaluate(tell, {"cell": "cell 2", "line": 3})
         light.wait_for(state="attached")
@@ -293,11 +289,10 @@ def test_options_are_completed_and_lines_are_lit(launched):
 
     box = launched.page.locator(".nx-inspector .nx-shape", has_text="exp").first
     box.hover()
-    light.wait_for(state="attached")
-    assert abs(light.bounding_box()["y"] - launched.cell(1).locator(".cm-line").nth(2).bounding_box()["y"]) < 1
+    launched.wait_lit(1, line=3)
     launched.page.evaluate(
         "() => { document.addEventListener('nxkernel:point', event => { window.pointed = event.detail; }); }"
     )
     launched.cell(1).locator(".cm-line").nth(3).hover()
-    pointed = launched.page.evaluate("window.pointed")
+    pointed = launched.page.wait_for_function("() => window.pointed?.line === 4 && window.pointed").json_value()
     assert (pointed["cell"], pointed["line"], pointed["text"]) == ("cell 2", 4, SOFTMAX.split("\n"))
