@@ -267,20 +267,34 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The array without axes of size 1, a view, as :func:`numpy.squeeze`."""
     value = as_array(a)
-    known = value.base.shape if isinstance(value, DynamicSlice) else value.shape
-    kept = value.stretches if isinstance(value, DynamicSlice) else (None,) * value.ndim
     if not value.shape:
         axis = of_scalar(axis)
     if axis is None:
-        positions = [position for position, size in enumerate(known) if size == 1 and kept[position] is None]
+        positions = [position for position in range(value.ndim) if _is_single(value, position)]
     else:
-        positions = [normalize_axis(position, known) for position in sizes(axis)]
-    for position in positions:
-        if known[position] != 1:
-            raise NxValueError(f"squeeze removes axes of size 1, axis {position} has {known[position]}")
+        positions = [normalize_axis(position, (0,) * value.ndim) for position in sizes(axis)]
+        for position in positions:
+            if not _is_single(value, position):
+                raise NxValueError(f"squeeze removes axes of size 1, axis {position} has {value.shape[position]}")
     if not positions:
         return value
     return value[tuple(0 if position in positions else slice(None) for position in range(value.ndim)) + (...,)]
+
+
+def _is_single(value: Array | DynamicSlice, position: int) -> bool:
+    """Whether an axis has one element; a traced length that may be 1, or may not, is asked for."""
+    stretch = value.stretches[position] if isinstance(value, DynamicSlice) else None
+    if stretch is None:
+        return value.shape[position] == 1
+    low, high = integer_bounds.interval(stretch.length)
+    if low is None or high is None or low <= 1 < high or low < 1 <= high:
+        raise subscripts.needed(
+            value.traced_length,
+            f"squeeze leaves out axes of one element, and whether axis {position} has one only the running program "
+            "knows.",
+            "np.squeeze(x, axis=k) leaves out axis k, whatever the others are; x[0] has the first element.",
+        )
+    return low == high == 1
 
 
 def expand_dims(a: Any, axis: Any) -> Any:

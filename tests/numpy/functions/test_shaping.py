@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from numpy_comparison.source_text import module_of
 from numpy_comparison.traced_functions import check
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import NxTypeError, TracedValueError
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -76,3 +76,34 @@ def test_repeats_that_only_the_running_program_knows():
         return x[np.searchsorted(np.cumsum(counts), np.arange(3), side="right")]
 
     assert nx.jit(repeated)(x, counts).tolist() == np.repeat(x, counts).tolist()
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 3])
+def test_squeezing_an_axis_of_traced_length_asks_for_the_length(first):
+    def f(a, i):
+        return np.maximum(np.isfinite(a), np.squeeze(a[None, ::1, i::3]))
+
+    a = np.random.default_rng(0).integers(0, 9, (4, 4)) * 0.5
+    jitted = nx.jit(f)
+    if first == 0:
+        with pytest.raises(ValueError, match=r"cannot broadcast \[4\]\[4\] with \[4\]\[2\]"):
+            jitted(a, first)
+    else:
+        np.testing.assert_array_equal(jitted(a, first), f(a, first))
+
+
+def test_squeezing_what_a_mask_picks_is_refused_unless_the_axis_is_named():
+    def places(a):
+        return np.argwhere(a > 1).squeeze()
+
+    a = np.array([[0.5, 2.5], [3.5, 1.0]])
+    with pytest.raises(TracedValueError) as raised:
+        nx.jit(places)(a)
+    first, _, advice = str(raised.value).splitlines()
+    assert first == (
+        "squeeze leaves out axes of one element, and whether axis 0 has one only the running program knows."
+    )
+    assert advice == ("  np.squeeze(x, axis=k) leaves out axis k, whatever the others are; x[0] has the first element.")
+    assert nx.jit(lambda a: np.argwhere(a > 1)[None].squeeze(axis=0).sum())(a) == 2
+    with pytest.raises(ValueError, match="squeeze removes axes of size 1, axis 1 has 2"):
+        nx.jit(lambda a: np.argwhere(a > 1).squeeze(axis=1))(a)

@@ -48,12 +48,17 @@ OF_VECTORS = [
     "np.sum(np.minimum.accumulate(v))", "np.add.reduce(v)", "np.sum(np.pad(v,1))", "np.sum(np.insert(v,0,1.))",
     "np.sum(np.delete(v,0))", "np.sum(np.select([v>1,v<0],[v,-v],7))", "np.max(v, initial=0.)",
     "np.sum(v, where=v>0)", "v.sum(axis=0)", "v.max(axis=0)", "v.mean(axis=-1)",
+    "np.squeeze(v)", "np.squeeze(v).ndim", "np.maximum(c[:3, None], v.squeeze())", "np.squeeze(v[None], axis=0)*2",
+    "np.cov(v)", "np.atleast_2d(v).sum()", "np.kron(v,v).sum()", "v.item()", "float(v)", "np.array_equal(v,v[:1])",
+    "np.broadcast_to(v,(3,1)).sum()", "np.where(v>0,1.,c[:2]).sum()", "np.ravel(v).sum()", "np.add.outer(v,v).sum()",
 ]  # fmt: skip
 OF_MATRICES = [
     "np.sum(v,axis=0).sum()", "v.sum(axis=1).sum()", "v.sum(axis=0)", "v.mean(axis=0)", "v.max(axis=1).sum()",
     "v.T.sum()", "(v@v.T).sum()", "v[0].sum()", "v[:,0].sum()", "v[-1,-1]", "v.shape[0]*v.shape[1]",
     "(v*M[0,:v.shape[1]]).sum()", "v.ravel().sum()", "v.std(axis=0).sum()", "np.linalg.norm(v)",
     "np.cumsum(v,axis=0).sum()", "np.cumsum(v,axis=1).sum()", "v.argmax()", "v.argmax(axis=0).sum()",
+    "np.squeeze(v)", "np.squeeze(v).ndim", "np.squeeze(v, axis=0)", "np.cov(v).sum()",
+    "np.maximum(v.squeeze(), M[:, :1])",
     "np.sort(v,axis=1)[:,0].sum()", "np.sort(v,axis=0)[0].sum()", "(v-v.mean(axis=0)).sum()",
     "(v-v.mean(axis=1,keepdims=True)).std()", "v[v>0].sum()", "np.trace(v)", "np.diagonal(v).sum()",
     "np.einsum('ij,ij->',v,v)", "np.tensordot(v,v,2)", "np.vstack([v,v]).sum()", "np.hstack([v,v]).sum()",
