@@ -205,6 +205,9 @@ def _subtracted(node: Expr) -> Expr:
 @_rule(p.multiply)
 def _multiply_one(node: Expr) -> Expr | None:
     left, right = node.operands
+    if node.type.is_complex:
+        # The number's imaginary part takes part: inf times 1+0j is inf+nanj.
+        return None
     if _is(right, 1):
         return left
     return right if _is(left, 1) else None
@@ -213,7 +216,7 @@ def _multiply_one(node: Expr) -> Expr | None:
 @_rule(p.divide)
 def _divide(node: Expr) -> Expr | None:
     left, right = node.operands
-    if _is(right, 1):
+    if _is(right, 1) and not node.type.is_complex:
         return left
     number = _number(right)
     if isinstance(number, float) and number != 0 and math.isfinite(number) and node.type in (types.f32, types.f64):

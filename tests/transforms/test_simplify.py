@@ -92,6 +92,8 @@ STAYS = {
     ),
     "square root": (lambda x: x**0.5, X, ["b = pow a, 0.5"]),
     "cube of a float": (lambda x: x**3, X, ["b = pow a, 3.0"]),
+    "one times a complex number": (lambda z: z * 1, Z, ["b = multiply a, 1.0+0.0i"]),
+    "a complex number over one": (lambda z: z / 1, Z, ["b = divide a, 1.0+0.0i"]),
     "power of a complex number": (lambda z: z**2j, Z, ["b = pow a, 0.0+2.0i"]),
     "all of no axis": (lambda n: make(p.all_, n, axes=(), keep_axes=False), N, ["b = all a, axes=[], keep_axes=False"]),
     "a slice backwards": (lambda x: x[::-1], X, ["b = slice a, starts=[1, 0], lengths=[2, 3], strides=[-1, 1]"]),

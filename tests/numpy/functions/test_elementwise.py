@@ -173,3 +173,12 @@ def test_every_half_is_within_a_unit_of_numpys(name):
     np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
     numbers = ~np.isnan(wanted)
     assert np.abs(places(found[numbers]) - places(wanted[numbers])).max() <= 1
+
+
+@pytest.mark.parametrize("use", [lambda z: z * 1.0, lambda z: 1 * z, lambda z: z / 1, lambda z: np.arctan(z) * 1.0 + 2])
+def test_one_times_an_infinite_complex_number(use):
+    z = np.array([complex(np.inf, 0), complex(0, np.inf), 1j, -1j, complex(-0.0, -1.0), complex(np.inf, np.nan)])
+    with np.errstate(all="ignore"):
+        expected = use(z)
+    found = nx.jit(use, promotion="numpy")(z)
+    np.testing.assert_array_equal(found, expected)
