@@ -1,6 +1,7 @@
 """The panel, the status item and the marks in a real JupyterLab, from the launcher to a kernel that finds its files."""
 
 import os
+import shutil
 
 import pytest
 
@@ -42,8 +43,9 @@ FIND = "() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"
 
 @pytest.fixture
 def launched(lab, opened):
-    """A notebook that was begun with the kernel of nxkernel."""
-    address, _ = lab
+    """A notebook that was begun with the kernel of nxkernel, which has no programs on disk from other tests."""
+    address, notebooks = lab
+    shutil.rmtree(notebooks.parent / "cache", ignore_errors=True)
     opened.launch(address, "Nx (Python 3)")
     if not opened.page.evaluate(FIND):
         pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")
@@ -101,7 +103,6 @@ def shoot(opened, name):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_from_the_launcher_to_kernels_on_disk(launched, theme):
     launched.theme(theme)
-    launched.write(0, "from nxkernel.compilers.cache import disk_cache; disk_cache.clear();")
     for index, text in enumerate([IMPORT, SOFTMAX, ROWS, "%nx inspect softmax"]):
         launched.write(index, text)
     launched.cell(3).locator(".nx-shape").first.wait_for()
