@@ -24,6 +24,7 @@ from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import python_numbers
+from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import parameter
@@ -316,7 +317,9 @@ class CallArguments:
                 return set()
             open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
         if asked is not None:
-            needed = {n.params["name"] for n in post_order([getattr(asked, "node", asked)]) if n.primitive is parameter}
+            # Asked for an attribute that it lacks, an expression looks for one that was meant.
+            node = asked if isinstance(asked, Expr) else getattr(asked, "node", asked)
+            needed = {n.params["name"] for n in post_order([node]) if n.primitive is parameter}
             if needed & open_.keys():
                 return needed & open_.keys()
         if self.dialect == dialects.NX:

@@ -38,7 +38,7 @@ def table(rows: Sequence[SourceLine]) -> list[str]:
 
 def place_of(value: Any, otherwise: Any, remark: str) -> SourceLine:
     """The line that made a traced value; `otherwise` for values that no line made."""
-    node = getattr(value, "node", value)
+    node = value if type(value) is Expr else getattr(value, "node", value)
     source = node.source if type(node) is Expr else None
     if source is None:
         return SourceLine(otherwise[0], otherwise[1], remark)
