@@ -45,6 +45,9 @@ class TracedValue(Operand):
 
     source: SourceLocation | None
 
+    #: Higher than that of a DataFrame, which would ask for the elements: ``series * x`` is computed as ``x * series``.
+    __pandas_priority__ = 5000
+
     # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. Each
     # node that is compiled is looked up hundreds of times, so that this must not be a call of a Python function.
     __hash__ = object.__hash__
