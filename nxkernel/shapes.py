@@ -175,17 +175,18 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
         if names is None or axis not in names:
             raise UnknownNameError(axis, shape, names)
         return names.index(axis)
-    position = static_int(axis, "an axis")
-    if not -len(shape) <= position < len(shape):
+    return _within(static_int(axis, "an axis"), len(shape), f"the shape {text(shape, names)}")
+
+
+def _within(position: int, ndim: int, what: str) -> int:
+    if not -ndim <= position < ndim:
         raise NxIndexError(
             message(
-                f"axis {position} is out of range for the shape {text(shape, names)}.",
-                f"It has {len(shape)} axes, so an axis is from {-len(shape)} to {len(shape) - 1}."
-                if shape
-                else "A scalar has no axes.",
+                f"axis {position} is out of range for {what}.",
+                f"It has {ndim} axes, so an axis is from {-ndim} to {ndim - 1}." if ndim else "A scalar has no axes.",
             )
         )
-    return position % len(shape)
+    return position % ndim
 
 
 def axes_of(axis: Any, ndim: int) -> Shape:
@@ -211,7 +212,7 @@ def axes_of(axis: Any, ndim: int) -> Shape:
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, tuple | list) else (axis,)
-    positions = tuple(sorted(normalize_axis(one.__index__(), (0,) * ndim) for one in axes))
+    positions = tuple(sorted(_within(one.__index__(), ndim, "an array") for one in axes))
     if len(set(positions)) < len(positions):
         raise NxValueError(f"axis={axis!r} names an axis twice")
     return positions

@@ -45,6 +45,9 @@ class TracedValue(Operand):
 
     source: SourceLocation | None
 
+    #: Higher than that of a DataFrame, which would ask for the elements: ``series * x`` is computed as ``x * series``.
+    __pandas_priority__ = 5000
+
     # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. Each
     # node that is compiled is looked up hundreds of times, so that this must not be a call of a Python function.
     __hash__ = object.__hash__
@@ -52,7 +55,7 @@ class TracedValue(Operand):
     def __repr__(self) -> str:
         return _printed([self])
 
-    def _no_data(self, asked: str, *instead: str) -> NoReturn:
+    def _no_data(self, asked: str, *instead: str, by_numpy: bool = False) -> NoReturn:
         error = TracedValueError(
             message(
                 f"{asked} asks for the data of a traced value of type {self.spec}{at_line(self.source)}.",
@@ -60,7 +63,7 @@ class TracedValue(Operand):
                 *instead,
             )
         )
-        error.value = self
+        error.value, error.by_numpy = self, by_numpy
         raise error
 
     def __bool__(self) -> bool:
@@ -96,6 +99,7 @@ class TracedValue(Operand):
             "NumPy",
             "Use the function of that name in nxkernel, or call NumPy outside the definition.",
             "A function that computes with np and not with nx is a NumPy program, in which it is there.",
+            by_numpy=True,
         )
 
     @property

@@ -39,6 +39,11 @@ def digits(whole: bool) -> AbstractContextManager[None]:
     return ScopedSetting(_precision, "whole", whole)
 
 
+def are_whole() -> bool:
+    """Whether Python's floats have all of their digits now, by Nx's rules."""
+    return _precision.whole is True and not types.follows_numpy()
+
+
 def double(type_: Type) -> Type:
     """The type in which a number of this type has all of its digits."""
     return _DOUBLE.get(type_, type_)

@@ -175,6 +175,21 @@ class Trace:
 _STRONG = "constants of NumPy's"
 
 
+#: Under which key a trace remembers the arrays that it holds itself, by their parameters.
+_FIXED = "arrays that are part of the program"
+
+
+def remember_fixed(node: Expr, array: Any) -> None:
+    """Remember the elements of an array that is part of the program, such as one that NumPy made during the trace."""
+    current().outermost.memory.setdefault(_FIXED, {})[node] = array
+
+
+def fixed_array(node: Expr) -> Any:
+    """The elements of an array that is part of the program; None for other nodes."""
+    trace = current()
+    return None if trace is None else trace.outermost.memory.get(_FIXED, {}).get(node)
+
+
 def strengthen(value: Any) -> Any:
     """Mark a value computed from constants only as not weak, as ``np.sqrt(2.0)`` gives it, and return it.
 
@@ -370,6 +385,18 @@ def weak(value: Any) -> bool:
             return True
         trace = trace.previous
     return False
+
+
+def outermost(node: Expr) -> Expr:
+    """The node outside of all loop and branch bodies that a body's parameter stands for."""
+    trace = current()
+    while node.primitive is parameter_ and isinstance(trace, BodyTrace):
+        for value, placeholder in zip(trace.captured, trace.lifted, strict=True):
+            if placeholder is node and type(value) is Expr:
+                node = value
+                break
+        trace = trace.previous
+    return node
 
 
 def suspended() -> AbstractContextManager[None]:

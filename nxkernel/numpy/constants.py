@@ -50,11 +50,9 @@ _TYPES = [
 ]
 _NUMBERS = ("pi", "e", "inf", "nan", "euler_gamma", "newaxis", "little_endian")
 _FUNCTIONS = [
-    "can_cast",
     "dtype",
     "isdtype",
     "issubdtype",
-    "min_scalar_type",
     "promote_types",
     "errstate",
     "geterr",

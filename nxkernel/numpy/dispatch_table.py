@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import numba_functions, ops, types
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
@@ -149,12 +149,14 @@ def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -
     out = options.pop("out", None)
     if out is not None:
         if any(isinstance(one, np.ndarray) for one in out):
-            raise NxTypeError(
+            error = TracedValueError(
                 message(
                     f"np.{ufunc.__name__} would write traced values into an array of NumPy's.",
                     "Arrays that are assigned into are made in the definition, or are its arguments.",
                 )
             )
+            error.by_numpy = True
+            raise error
         options["out"] = out[0] if len(out) == 1 else out
     function = twin(ufunc)
     return (function if method == "__call__" else getattr(function, method))(*inputs, **options)

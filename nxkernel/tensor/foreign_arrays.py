@@ -8,6 +8,7 @@ import numpy as np
 
 from nxkernel import compile_thread, types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand, Proxy
 from nxkernel.tensor.dlpack import import_array
 
 _NATIVE = frozenset(type_.dtype for type_ in types.TYPES.values())
@@ -44,6 +45,28 @@ def array_of_numbers(value: Any, argument: str = "") -> np.ndarray:
     if not is_numeric(value.dtype):
         raise _refusal(value.dtype, argument)
     return value
+
+
+def subscript(key: Any) -> Any:
+    """What stands between brackets, with NumPy's arrays in the place of columns of pandas and such.
+
+    Parameters
+    ----------
+    key : index, or tuple of indices
+    """
+    if isinstance(key, tuple):
+        return tuple([subscript(entry) for entry in key])
+    kind = type(key)
+    if (
+        kind in _SUBSCRIPTS
+        or isinstance(key, Operand | Proxy | np.ndarray | np.generic)
+        or not hasattr(kind, "__array__")
+    ):
+        return key
+    return array_of_numbers(key, "an index")
+
+
+_SUBSCRIPTS = frozenset({int, slice, list, type(None), type(...), dict, bool})
 
 
 def _converted(value: Any, argument: str) -> np.ndarray:

@@ -185,3 +185,44 @@ def test_arrays_of_xarray_are_arguments():
     assert data.isel(x=nx.tensor([0, 2])).shape == (2, 2)
     with pytest.raises(NxTypeError, match=r"^an array of dtype datetime64.*\(argument x\)"):
         nx.jit(lambda x: x * 2)(xarray.DataArray(np.array(["2020-01-01"], "M8[s]")))
+
+
+T = nx.tensor([1.0, 2.0, 3.0])
+COLUMN = pd.Series([1.0, 2.0, 3.0])
+MASK = COLUMN > 1.5
+
+
+def test_columns_between_brackets():
+    assert T[MASK].to_list() == [2.0, 3.0]
+    assert T[pd.Series([0, 2])].to_list() == [1.0, 3.0]
+    assert T[pd.Index([2, -1])].to_list() == [3.0, 3.0]
+    assert nx.tensor([[1, 2, 3]])[:, MASK].to_list() == [[2, 3]]
+    assert nx.tensor([1, 2, 3], names=["x"])[{"x": MASK}].to_list() == [2, 3]
+    assert np.asarray(nx.numpy.asarray(T)[MASK]).tolist() == [2.0, 3.0]
+    for wrap in (nx.jit, nx.defn):
+        assert wrap(lambda x: np.sum(x[MASK]))(np.arange(3.0)) == 3.0
+    with pytest.raises(NxTypeError, match="a Series of dtype str holds text or objects"):
+        T[pd.Series(["a"])]
+
+
+def assigned(x):
+    x[MASK] = 0
+    return x
+
+
+def test_assignments_where_a_column_says():
+    assert nx.defn(assigned)(np.arange(3.0)).tolist() == [0.0, 0.0, 0.0]
+    assert nx.defn(assigned)(np.ones(3)).tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("use", [
+    lambda x: COLUMN * x, lambda x: COLUMN - x[0], lambda x: COLUMN > x, lambda x: COLUMN**x,  # noqa: SIM300
+    lambda x: pd.DataFrame({"a": COLUMN, "b": COLUMN}) / (x[:2] + 1),
+])  # fmt: skip
+def test_columns_on_the_left_of_what_is_traced(use):
+    x = np.arange(3.0)
+    for wrap in (nx.jit, nx.defn):
+        result = wrap(use)(x)
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == use(x).to_numpy().tolist()
+    assert isinstance(use(nx.numpy.asarray(x)), pd.Series | pd.DataFrame)

@@ -43,6 +43,18 @@ def test_tables_and_what_is_done_with_them():
     assert pd.to_numeric(pd.Series(LOSSES)).sum() == 2.0
 
 
+@pytest.mark.parametrize("values", [
+    nx.tensor([1, 3]), nx.f64([1, 3]), nx.u8([1, 3]), [nx.tensor(1), 3], (nx.tensor(3.0), nx.tensor(1.0)),
+    nnp.array([1, 3]), [nnp.array(1), nnp.array(3.0)],
+])  # fmt: skip
+def test_values_that_are_looked_for(values):
+    for column in (pd.Series([1, 2, 3]), pd.Series([1.0, 2.0, 3.0]), pd.Series([1, 2, 3], dtype="Int64")):
+        assert column.isin(values).tolist() == [True, False, True]
+        assert pd.Index(column).isin(values).tolist() == [True, False, True]
+        assert pd.DataFrame({"a": column}).isin(values).to_numpy().ravel().tolist() == [True, False, True]
+    assert pd.Series(["a", "b"]).isin(["b", nx.tensor(1)]).tolist() == [False, True]
+
+
 def test_a_series_of_losses_is_plotted():
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     matplotlib.use("Agg")
@@ -54,10 +66,11 @@ def test_a_series_of_losses_is_plotted():
 @pytest.mark.parametrize("order", ["import pandas, nxkernel as nx", "import nxkernel as nx, pandas"])
 def test_whichever_is_imported_first(order):
     code = (
-        f"{order}; import sys; print(pandas.Series([nx.tensor(1.5)]).dtype, *[type(f).__name__ for f in sys.meta_path])"
+        f"{order}; import sys; print(pandas.Series([nx.tensor(1.5)]).dtype)\n"
+        "print(pandas.Series([1, 2]).isin(nx.tensor([2])).sum(), *[type(f).__name__ for f in sys.meta_path])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.startswith("float32")
+    assert out.startswith("float32\n1")
     assert "_WhenImported" not in out
 
 

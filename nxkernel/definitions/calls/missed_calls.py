@@ -20,6 +20,7 @@ from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
@@ -64,6 +65,8 @@ class MissedCall:
         self._advice = self.case.advice
         self._notes: tuple[str, ...] = ()
         self._outside: tuple[str, ...] = ()
+        #: What stopped the function when it was traced as it is.
+        self._stopped: Exception | None = None
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
 
@@ -204,8 +207,13 @@ class MissedCall:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin)
             except Exception as error:
-                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_outside(error):
+                    self._stopped = error
                     raise UndispatchedError from error
+                if self._stopped is not None and isinstance(error, RefusedSyntaxError):
+                    # What stopped the function says more than why it is not rewritten.
+                    self._group.dispatched = False
+                    raise self._stopped from None
                 raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)

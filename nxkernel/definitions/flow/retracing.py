@@ -32,7 +32,7 @@ class AssignedError(BaseException):
 
 
 class UndispatchedError(Exception):
-    """A call of SciPy's in a function that is traced as it is reads numbers: its calls have to be dispatched."""
+    """A call of NumPy's or SciPy's in a function that is traced as it is reads numbers: calls have to be dispatched."""
 
 
 class LearntError(Exception):

@@ -251,7 +251,8 @@ def of(function: Any, default: str | None = None) -> str | None:
     """
     text = _text_of(function)
     if text is None:
-        return _LIBRARIES.get(_root(callables.module_of(callables.without_partials(function))), NX)
+        module = callables.module_of(callables.without_partials(function))
+        return NUMPY if module.startswith("nxkernel.numpy") else _LIBRARIES.get(_root(module))
     if default is not None:
         return default
     libraries = computes_with(text)

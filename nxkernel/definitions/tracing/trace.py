@@ -129,6 +129,7 @@ class _Capturing:
             node = self._nodes[id(value)] = parameter(-1, name, whole_spec(spec_of(value)), captured=True)
             if number is None:
                 node.params["baked"] = True
+                tracing.remember_fixed(node, meaning)
             self.meaning[node] = meaning
             self._kept_alive.append(value)
         return node

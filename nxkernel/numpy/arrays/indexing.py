@@ -21,10 +21,12 @@ from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand
 from nxkernel.shapes import Shape, text
+from nxkernel.tensor.foreign_arrays import subscript
 
 
 def _settled(array: Array, key: Any) -> Any:
     """A key in which masks of traced length are padded to the length of the whole axes."""
+    key = subscript(key)
     if tracing.current() is None:
         return _without_masks(key, array.shape)
     key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key

@@ -89,7 +89,7 @@ def _open(bounds: Interval | None) -> Open:
 
 def _interval(node: Expr, depth: int, known: dict[int, Interval | None]) -> Interval | None:
     """The bounds of a node: those of its type if nothing else is known, None if it is not an integer."""
-    node = outermost(node)
+    node = tracing.outermost(node)
     if not node.type.is_integer:
         return None
     if id(node) not in known:
@@ -105,25 +105,13 @@ def counts(value: Any) -> bool:
     """Whether an integer is computed from one with recorded bounds, such as the counter of a loop."""
     waiting, seen = [value] if type(value) is Expr else [], set()
     while waiting and len(seen) < 1 << _DEPTH:
-        node = outermost(waiting.pop())
+        node = tracing.outermost(waiting.pop())
         if id(node) in _assumed.intervals:
             return True
         if id(node) not in seen:
             seen.add(id(node))
             waiting += node.operands
     return False
-
-
-def outermost(node: Expr) -> Expr:
-    """The node outside of all loop and branch bodies that a body's parameter stands for."""
-    trace = tracing.current()
-    while node.primitive is p.parameter and isinstance(trace, tracing.BodyTrace):
-        for value, placeholder in zip(trace.captured, trace.lifted, strict=True):
-            if placeholder is node and type(value) is Expr:
-                node = value
-                break
-        trace = trace.previous
-    return node
 
 
 def same(a: Any, b: Any) -> bool:
@@ -147,7 +135,7 @@ def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
     known = interval(value)
     if known[0] is not None and known[0] == known[1]:
         return {}, known[0]
-    node = outermost(value) if type(value) is Expr else value
+    node = tracing.outermost(value) if type(value) is Expr else value
     if type(node) is Expr and depth > 0 and not node.shape and node.type.is_integer and not _wraps(node):
         if node.primitive in (p.add, p.subtract):
             sign = 1 if node.primitive is p.add else -1
@@ -171,7 +159,7 @@ def _key(node: Any, depth: int) -> Hashable:
     """A key that is equal for nodes that compute the same from the same operands."""
     if type(node) is not Expr:
         return id(node)
-    node = outermost(node)
+    node = tracing.outermost(node)
     if node.primitive is p.constant:
         return "constant", repr(node.params["value"]), node.spec
     if (not node.operands and node.primitive is not p.iota) or depth <= 0:

@@ -13,7 +13,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import known_values, tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import integer_bounds
@@ -249,7 +249,18 @@ def known_number(value: Any) -> int | None:
     if isinstance(value, StoredTensor):
         return int(value.data)
     low, high = integer_bounds.interval(value)
-    return low if low is not None and low == high else None
+    if low is not None and low == high:
+        return low
+    found = None if value.shape else known_elements(value)
+    return None if found is None else int(found)
+
+
+def known_elements(value: Operand | Proxy) -> np.ndarray | None:
+    """The elements of an array of whole numbers that is known while tracing, or there; None for others."""
+    value = operand(value)
+    if isinstance(value, StoredTensor):
+        return value.data
+    return known_values.elements(value) if type(value) is Expr else None
 
 
 def static(value: Any) -> int:
@@ -258,11 +269,21 @@ def static(value: Any) -> int:
     return value.__index__() if known is None else known
 
 
+def parts(values: Any) -> Sequence[Any]:
+    """The integers of a list, or of an array with one axis, known ones as such; of one integer it alone."""
+    if isinstance(values, tuple | list):
+        return values
+    if isinstance(values, Operand | Proxy | np.ndarray) and len(values.shape) == 1:
+        found = values if isinstance(values, np.ndarray) else known_elements(values)
+        return list(values) if found is None else found.tolist()
+    return (values,)
+
+
 def known_indices(value: Operand | Proxy, function: str) -> Any:
     """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
-    indices = operand(value)
-    if isinstance(indices, StoredTensor):
-        return indices.data
+    found = known_elements(value)
+    if found is not None:
+        return found
     raise needed(
         value,
         f"the shape of what {function} gives depends on values that only the running program knows.",

@@ -33,6 +33,11 @@ class ArrayValue(Proxy, ArrayMethods):
     is_scalar: Any = False
 
     @property
+    def __pandas_priority__(self) -> int:
+        # A traced array computes with columns itself: pandas would ask for its elements.
+        return 0 if tracing.current() is None else 5000
+
+    @property
     def dtype(self) -> np.dtype:
         """The type of the elements, as NumPy's."""
         return self.type.dtype

@@ -130,7 +130,7 @@ def full(
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The shape with each traced size replaced by its upper bound, and the parts that count; None for known sizes."""
     most, stretches = [], []
-    for size in shape if isinstance(shape, tuple | list) else (shape,):
+    for size in subscripts.parts(shape):
         is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
         low, high = integer_bounds.interval(operand(size)) if is_traced else (None, None)
         is_bounded = low is not None and low >= 0 and high is not None

@@ -156,6 +156,8 @@ def _slopes(value: ArrayValue, axis: int, spacing: Any, edge_order: int) -> Any:
 
     apart = as_value(spacing)
     if apart.ndim:
+        # Distances of whole numbers would wrap around below zero.
+        apart = apart.astype("float64") if apart.type.is_integer else apart
         steps = diff(apart)[(slice(None), *after)]
         one, two = steps[:-1], steps[1:]
         inner = e.add(
@@ -177,7 +179,7 @@ def _slopes(value: ArrayValue, axis: int, spacing: Any, edge_order: int) -> Any:
     else:
         left = _edge(at(0, 1), at(1, 2), at(2, 3), first)
         right = e.negative(_edge(at(-1, None), at(-2, -1), at(-3, -2), last))
-    return wrap(operand(concatenate([left, inner, right], axis=position)), value)
+    return wrap(operand(concatenate([left, inner, right], axis=position).astype(value.dtype)), value)
 
 
 def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:

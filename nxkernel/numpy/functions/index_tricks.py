@@ -14,7 +14,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -90,6 +90,8 @@ def _indices(one: Any) -> ArrayValue:
     value = as_value(one)
     if value.dtype != np.bool_:
         return value
+    if tracing.current() is None:
+        return of_numpy(np.flatnonzero(np.asarray(operand(value))))
     if isinstance(one, list | tuple | np.ndarray) and all(isinstance(each, bool | np.bool_) for each in one):
         return as_value(np.flatnonzero(one))
     raise NxTypeError(

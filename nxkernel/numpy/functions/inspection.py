@@ -18,8 +18,18 @@ from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import parameter
+from nxkernel.tensor.tensor import StoredTensor
 
-__all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_type", "shares_memory"]
+__all__ = [
+    "can_cast",
+    "common_type",
+    "isfortran",
+    "iterable",
+    "may_share_memory",
+    "min_scalar_type",
+    "result_type",
+    "shares_memory",
+]
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -36,6 +46,21 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     if result is None:
         return functools.reduce(types.merge, map(types.infer, numbers)).dtype
     return functools.reduce(types.merge_number, numbers, result).dtype
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a type, or that of an array, converts to another one, as :func:`numpy.can_cast`."""
+    if isinstance(from_, Operand | Proxy):
+        from_ = as_value(from_).type.dtype
+    return np.can_cast(from_, np.dtype(to), casting)
+
+
+def min_scalar_type(a: Any, /) -> np.dtype:
+    """The smallest type that holds a number, and the type of an array, as :func:`numpy.min_scalar_type`."""
+    if not isinstance(a, Operand | Proxy):
+        return np.min_scalar_type(a)
+    value = operand(as_value(a))
+    return np.min_scalar_type(value.data) if isinstance(value, StoredTensor) else value.type.dtype
 
 
 def common_type(*arrays: Any) -> type:

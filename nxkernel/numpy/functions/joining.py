@@ -307,7 +307,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     value = as_array(a)
     if axis is None:
         return roll(in_one_axis(value), shift, 0).reshape(value.shape)
-    shifts = shift if isinstance(shift, tuple | list) else [shift]
+    shifts = list(subscripts.parts(shift))
     axes = sizes(axis)
     shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
     axes = axes * len(shifts) if len(axes) == 1 else axes
@@ -382,7 +382,8 @@ def _pairs(arguments: Any, rank: int) -> list[tuple[int, int]]:
     if isinstance(arguments, dict):
         along = {normalize_axis(axis, (0,) * rank): width for axis, width in arguments.items()}
         arguments = [np.broadcast_to(along.get(axis, 0), 2).tolist() for axis in range(rank)]
-    pairs = np.broadcast_to(np.asarray(arguments), (rank, 2))
+    found = subscripts.known_elements(arguments) if isinstance(arguments, Operand | Proxy) else None
+    pairs = np.broadcast_to(np.asarray(arguments if found is None else found), (rank, 2))
     if (pairs < 0).any():
         raise NxValueError("pad: widths and lengths are at least 0")
     return [(int(low), int(high)) for low, high in pairs]

@@ -116,6 +116,8 @@ def argwhere(a: Any) -> Any:
     result = nonzero(value if value.ndim else value.reshape(1))
     if not value.ndim:
         # A place without axes has no indices.
+        if isinstance(result[0], Array):
+            return wrap(filled(0, types.s64, (result[0].size, 0)))
         return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*result[0].stretches, None))
     if isinstance(result[0], Array):
         return stack(result, axis=-1)
@@ -370,7 +372,9 @@ def sinc(x: Any) -> Any:
 
 
 def within(indices: Any, size: Any, mode: str) -> Any:
-    """Indices brought into the range of an axis, by ``mode=`` (raise, wrap or clip)."""
+    """Indices brought into the range of an axis, by ``mode=`` (raise, wrap or clip); truth values are 0 and 1."""
+    if isinstance(indices, ArrayValue) and indices.type is types.bool_:
+        indices = indices.astype(np.int64)
     if mode == "wrap":
         return e.mod(indices, size)
     return clip(indices, 0, size - 1) if mode == "clip" else indices

@@ -10,7 +10,7 @@ import numpy as np
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
@@ -32,7 +32,7 @@ Shape = tuple[int, ...]
 
 def sizes(value: Any) -> Shape:
     """A shape from an int or a sequence of ints, which must be known while tracing."""
-    return tuple(map(subscripts.static, value)) if isinstance(value, tuple | list) else (subscripts.static(value),)
+    return tuple(map(subscripts.static, subscripts.parts(value)))
 
 
 def as_array(value: Any) -> Array:
@@ -372,8 +372,9 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     value, position = along(as_array(a), axis)
     if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)
-    if tracing.current() is None and isinstance(repeats, ArrayValue | Operand):
-        repeats = np.asarray(operand(as_value(repeats)))
+    if isinstance(repeats, ArrayValue | Operand):
+        found = subscripts.known_elements(as_value(repeats))
+        repeats = repeats if found is None else found
     if isinstance(repeats, ArrayValue | Operand):
         raise NxTypeError(
             message(
@@ -401,7 +402,9 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """Refused: the size of the result depends on values of the running program."""
+    """An array without the zeros at its ends, as :func:`numpy.trim_zeros`; refused while a definition is traced."""
+    if tracing.current() is None:
+        return of_numpy(np.trim_zeros(np.asarray(operand(as_value(filt))), trim, axis))
     raise NxTypeError(
         message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
     )

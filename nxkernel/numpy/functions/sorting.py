@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import fancy_indexing
-from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, wrap
+from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, of_numpy, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import linspace
@@ -133,7 +135,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """The number of occurrences of each integer, as :func:`numpy.bincount`; `minlength` sets the result's length."""
+    """The number of occurrences of each integer, as :func:`numpy.bincount`.
+
+    While a definition is traced, `minlength` is the result's length.
+    """
+    if tracing.current() is None:
+        heavy = None if weights is None else np.asarray(operand(as_value(weights)))
+        return of_numpy(np.bincount(np.asarray(operand(as_value(x))), heavy, minlength))
     if not minlength:
         raise NxTypeError(
             message(

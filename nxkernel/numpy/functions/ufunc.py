@@ -64,8 +64,8 @@ class Ufunc:
         self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
     ) -> Any:
         """Apply the function to arrays or numbers, which broadcast together."""
-        if len(inputs) == self.nin + 1 and out is None:
-            *inputs, out = inputs
+        if len(inputs) > self.nin and out is None:
+            inputs, out = inputs[: self.nin], inputs[self.nin :]
         if len(inputs) != self.nin:
             raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
         _check_options(self.__name__, options)
@@ -385,7 +385,14 @@ def finished(result: Any, out: Any, where: Any, name: str) -> Any:
     if out is None and where is True:
         return result
     results = result if isinstance(result, tuple) else (result,)
-    outs = out if isinstance(out, tuple) else (out,) * len(results)
+    if out is not None and not isinstance(out, tuple) and isinstance(result, tuple):
+        raise NxTypeError(
+            message(f"{name} has {len(results)} results: out= is a tuple of arrays.", "None in it makes a new array.")
+        )
+    outs = out if isinstance(out, tuple) else (out,)
+    if len(outs) > len(results):
+        raise NxTypeError(f"{name} has {len(results)} results, got {len(outs)} arrays for them")
+    outs += (None,) * (len(results) - len(outs))
     ended = [_put_out(one, into, where, name) for one, into in zip(results, outs, strict=True)]
     return tuple(ended) if isinstance(result, tuple) else ended[0]
 

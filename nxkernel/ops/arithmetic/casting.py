@@ -8,7 +8,7 @@ from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, lasting, operand
+from nxkernel.ops.machinery.dispatch import apply, convert, counted, filled, is_number, lasting, operand, strong
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -43,7 +43,7 @@ def as_type(tensor: Any, type: Any) -> Tensor | Expr:
     if tracing.weak(value):
         # Its type is asked for, so that it stands for a number no more.
         if result is value:
-            result = apply(primitives.reshape, value, shape=value.shape, names=value.names)
+            result = strong(value)
         tracing.current().weak.discard(result)
     return result
 
@@ -102,4 +102,4 @@ def type(tensor: Any) -> Type:
     >>> nx.type(nx.tensor([1, 2]))
     's64'
     """
-    return operand(tensor, "tensor").type
+    return counted(operand(tensor, "tensor"))

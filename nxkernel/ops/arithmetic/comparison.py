@@ -12,9 +12,10 @@ from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import (
     apply,
     arithmetic,
-    convert,
+    counted,
     elementwise,
     filled_like,
+    of_type,
     operand,
     ordered,
     spread,
@@ -92,7 +93,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
         The condition: all but 0 counts as true.
     on_true, on_false : tensor or number
         What to choose from, broadcast to the shape of `pred`; to each other's where `pred` is a scalar. Numbers count
-        as s64 or f32.
+        as s64 or f32, and have all of their digits beside an f64.
 
     Returns
     -------
@@ -109,10 +110,10 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
     >>> nx.select([1, 0, 1], [1, 2, 3], 0).to_list()
     [1, 0, 3]
     """
-    pred, on_true, on_false = operand(pred, "pred"), operand(on_true, "on_true"), operand(on_false, "on_false")
-    type_ = types.merge(on_true.type, on_false.type)
-    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape, on_true.names, on_false.names)
-    for side, name in ((on_true, "on_true"), (on_false, "on_false")):
+    pred, sides = operand(pred, "pred"), (operand(on_true, "on_true"), operand(on_false, "on_false"))
+    type_ = types.merge(*map(counted, sides))
+    shape = pred.shape or shapes.broadcast_shapes(*[side.shape for side in sides], *[side.names for side in sides])
+    for side, name in zip(sides, ("on_true", "on_false"), strict=True):
         if not shapes.spreads(side.shape, shape):
             raise NxValueError(
                 message(
@@ -121,7 +122,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
                     "Spread the condition first: nx.broadcast(pred, shape).",
                 )
             )
-    return apply(p.select, spread(pred, shape), *(convert(spread(side, shape), type_) for side in (on_true, on_false)))
+    sides = [of_type(value, side, type_) for value, side in zip((on_true, on_false), sides, strict=True)]
+    return apply(p.select, spread(pred, shape), *[spread(side, shape) for side in sides])
 
 
 def _bitwise(primitive: Primitive, what: str, result: str) -> Any:

@@ -15,7 +15,9 @@ from nxkernel.ops.machinery.dispatch import (
     apply,
     arithmetic,
     convert,
+    counted,
     elementwise,
+    filled,
     filled_like,
     is_number,
     lasting,
@@ -213,7 +215,8 @@ def clip(tensor: Any, min: Any = None, max: Any = None) -> Tensor | Expr:
     ----------
     tensor : tensor
     min, max : number or scalar tensor, optional
-        The bounds; one that is not given does not bound. Numbers count as s64 or f32 here.
+        The bounds; one that is not given does not bound. Numbers count as s64 or f32 here, and have all of their
+        digits beside an f64.
 
     Returns
     -------
@@ -227,8 +230,8 @@ def clip(tensor: Any, min: Any = None, max: Any = None) -> Tensor | Expr:
     """
     tensor = operand(tensor, "tensor") if min is not None or max is not None else lasting(tensor, "tensor")
     given = (("min", p.maximum, min), ("max", p.minimum, max))
-    bounds = [(name, cut, operand(bound, name)) for name, cut, bound in given if bound is not None]
-    for name, _, bound in bounds:
+    bounds = [(name, cut, value, operand(value, name)) for name, cut, value in given if value is not None]
+    for name, _, _, bound in bounds:
         if bound.shape or bound.vectorized_axes:
             raise NxValueError(
                 message(
@@ -236,10 +239,11 @@ def clip(tensor: Any, min: Any = None, max: Any = None) -> Tensor | Expr:
                     "nx.max(nx.min(t, upper), lower) takes bounds of other shapes.",
                 )
             )
-    type_ = ordered("clip")(functools.reduce(types.merge, [bound.type for _, _, bound in bounds], tensor.type))
+    type_ = ordered("clip")(functools.reduce(types.merge, [counted(bound) for _, _, _, bound in bounds], tensor.type))
     result = convert(tensor, type_)
-    for _, cut, bound in bounds:
-        result = apply(cut, result, spread(convert(bound, type_), tensor.shape))
+    for _, cut, value, bound in bounds:
+        bound = filled(value, type_, ()) if is_number(value) else convert(bound, type_)
+        result = apply(cut, result, spread(bound, tensor.shape))
     return result
 
 
@@ -270,7 +274,7 @@ def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:
     value = operand(value, "value")
     if value.shape:
         raise NxValueError(f"fill takes one value, got {value.spec}; nx.broadcast spreads a tensor over a shape")
-    type_ = types.merge(tensor.type, value.type) if type is None else types.normalize(type)
+    type_ = types.merge(tensor.type, counted(value)) if type is None else types.normalize(type)
     return spread_vectors(spread(convert(value, type_), tensor.shape, tensor.names), tensor)
 
 

@@ -22,6 +22,9 @@ from nxkernel.types import Type
 
 TypeRule = Callable[[Type], Type]
 
+#: Families of primitives whose results may stand for numbers again, or that take none.
+_KEEPS_NUMBERS = frozenset({"elementwise", "control", "tuple", "leaf", "creation"})
+
 
 def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
     """Apply a primitive: execute it on tensors, or record it; a multi-result primitive gives a tuple.
@@ -34,6 +37,8 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
         for operand in operands:
             if type(operand) is not Expr and operand.vectorized_axes and trace.sees_vectors(operand):
                 return _over_vectors(primitive, operands, params)
+        if python_numbers.are_whole() and primitive.family not in _KEEPS_NUMBERS and all(map(tracing.weak, operands)):
+            operands = tuple([convert(operand, counted(operand)) for operand in operands])
         return trace.record(primitive, operands, params)
     for operand in operands:
         if type(operand) is not Tensor:
@@ -227,6 +232,31 @@ def convert(value: Operand, type_: Type) -> Tensor | Expr:
     return apply(primitives.as_type, value, type=type_)
 
 
+def counted(value: Operand) -> Type:
+    """The type by which an operand counts where Python's numbers are not weak: alone, a float is an f32."""
+    return python_numbers.alone(value.spec.type) if tracing.weak(value) else value.spec.type
+
+
+def of_type(value: Any, seen: Operand, type_: Type) -> Tensor | Expr:
+    """A value, seen as an operand, in a type that counts from here on; a Python number has all digits of the type."""
+    if is_number(value):
+        return filled(value, type_, ())
+    result = convert(seen, type_)
+    return strong(result) if python_numbers.are_whole() and tracing.weak(result) else result
+
+
+def strong(value: Expr) -> Expr:
+    """A value that stands for a number as one that counts by its type from here on."""
+    params = {"shape": value.spec.shape, "names": value.spec.names}
+    return tracing.current().record(primitives.reshape, (value,), params)
+
+
+def alone(value: Any, argument: str = "") -> Tensor | Expr:
+    """As :func:`operand`, for functions of one tensor: a float of Python's is an f32."""
+    value = operand(value, argument)
+    return convert(value, counted(value)) if python_numbers.are_whole() else value
+
+
 def spread(value: Operand, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
     """The operand broadcast to a shape, aligned at the last axis; unchanged if it has it."""
     spec = value.spec
@@ -238,6 +268,9 @@ def spread(value: Operand, shape: tuple[int, ...], names: Any = None) -> Tensor 
     if type(value) is Expr and value.primitive is primitives.constant:
         return constant(value.params["value"], spec.type, shape, names)
     axes = tuple(range(shift, len(shape)))
+    if tracing.weak(value):
+        # What it is beside decides about its digits, and nothing else is made of it here.
+        return tracing.current().record(primitives.broadcast, (value,), {"shape": shape, "axes": axes, "names": names})
     return apply(primitives.broadcast, value, shape=shape, axes=axes, names=names)
 
 

@@ -7,10 +7,11 @@ from typing import Any, overload
 
 from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import elementwise
-from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, operand
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, counted, is_number, of_type, operand
 from nxkernel.ops.shapes.shaping import flatten, new_axis, rename
 from nxkernel.shapes import normalize_axes
 from nxkernel.tensor.tensor import Tensor
@@ -72,9 +73,10 @@ def dot(left: Any, *arguments: Any) -> Tensor | Expr:
     [[1, 3], [2, 4]]
     """
     if len(arguments) == 1:
+        given = left, arguments[0]
         left, right = operand(left, "left"), operand(arguments[0], "right")
         if not left.rank or not right.rank:
-            return elementwise.multiply(left, right)
+            return elementwise.multiply(*given)
         return _general(left, [left.rank - 1], [], right, [max(right.rank - 2, 0)], [])
     if len(arguments) == 3:
         contract_left, right, contract_right = arguments
@@ -119,7 +121,7 @@ def _general(
             )
         if shared := [axis for axis in axes if axis in contracted]:
             raise NxValueError(f"dot cannot both contract and batch axis {shared[0]} on the {side}")
-    type_ = arithmetic(types.merge(left.type, right.type))
+    type_ = arithmetic(types.merge(counted(left), counted(right)))
     return apply(primitives.dot, convert(left, type_), convert(right, type_), contract=contract, batch=batch)
 
 
@@ -147,7 +149,12 @@ def outer(left: Any, right: Any) -> Tensor | Expr:
     >>> nx.outer([1, 2], [3, 4]).to_list()
     [[3, 4], [6, 8]]
     """
-    left, right = operand(left, "left"), operand(right, "right")
+    sides = (operand(left, "left"), operand(right, "right"))
+    type_ = types.merge(*map(counted, sides))
+    left, right = [
+        of_type(value, side, type_) if is_number(value) or tracing.weak(side) else side
+        for value, side in zip((left, right), sides, strict=True)
+    ]
     names = ((left.names or (None,))[0], (right.names or (None,))[-1])
     if names[0] is not None and names[0] == names[1]:
         raise NxValueError(f"outer would have two axes named {names[0]!r}; rename one side first: nx.rename(t, [...])")

@@ -10,7 +10,7 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.arithmetic import elementwise
 from nxkernel.ops.machinery import function_factories
-from nxkernel.ops.machinery.dispatch import TypeRule, apply, arithmetic, convert, lasting, operand, ordered
+from nxkernel.ops.machinery.dispatch import TypeRule, alone, apply, arithmetic, convert, lasting, ordered
 from nxkernel.ops.shapes.indexing import slice_along_axis
 from nxkernel.primitives import Primitive
 from nxkernel.tensor.tensor import Tensor
@@ -43,7 +43,7 @@ def _cumulative(primitive: Primitive, rule: TypeRule, what: str, example: str, r
     name = primitive.name
 
     def function(tensor: Any, *, axis: int | str = 0, reverse: bool = False) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = alone(tensor, "tensor")
         position = shapes.normalize_axis(axis, tensor.shape, tensor.names)
         return apply(primitive, convert(tensor, rule(tensor.type)), axis=position, reverse=bool(reverse))
 

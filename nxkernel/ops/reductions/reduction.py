@@ -14,7 +14,17 @@ from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise
 from nxkernel.ops.machinery import function_factories
-from nxkernel.ops.machinery.dispatch import TypeRule, apply, convert, filled, operand, ordered, unchanged
+from nxkernel.ops.machinery.dispatch import (
+    TypeRule,
+    alone,
+    apply,
+    convert,
+    filled,
+    operand,
+    ordered,
+    together,
+    unchanged,
+)
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import static_int
 from nxkernel.tensor.tensor import Tensor
@@ -52,7 +62,7 @@ def _reduction(primitive: Primitive, rule: TypeRule, what: str, types: str, exam
     name = primitive.name
 
     def function(tensor: Any, *, axes: Axes = None, keep_axes: bool = False) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = alone(tensor, "tensor")
         type_ = rule(tensor.type)
         positions = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
         if primitive in (p.reduce_max, p.reduce_min):
@@ -128,7 +138,7 @@ def _argument(primitive: Primitive, extreme: str, result: str) -> Any:
         tie_break: str = "low",
         type: Any = "s64",
     ) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = alone(tensor, "tensor")
         tensor, type_ = convert(tensor, ordered(name)(tensor.type)), types.normalize(type)
         if not type_.is_integer:
             raise NxTypeError(f"{name} gives whole numbers, got type={type_}; nx.as_type converts the result")
@@ -157,7 +167,7 @@ argmin = _argument(p.argmin, "least", "[1, 1]")
 
 
 def _floating(tensor: Any) -> Operand:
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     return convert(tensor, types.to_floating(tensor.type))
 
 
@@ -192,7 +202,7 @@ def mean(tensor: Any, *, axes: Axes = None, keep_axes: bool = False) -> Tensor |
     >>> nx.mean([[1, 2], [3, 5]], axes=[1]).to_list()
     [1.5, 4.0]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     total = sum(_precise(tensor), axes=axes, keep_axes=keep_axes)
     return convert(elementwise.divide(total, _count(tensor, axes)), types.to_floating(tensor.type))
 
@@ -357,7 +367,8 @@ def all_close(a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_n
     >>> nx.all_close([1.0, 2.0], [1.0, 2.000001]).to_list()
     True
     """
-    a, b = (_floating(side) for side in (a, b))
+    a, b, type_ = together(a, b)
+    a, b = (convert(side, types.to_floating(type_)) for side in (a, b))
     distance = elementwise.abs(elementwise.subtract(a, b))
     bound = elementwise.add(elementwise.multiply(elementwise.abs(b), rtol), atol)
     within = comparison.logical_and(

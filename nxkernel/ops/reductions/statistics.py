@@ -10,7 +10,7 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, ordered
+from nxkernel.ops.machinery.dispatch import alone, apply, convert, filled, operand, ordered
 from nxkernel.ops.reductions import reduction
 from nxkernel.ops.reductions.contraction import dot
 from nxkernel.ops.reductions.cumulative import cumulative_max
@@ -46,7 +46,7 @@ def median(tensor: Any, *, axis: int | str | None = None, keep_axes: bool = Fals
     >>> nx.median([[1, 2], [4, 8]], axis=1).to_list()
     [1.5, 6.0]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     line, position = _sorted("median", tensor, axis)
     count = line.shape[position]
     middle = slice_along_axis(line, (count - 1) // 2, 1, axis=position)
@@ -81,7 +81,7 @@ def mode(tensor: Any, *, axis: int | str | None = None, keep_axes: bool = False)
     >>> nx.mode([4, 2, 2, 9, 4]).to_list()
     2
     """
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     line, place = _sorted("mode", tensor, axis)
     line_names, line = line.names, rename(line, [None] * line.rank)
     count = line.shape[place]
@@ -145,7 +145,7 @@ def covariance(tensor: Any, mean: Any = None, *, ddof: int = 0) -> Tensor | Expr
     >>> nx.covariance([[1, 2], [3, 4], [5, 9]], ddof=1).to_list()
     [[4.0, 7.0], [7.0, 13.0]]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     if tensor.rank < 2:
         raise NxValueError(
             message(

@@ -16,7 +16,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.numba_functions import is_compiled
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.axis_alignment import broadcast, union, vectorized, whole
-from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, counted, filled, is_number, is_operand, operand
 from nxkernel.ops.programs.numba_functions import njit_map
 from nxkernel.ops.tensors.vectorized_axes import vectorize
 from nxkernel.primitives import Spec
@@ -135,7 +135,7 @@ def started(name: str, tensor: Operand, acc: Any, type: Any, argument: str = "ac
     start = operand(acc, argument)
     if start.shape or start.vectorized_axes:
         raise NxTypeError(f"{name} starts with one number, got {start.spec} for {argument!r}")
-    type_ = arithmetic(types.merge(tensor.type, start.type)) if type is None else types.normalize(type)
+    type_ = arithmetic(types.merge(tensor.type, counted(start))) if type is None else types.normalize(type)
     return convert(tensor, type_), convert(start, type_)
 
 

@@ -17,6 +17,7 @@ from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery import function_factories
 from nxkernel.ops.machinery.dispatch import (
     TypeRule,
+    alone,
     apply,
     arithmetic,
     convert,
@@ -133,7 +134,7 @@ def _window(
         strides: Steps = 1,
         window_dilations: Steps = 1,
     ) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = alone(tensor, "tensor")
         tensor = convert(tensor, rule(tensor.type))
         value = filled(identity(tensor.type), tensor.type, ())
         rank = tensor.rank
@@ -204,7 +205,7 @@ def window_mean(
     >>> nx.window_mean([1, 3, 5], (2,), padding=[(0, 1)]).to_list()
     [2.0, 4.0, 2.5]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = alone(tensor, "tensor")
     type_ = types.to_floating(tensor.type)
     # The type that sums run in, so that an average rounds to f16 or bf16 once, at the end.
     total = window_sum(

@@ -17,7 +17,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, lasting, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, counted, lasting, of_type, operand, spread
 from nxkernel.ops.shapes.shaping import rename, transpose
 from nxkernel.ops.tensors.creation import iota
 from nxkernel.shapes import normalize_axes, normalize_axis
@@ -336,7 +336,7 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
     target, chosen = operand(target, "target"), whole_indices(indices, function)
     positions = _coordinates(target, indices, chosen, axes, function)
     check_not_empty(target, positions, chosen, function)
-    updates = operand(updates, "updates")
+    given, updates = updates, operand(updates, "updates")
     rest = [size for axis, size in enumerate(target.shape) if axis not in positions]
     shape = (*chosen.shape[:-1], *rest)
     if updates.shape not in ((), shape):
@@ -347,11 +347,9 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
                 *(_one_coordinate_each(chosen) if updates.shape[:1] == chosen.shape else ()),
             )
         )
-    type_ = types.merge(target.type, updates.type)
+    type_ = types.merge(target.type, counted(updates))
     if combine == "add":
         type_ = arithmetic(type_)
-    updates = rename(spread(updates, shape), [None] * len(shape))
+    updates = rename(spread(of_type(given, updates, type_), shape), [None] * len(shape))
     columns = _split_coordinates(chosen)
-    return apply(
-        primitives.scatter, convert(target, type_), convert(updates, type_), *columns, axes=positions, combine=combine
-    )
+    return apply(primitives.scatter, convert(target, type_), updates, *columns, axes=positions, combine=combine)

@@ -12,6 +12,7 @@ from nxkernel.errors import NxIndexError, NxTypeError, message
 from nxkernel.messages import mask_shapes
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, operand
+from nxkernel.tensor.foreign_arrays import subscript
 from nxkernel.tensor.tensor import StoredTensor
 
 
@@ -37,7 +38,8 @@ def as_positions(tensor: Operand, key: Any) -> tuple[Operand, Any]:
         When only the running program knows a mask, or it is another for each entry of a vectorized axis.
     """
     if isinstance(key, dict):
-        return tensor, {name: _in_one_axis(tensor, name, entry) for name, entry in key.items()}
+        return tensor, {name: _in_one_axis(tensor, name, subscript(entry)) for name, entry in key.items()}
+    key = subscript(key)
     entries = key if isinstance(key, tuple) else (key,)
     if not any(map(_is_mask, entries)):
         return tensor, key

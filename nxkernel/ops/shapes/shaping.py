@@ -12,7 +12,18 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery import restacked_rows
-from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, lasting, operand, spread
+from nxkernel.ops.machinery.dispatch import (
+    alone,
+    apply,
+    convert,
+    counted,
+    filled,
+    is_number,
+    lasting,
+    of_type,
+    operand,
+    spread,
+)
 from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.shapes import normalize_axes, normalize_axis, normalize_names, static_int, text
 from nxkernel.tensor.tensor import Tensor
@@ -212,7 +223,7 @@ def broadcast(
     >>> nx.broadcast([1, 2], (2, 2), axes=[0]).to_list()
     [[1, 1], [2, 2]]
     """
-    tensor = lasting(tensor, "tensor")
+    tensor = alone(lasting(tensor, "tensor"))
     if isinstance(shape, Operand) and shape.rank and names is None:
         names = shape.names
     shape = shape_of(shape)
@@ -340,7 +351,7 @@ def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) ->
         value = filled(pad_value, type_, ())
     else:
         value = operand(pad_value, "pad_value")
-        type_ = types.merge(tensor.type, value.type)
+        type_ = types.merge(tensor.type, counted(value))
     if value.shape or value.vectorized_axes:
         raise NxValueError(f"pad_value is one number, got {value.spec}")
     if not any(any(entry) for entry in config):
@@ -454,7 +465,8 @@ def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | E
     >>> nx.stack([nx.tensor([1, 2]), nx.tensor([3, 4])], axis=-1).to_list()
     [[1, 3], [2, 4]]
     """
-    parts = [lasting(part, "tensors") for part in _parts(tensors, "stack")]
+    given = _parts(tensors, "stack")
+    parts = [lasting(part, "tensors") for part in given]
     for part in parts:
         if part.shape != parts[0].shape:
             raise NxValueError(
@@ -462,6 +474,9 @@ def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | E
                     f"stack needs tensors of one shape, got {parts[0].spec} and {part.spec}.", "See nx.concatenate."
                 )
             )
+    if not parts[0].shape:
+        type_ = functools.reduce(types.merge, map(counted, parts))
+        parts = [of_type(value, part, type_) for value, part in zip(given, parts, strict=True)]
     position = normalize_axis(axis, (*parts[0].shape, 1))
     if position == 0 and name is None and not any(any(part.names) for part in parts):
         rows = restacked_rows.joined(parts)

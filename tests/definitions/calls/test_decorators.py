@@ -53,7 +53,7 @@ class Model:
 @pytest.mark.parametrize("compile_", [nx.jit, nx.defn])
 def test_plain_functions_of_all_kinds(compile_):
     assert compile_(nx.sum)(ONE, axes=[0]).to_number() == 3.0
-    assert compile_(operator.add)(ONE, 1.0).to_list() == [2.0] * 3
+    assert compile_(operator.add)(ONE, 1.0).tolist() == [2.0] * 3
     assert compile_(abs)(-2.0).to_number() == 2.0
     assert compile_(functools.partial(lambda a, b, *, k: a * b + k, 2.0, k=1.0))(3.0).to_number() == 7.0
     assert compile_(Model.twice)(2.0).to_number() == 4.0

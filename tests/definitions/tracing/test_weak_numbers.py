@@ -58,6 +58,61 @@ def test_alone_it_is_f32():
     assert nx.jit(lambda rate: nx.exp(rate))(0.1).type == "f32"
 
 
+@pytest.mark.parametrize("use", [
+    lambda x, rate: nx.select(x > 1, rate, 0.0),
+    lambda x, rate: nx.select([1, 0], rate, [1, 2]),
+    lambda x, rate: nx.stack([rate, rate]),
+    lambda x, rate: nx.full((2,), rate),
+    lambda x, rate: nx.broadcast(rate, (2,)) * nx.tensor([1, 2]),
+    lambda x, rate: nx.tensor([rate, rate]),
+    lambda x, rate: nx.reshape(rate, (1,)),
+    lambda x, rate: nx.mean(rate),
+    lambda x, rate: nx.clip([1, 2], rate, 3),
+    lambda x, rate: nx.concatenate([nx.tensor([1, 2]), nx.new_axis(rate, 0)]),
+    lambda x, rate: nx.pad([1, 2], rate, [(1, 0, 0)]),
+    lambda x, rate: nx.fill([1, 2], rate),
+    lambda x, rate: nx.outer([1, 2], rate),
+    lambda x, rate: nx.dot([1, 2], rate),
+    lambda x, rate: nx.indexed_put([1, 2], [[0]], rate),
+    lambda x, rate: nx.reduce([1, 2], rate, lambda a, b: a + b),
+])  # fmt: skip
+def test_what_stands_beside_it_elsewhere_does_not_change_its_type(use):
+    x = nx.tensor(X)
+    alone = nx.jit(use)(x, 0.1)
+    beside, _ = nx.jit(lambda x, rate: (use(x, rate), x * rate))(x, 0.1)
+    assert alone.type == "f32"
+    assert of(beside) == of(alone)
+
+
+def test_type_is_that_of_a_number_alone():
+    types = []
+    nx.jit(lambda x, rate: types.append(str(nx.type(rate))) or x * rate)(nx.tensor(X), 0.1)
+    assert types == ["f32"]
+
+
+@pytest.mark.parametrize(("use", "wanted"), [
+    (lambda x, rate: nx.select(x > 1, x, rate), [0.1, 0.1]),
+    (lambda x, rate: nx.select([1, 0], rate, x), [0.1, 0.0]),
+    (lambda x, rate: nx.stack([x[0], rate]), [0.0, 0.1]),
+    (lambda x, rate: nx.stack([x[0], x[1], rate]), [0.0, 0.0, 0.1]),
+    (lambda x, rate: nx.clip(x, rate, 1), [0.1, 0.1]),
+    (lambda x, rate: nx.clip(x + 2, 0, rate), [0.1, 0.1]),
+    (lambda x, rate: nx.fill(x, rate), [0.1, 0.1]),
+    (lambda x, rate: nx.pad(x, rate, [(1, 0, 0)]), [0.1, 0.0, 0.0]),
+    (lambda x, rate: nx.dot(x + 1, rate), [0.1, 0.1]),
+    (lambda x, rate: nx.outer(x + 1, rate), [[0.1], [0.1]]),
+    (lambda x, rate: nx.outer(rate, x + 1), [[0.1, 0.1]]),
+    (lambda x, rate: nx.indexed_put(x, [[0]], rate), [0.1, 0.0]),
+    (lambda x, rate: nx.indexed_add(x, [[0]], rate), [0.1, 0.0]),
+    (lambda x, rate: nx.all_close(x + 0.1, rate, rtol=0, atol=1e-15), True),
+])  # fmt: skip
+def test_all_digits_by_position_in_the_body_and_at_once(use, wanted):
+    x = nx.tensor(X)
+    for result in (nx.jit(use)(x, 0.1), nx.jit(lambda x: use(x, 0.1))(x), use(x, 0.1)):
+        assert result.type in ("f64", "bool")
+        assert result.to_list() == wanted
+
+
 def test_steps_of_time():
     @nx.defn(compiler="numba_cpu")
     def decay(y, dt, n):

@@ -14,6 +14,7 @@ ROWS = {
     "slopes": lambda np, x: (*np.gradient(x), np.gradient(x[0], 2.0), np.gradient(x, 0.5, axis=1)),
     "slopes at the edges": lambda np, x: np.gradient(x, 0.5, axis=1, edge_order=2),
     "slopes between places": lambda np, x: np.gradient(x[0], np.array([0, 1, 3, 4.5], x.dtype)),
+    "slopes between whole places": lambda np, x: np.gradient(x[0], np.array([1, 3, 2, 200], np.uint8)),
     "areas": lambda np, x: (np.trapezoid(x, dx=0.5), np.trapezoid(x, x[0]), np.trapezoid(x, axis=0)),
     "angles without jumps": lambda np, x: (np.unwrap(x), np.unwrap(x, axis=0), np.unwrap(x * 2, period=5)),
     "greatest so far": lambda np, x: (np.maximum.accumulate(x), np.minimum.accumulate(x, axis=1)),
@@ -31,3 +32,9 @@ def test_values_and_types(function, kind):
 def test_complex_numbers_have_no_running_extremes(name):
     with pytest.raises(NxTypeError, match="c128 has no order here"):
         nx.defn(lambda x: getattr(np, name).accumulate(x), promotion="numpy")(np.ones(3, complex))
+
+
+def test_slopes_have_the_type_of_the_values():
+    x, places = np.array([1, 4, 9, 16], np.float16), np.array([1.0, 3.0, 4.0, 9.0])
+    found = nx.defn(lambda x, places: np.gradient(x, places))(x, places)
+    assert (found.dtype, found.tolist()) == (np.float16, np.gradient(x, places).tolist())

@@ -78,3 +78,13 @@ def test_common_divisors_and_multiples_of_mixed_types():
         found = np.asarray(nx.defn(lambda a, b, f=function: f(a, b), promotion="numpy")(a, b))
         wanted = function(a, b)
         assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())
+
+
+def test_sizes_that_depend_on_values_at_once():
+    x, mask = np.array([0, 3, 1, 3, 0]), np.array([True, False, True, True, False])
+    array = nnp.asarray(x)
+    assert np.asarray(nnp.bincount(array)).tolist() == [2, 1, 0, 2]
+    assert np.asarray(nnp.bincount(array, nnp.asarray(x * 0.5), minlength=2)).tolist() == [0.0, 0.5, 0.0, 3.0]
+    assert np.asarray(nnp.trim_zeros(array)).tolist() == [3, 1, 3]
+    (places,) = nnp.ix_(nnp.asarray(mask))
+    assert np.asarray(places).tolist() == [0, 2, 3]

@@ -22,3 +22,11 @@ def test_answers_are_known_while_tracing():
     told.clear()
     f(M, 2)
     assert traced == told
+
+
+def test_types_of_arrays_that_are_there():
+    for x in (nx.numpy.asarray(M), nx.tensor(M)):
+        assert np.min_scalar_type(x) == np.float32
+        assert np.can_cast(x, np.float64)
+    assert np.min_scalar_type(nx.numpy.asarray(3)) == np.uint8
+    assert nx.defn(lambda x: x * np.min_scalar_type(x).itemsize)(M).tolist() == (M * 4).tolist()

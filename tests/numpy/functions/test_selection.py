@@ -19,6 +19,7 @@ ROWS = {
     "parts of complex numbers": lambda np, x, n: (np.angle(x + 1j), np.angle(n - 1j, deg=True), np.real(x), np.imag(n)),
     "nan_to_num": lambda np, x, n: (np.nan_to_num(x), np.nan_to_num(x, nan=1.0, posinf=2.0)),
     "take": lambda np, x, n: (np.take(x, [0, 5, -1]), np.take(x, n, axis=1), np.take_along_axis(x, n, 1)),
+    "take by truth values": lambda np, x, n: (np.take(x, n > 1), np.take(x, [True, False], axis=1), x.take(n == 0)),
 }
 
 
@@ -68,3 +69,8 @@ def test_indices_with_room_for_a_known_number():
 
     for (rows, columns), flat in (found(xp.asarray(array)), nx.jit(found, promotion="numpy")(array)):
         assert [np.asarray(each).tolist() for each in (rows, columns, flat)] == [[0, 1, 1, -1], [1, 0, 2, -1], [1, 3]]
+
+
+def test_places_of_numbers_without_axes_at_once():
+    for number in (0.0, 2.5):
+        assert np.argwhere(xp.asarray(number)).shape == np.argwhere(np.array(number)).shape

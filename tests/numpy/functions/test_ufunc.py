@@ -43,3 +43,17 @@ def test_whole_numbers_beyond_the_type_of_a_number_in_a_loop():
     found = nx.defn(generator, promotion="numpy")(np.int64(50))
     assert (int(found[0]), int(found[1])) == expected[:2]
     assert float(found[2]) == pytest.approx(expected[2], rel=1e-14)
+
+
+def test_arrays_for_several_results():
+    def f(x):
+        whole, rest, part = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+        return np.divmod(x, 2, whole, rest), np.modf(x, part), np.divmod(x, 3, out=(None, rest)), whole, rest, part
+
+    x = np.array([1.5, 2.25, 7.0])
+    for one, other in zip(nx.defn(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(nx.errors.NxTypeError, match="divmod has 2 results: out= is a tuple of arrays"):
+        nx.defn(lambda x: np.divmod(x, 2, out=np.zeros_like(x)))(x)
+    with pytest.raises(nx.errors.NxTypeError, match="sqrt has 1 results, got 2 arrays for them"):
+        nx.defn(lambda x: np.sqrt(x, x, x))(x)

@@ -21,7 +21,7 @@ from nxkernel.definitions.flow.operators import membership, object_identity, out
 from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
-from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -108,9 +108,23 @@ def seen(function: Any) -> Any:
     return fn(function) if _scope.everywhere else function
 
 
-def is_stopped_by_scipy(error: BaseException) -> bool:
-    """Whether an error comes of a call of SciPy's on traced values, which a dispatched call may do without."""
-    if _scope.everywhere or "scipy" not in sys.modules:
+def is_stopped_outside(error: BaseException) -> bool:
+    """Whether an error comes of NumPy or SciPy, which asked for the data of a traced value.
+
+    A dispatched call, or a rewritten assignment, may do without.
+    """
+    return not _scope.everywhere and (_is_stopped_by_numpy(error) or _is_stopped_by_scipy(error))
+
+
+def _is_stopped_by_numpy(error: BaseException | None) -> bool:
+    """Whether NumPy asked, or answered with an error of its own that a number was refused."""
+    if isinstance(error, NxError):
+        return isinstance(error, TracedValueError) and error.by_numpy
+    return isinstance(error, ValueError | TypeError) and isinstance(error.__cause__, TracedValueError)
+
+
+def _is_stopped_by_scipy(error: BaseException) -> bool:
+    if "scipy" not in sys.modules:
         return False
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     outside = [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]

@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.tracing.syntax_runtime import fn
-from nxkernel.errors import CompilationError, NxTypeError
+from nxkernel.errors import CompilationError, NxTypeError, TracedValueError
 
 
 def relu(x):
@@ -160,3 +160,54 @@ def test_generalized_functions_of_numba_are_refused():
         "  Write the loop of it as it is, in the definition or in a function that it calls, or call",
         "  nx.njit_call(total, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
     ]
+
+
+def listed(p):
+    return np.array([p[0] ** 2 - p[1], p[1] * p[2]])
+
+
+def looked_up(p):
+    return np.eye(3)[np.argmax(p)]
+
+
+def added(p):
+    total = np.zeros(3)
+    total += p
+    total[0] = p[1]
+    return total
+
+
+def converted(p):
+    return np.asarray(p, dtype=float) + np.array([2 * x for x in p])
+
+
+@pytest.mark.parametrize("function", [listed, looked_up, added, converted])
+def test_numpy_programs_that_are_traced_as_they_are(function):
+    p = np.array([1.0, 2.0, 3.0])
+    for wrap in (nx.jit, nx.checkpoint, lambda f: lambda p: nx.jit_apply(f, [p])):
+        found = wrap(function)(p)
+        assert (found.dtype, found.tolist()) == (np.float64, function(p).tolist())
+    found = nx.vmap(function)(np.stack([p, p * 2]))
+    assert found.tolist() == [function(p).tolist(), function(p * 2).tolist()]
+
+
+def test_gradients_of_numpy_programs_with_lists():
+    assert nx.grad(lambda p: np.sum(listed(p)))(np.array([1.0, 2.0, 3.0])).tolist() == [2.0, 2.0, 2.0]
+    assert nx.jacobian(listed)(np.array([1.0, 2.0, 3.0])).tolist() == [[2.0, -1.0, 0.0], [0.0, 3.0, 2.0]]
+
+
+def test_what_cannot_be_rewritten_tells_what_stopped_it():
+    def f(x):
+        try:
+            return np.array([x[0], 1.0])
+        finally:
+            pass
+
+    for _ in range(2):
+        with pytest.raises(TracedValueError, match="NumPy asks for the data of a traced value of type f64"):
+            nx.jit(f)(np.ones(2))
+
+
+def test_conditions_stay_refused_where_a_function_is_traced_as_it_is():
+    with pytest.raises(TracedValueError, match="A condition"):
+        nx.jit(lambda x: x if np.all(x > 0) else -x)(np.ones(2))
