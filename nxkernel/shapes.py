@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.messages.grammar import counted
 
 Shape = tuple[int, ...]
 Names = tuple[str | None, ...]
@@ -180,7 +181,7 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
         raise NxIndexError(
             message(
                 f"axis {position} is out of range for the shape {text(shape, names)}.",
-                f"It has {len(shape)} axes, so an axis is from {-len(shape)} to {len(shape) - 1}."
+                f"It has {counted(len(shape), 'axis', 'axes')}, so an axis is from {-len(shape)} to {len(shape) - 1}."
                 if shape
                 else "A scalar has no axes.",
             )

@@ -18,6 +18,7 @@ import nxkernel_lab
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
+from nxkernel.messages.line_wrapping import wrapped
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(file)), "")
@@ -152,6 +153,8 @@ def show(
                    for before in (cause, context)):  # fmt: skip
                 error.__cause__ = error.__context__ = None
         lines = shell.InteractiveTB.structured_traceback(kind, error, traceback, tb_offset=tb_offset)
+        if isinstance(error, NxError) and getattr(shell, "kernel", None) is not None:
+            lines = [*lines[:-1], wrapped(lines[-1])]
     finally:
         error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppressed
         error.__traceback__ = whole

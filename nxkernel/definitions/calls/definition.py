@@ -452,7 +452,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _missed(self, arguments: CallArguments) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
         return MissedCall(
-            self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments,
+            self.__name__, self._entry_group, self._root, self._twin, self.syntax, self._silent, declared, arguments,
             self._told(arguments.dialect), self.ruled_by if self.promotion is None else None,
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
-from nxkernel.errors import NxError
+from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
 from nxkernel.scoped_settings import settled
 
@@ -40,6 +40,8 @@ class MissedCall:
         What is traced.
     twin : callable
         Gives the rewritten function for it.
+    is_rewritten : bool
+        Whether that is another one than the function as it is.
     is_silent : bool
         Whether its text leaves open whose rules hold.
     declared : Declared
@@ -53,11 +55,12 @@ class MissedCall:
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
-        is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
+        is_rewritten: bool, is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
         rules: str, ruled_by: Any,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
-        self._is_silent, self._of_numpy = is_silent, arguments.dialect == dialects.NUMPY
+        self._is_rewritten, self._is_silent = is_rewritten, is_silent
+        self._of_numpy = arguments.dialect == dialects.NUMPY
         self._arguments, self._rules, self._ruled_by = arguments, rules, ruled_by
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)
@@ -195,6 +198,20 @@ class MissedCall:
         arguments.fixed |= more
         arguments.found_fixed |= more
 
+    def _may_be_rewritten(self, error: Exception) -> bool:
+        """Whether an error of a NumPy program that is traced as it is may be none of the rewritten function.
+
+        An `if`, a loop or an assignment of values that only the running program knows is a part of that one's program.
+        Where a Python number of the call is asked for, its value does.
+        """
+        if not self._of_numpy or self._is_rewritten or self._group.dispatched:
+            return False
+        if isinstance(error, TracedValueError):
+            may_be = not self._arguments.asks_for_number(error)
+        else:
+            may_be = argument_errors.is_of_traced(error)
+        return may_be and not call_dispatch.is_below_scipy(error) or call_dispatch.is_stopped_by_scipy(error)
+
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""
         __tracebackhide__ = True
@@ -204,7 +221,7 @@ class MissedCall:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin)
             except Exception as error:
-                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_by_scipy(error):
+                if self._may_be_rewritten(error):
                     raise UndispatchedError from error
                 raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.

@@ -112,14 +112,25 @@ def is_stopped_by_scipy(error: BaseException) -> bool:
     """Whether an error comes of a call of SciPy's on traced values, which a dispatched call may do without."""
     if _scope.everywhere or "scipy" not in sys.modules:
         return False
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    outside = [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]
+    outside = _outside(error)
     if not outside or _root(outside[-1].f_globals.get("__name__")) in ("scipy", "numpy"):
-        return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in outside)
+        return is_below_scipy(error)
     # What is compiled has no frame of its own: below that of its caller is what refused its question.
-    return frames[-1] is not outside[-1] and any(
+    *_, (last, _) = traceback.walk_tb(error.__traceback__)
+    return last is not outside[-1] and any(
         _root(_module(outside[-1].f_globals.get(name))) == "scipy" for name in outside[-1].f_code.co_names
     )
+
+
+def is_below_scipy(error: BaseException) -> bool:
+    """Whether an error was raised in a function of SciPy's, or in one that such a function called."""
+    return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in _outside(error))
+
+
+def _outside(error: BaseException) -> list[types.FrameType]:
+    """The frames of an error that are not nxkernel's, the innermost last."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]
 
 
 def _module(value: Any) -> str:
