@@ -15,6 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import nxkernel
 import nxkernel_lab
+from nxkernel.definitions.flow.operators.output_calls import assert_
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
@@ -104,12 +105,15 @@ def _concerns_us(error: BaseException) -> bool:
 def _raised_in_definition(error: BaseException) -> bool:
     """Whether user code, or what it calls, raised an error below nxkernel's frames.
 
-    One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
+    One that came out of nxkernel itself is a mistake of ours, of which every frame counts; an `assert` of the user's
+    is a call of a function of ours.
     """
     concerns_us = of_person = False
     traceback = error.__traceback__
     while traceback is not None:
-        if _is_own(traceback):
+        if traceback.tb_frame.f_code is assert_.__code__:
+            pass
+        elif _is_own(traceback):
             concerns_us, of_person = True, False
         else:
             of_person = of_person or source_locations.is_users(traceback.tb_frame.f_code.co_filename)

@@ -11,7 +11,7 @@ _INDENT = re.compile(r" *")
 
 
 def wrapped(text: str, width: int = PAGE) -> str:
-    """Text whose long lines go on in lines of their own, which are indented by two more.
+    r"""Text whose long lines go on in lines of their own, which are indented by two more.
 
     A line above a mark such as ``^^^^`` stays whole, as the mark is below one of its words.
 
@@ -28,7 +28,7 @@ def wrapped(text: str, width: int = PAGE) -> str:
 
     Examples
     --------
-    >>> print(wrapped("The first line.\\n  A second one that is long.", 20))
+    >>> print(wrapped("The first line.\n  A second one that is long.", 20))
     The first line.
       A second one that
         is long.

@@ -51,4 +51,5 @@ def report_compilation(
 
 def report_failure(name: str, identity: Any, error: Exception, where: str) -> None:
     """Tell who watches that a call failed."""
-    stream.emit(Event("error", name, where=where, reason=(f"{type(error).__name__}: {error}",), identity=identity))
+    lines = f"{type(error).__name__}: {error}".splitlines()
+    stream.emit(Event("error", name, where=where, reason=tuple(map(str.strip, lines)), identity=identity))

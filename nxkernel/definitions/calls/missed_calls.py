@@ -210,7 +210,7 @@ class MissedCall:
             may_be = not self._arguments.asks_for_number(error)
         else:
             may_be = argument_errors.is_of_traced(error)
-        return may_be and not call_dispatch.is_below_scipy(error) or call_dispatch.is_stopped_by_scipy(error)
+        return (may_be and not call_dispatch.is_below_scipy(error)) or call_dispatch.is_stopped_by_scipy(error)
 
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""

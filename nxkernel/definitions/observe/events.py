@@ -11,7 +11,8 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from nxkernel import fork_safety
 from nxkernel.messages.grammar import counted
@@ -55,7 +56,8 @@ class Event:
     where : str
         The notebook cell or file and line that called, such as ``"cell 7"``.
     reason : tuple of str
-        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
+        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``; the lines of an
+        error.
     rules : str
         For a miss, whose rules of types hold, and what says so.
     advice : str
@@ -108,6 +110,18 @@ class Event:
     def total_ms(self) -> float:
         """The milliseconds of all steps together."""
         return self.trace_ms + self.lower_ms + self.native_ms
+
+    def __repr__(self) -> str:
+        """The fields that say something, without those that are as they are where nothing is to be said."""
+        told: dict[str, Any] = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.repr and getattr(self, each.name) != each.default
+        }
+        if self.cell == NO_CELL or self.cell.name == self.where:
+            del told["cell"]
+        shown = [f"{name}={round(value, 3) if type(value) is float else value!r}" for name, value in told.items()]
+        return f"Event({', '.join(shown)})"
 
     def __str__(self) -> str:
         return "\n  ".join([self.headline(), *self.reason, *filter(None, (self.rules, self.advice)), *self.notes])

@@ -60,7 +60,7 @@ def test_by_the_rules_of_nx_the_function_stays_as_it_is():
     def grows(t):
         return t if nx.sum(t) > 0 else -t
 
-    with pytest.raises(TracedValueError, match="are part of the program in a function with @nx.defn"):
+    with pytest.raises(TracedValueError, match=r"are part of the program in a function with @nx\.defn"):
         nx.jit(grows)(np.ones(2))
 
 
