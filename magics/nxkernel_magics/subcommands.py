@@ -153,7 +153,7 @@ def options(shell: InteractiveShell, line: str) -> None:
     except NxError as error:
         raise UsageError(str(error)) from None
     for key, value in current().items():
-        print(f"{key} = {value!r}")
+        print(f"{key} = {value!r}{_MEANT.get((key, value), '')}")
 
 
 @magic_arguments("nx source")
@@ -259,6 +259,10 @@ def help_(shell: InteractiveShell, line: str) -> None:
     print("Commands of %nx; `%nx help COMMAND` tells more:")
     for name, command in COMMANDS.items():
         print(f"  {name:9}{_first_line(command)}")
+
+
+#: What an option means that has not been set.
+_MEANT = {("promotion", None): ": the text of each function says whose rules hold"}
 
 
 def find(name: str) -> Command:

@@ -72,10 +72,10 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
     top = path.partition("[")[0].partition(".")[0]
     if path == top:
         shown = f'"{value}"' if isinstance(value, str) else "None" if value is None else "…"
-        hint = (
-            f"Python values go in as options: declare them after `*`, as in `def {function}(*, {top})`, and "
-            f"call {function}({top}={shown})."
-        )
+        declared = f"lambda *, {top}: …" if function == "<lambda>" else f"def {function}(*, {top})"
+        called = "call it with" if function == "<lambda>" else "call"
+        call = f"{top}={shown}" if function == "<lambda>" else f"{function}({top}={shown})"
+        hint = f"Python values go in as options: declare them after `*`, as in `{declared}`, and {called} {call}."
         form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
         hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
