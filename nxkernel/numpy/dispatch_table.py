@@ -142,6 +142,10 @@ def _refusing(function: Any) -> Any:
     return wrapped
 
 
+#: The code of what calls a function of NumPy's for the user, as it stands in the user's text.
+CALLS_FOR_USERS = _refusing(len).__code__
+
+
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """Carry out what NumPy's ``__array_ufunc__`` asks for."""
     if numba_functions.is_compiled(ufunc):

@@ -268,6 +268,24 @@ def test_an_assertion_in_a_definition_shows_the_lines_of_the_cells(shell):
     assert out.splitlines()[-1] == "AssertionError: need three"
 
 
+def test_a_function_of_numpys_that_raises_shows_no_frame_of_ours(shell):
+    shell.run("import numpy as np\n@nx.defn\ndef read(x):\n    return np.loadtxt('no such file') + x")
+    out = shell.run("read(np.ones(2))").out
+    assert "nxkernel/" not in out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[2], line 1", "Cell In[1], line 4, in read(x)",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "FileNotFoundError: no such file not found."
+
+
+def test_a_list_that_an_operator_does_not_take_is_told(shell):
+    shell.run("import numpy as np\n@nx.defn\ndef square(x, y):\n    return np.exp(y - x**2)")
+    assert shell.run("square([1, 2], 1.0)").out.splitlines()[-2:] == [
+        "TypeError: unsupported operand type(s) for ** or pow(): 'list' and 'int'",
+        "  x is a list of numbers, as Python has it: pass np.array(x).",
+    ]
+
+
 def test_a_refusal_shows_no_frame_of_a_library_that_nxkernel_calls(shell):
     shell.run("%%defn\ndef root(x):\n    if nx.sum(x) < 0:\n        raise ValueError('negative')\n    return x")
     out = shell.run("root(nx.iota(4))").out

@@ -52,6 +52,6 @@ def report_compilation(
 def report_failure(name: str, identity: Any, error: Exception, where: str) -> None:
     """Tell who watches that a call failed."""
     lines = map(str.strip, f"{type(error).__name__}: {error}".splitlines())
-    # A mark such as "^^^^" is below a word of the line before it, which is not so where lines are shown without indents.
+    # A mark such as "^^^^" is below a word of the line before it, and lists show the lines without indents.
     reason = tuple(line for line in lines if set(line) != {"^"})
     stream.emit(Event("error", name, where=where, reason=reason, identity=identity))

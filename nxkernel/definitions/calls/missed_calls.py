@@ -167,6 +167,7 @@ class MissedCall:
             raise argument_errors.endless(self._name, error) from None
         except (TypeError, AttributeError, ValueError) as error:
             if not argument_errors.is_of_traced(error):
+                argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
                 raise
             refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
             source_locations.point_out(refusal)
