@@ -124,7 +124,9 @@ class Event:
         return f"Event({', '.join(shown)})"
 
     def __str__(self) -> str:
-        return "\n  ".join([self.headline(), *self.reason, *filter(None, (self.rules, self.advice)), *self.notes])
+        kernels = ", ".join(self.kernels()) if self.kind == "miss" else ""
+        told = [self.headline(), kernels, *self.reason, self.rules, self.advice, *self.notes]
+        return "\n  ".join(filter(None, told))
 
     def headline(self) -> str:
         """What happened, where and how long it took, in one line."""
@@ -132,7 +134,7 @@ class Event:
         if self.kind == "miss":
             return (
                 f"{self.function} {self.verb}{where}: {duration(self.trace_ms)} trace, "
-                f"{duration(self.lower_ms)} lowering, {duration(self.native_ms)} native{self._kernels()}"
+                f"{duration(self.lower_ms)} lowering, {duration(self.native_ms)} native"
             )
         if self.kind == "kernel":
             return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {duration(self.native_ms)}"
@@ -160,10 +162,6 @@ class Event:
         """How many kernels were compiled, and how many came from memory or disk, as text."""
         counts = [(self.compiled, "compiled"), (self.reused - self.disk, "from memory"), (self.disk, "from disk")]
         return [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
-
-    def _kernels(self) -> str:
-        shown = self.kernels()
-        return f"; {', '.join(shown)}" if shown else ""
 
 
 _VERBS = {

@@ -38,17 +38,17 @@ def test_texts():
 
     costs = {"trace_ms": 1.04, "lower_ms": 2, "native_ms": 21.25}
     assert text(kind="miss", where="cell 7", reason=("first call",), compiled=1, **costs) == (
-        "f compiled (cell 7): 1.0 ms trace, 2.0 ms lowering, 21 ms native; 1 kernel compiled\n  first call"
+        "f compiled (cell 7): 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  1 kernel compiled\n  first call"
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), compiled=2, reused=1, advice="Do.", **costs) == (
-        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 2 kernels compiled, 1 kernel from memory\n"
+        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  2 kernels compiled, 1 kernel from memory\n"
         "  option n: 1 → 2\n  Do."
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), reused=2, **costs) == (
-        "f traced: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 2 kernels from memory\n  option n: 1 → 2"
+        "f traced: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  2 kernels from memory\n  option n: 1 → 2"
     )
     assert text(kind="miss", reason=("first call",), reused=3, disk=2, **costs) == (
-        "f loaded from disk: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 1 kernel from memory, 2 kernels from disk\n"
+        "f loaded from disk: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  1 kernel from memory, 2 kernels from disk\n"
         "  first call"
     )
     assert text(kind="miss", reason=("first call",), trace_ms=1.0) == (
