@@ -246,7 +246,10 @@ def _methods(name: str, cls: type, what: str, imports: defaultdict[str, set[str]
             imports["typing"] |= {"Any", "Self"}
             ignored = "  # type: ignore[override]" if each in _EQUALITY else ""
             other = ", other: Any" if len(parameters) == 2 else ""
-            body.append(f"    def {each}(self{other}) -> {result}: ...{ignored}\n")
+            given = (
+                f"tuple[{result}, {result}]" if each in ("__divmod__", "__rdivmod__") and result == "Self" else result
+            )
+            body.append(f"    def {each}(self{other}) -> {given}: ...{ignored}\n")
         else:
             body += _function(each, value, result, set(methods), imports)
     return "".join(body)

@@ -30,12 +30,9 @@ class TracedValueError(NxTypeError):
     ----------
     value : traced value or None
         The one that was asked.
-    by_numpy : bool
-        Whether a function of NumPy's asked, which is not there for traced values as it is.
     """
 
     value: object = None
-    by_numpy: bool = False
 
 
 class CompilationError(NxError, RuntimeError):

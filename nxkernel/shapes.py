@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.messages.grammar import counted
 
 Shape = tuple[int, ...]
 Names = tuple[str | None, ...]
@@ -183,7 +184,9 @@ def _within(position: int, ndim: int, what: str) -> int:
         raise NxIndexError(
             message(
                 f"axis {position} is out of range for {what}.",
-                f"It has {ndim} axes, so an axis is from {-ndim} to {ndim - 1}." if ndim else "A scalar has no axes.",
+                f"It has {counted(ndim, 'axis', 'axes')}, so an axis is from {-ndim} to {ndim - 1}."
+                if ndim
+                else "A scalar has no axes.",
             )
         )
     return position % ndim

@@ -59,6 +59,8 @@ _BOOLS = (bool, np.bool_)
 
 class _Rules(threading.local):
     numpy = False
+    #: Whether derivatives are made of a program by NumPy's rules; they themselves are made by Nx's.
+    derived = False
     #: What is told of types that NumPy's rules would make others.
     told: Callable[[Type, Type], None] | None = None
 
@@ -82,6 +84,26 @@ def promotion(rules: str) -> AbstractContextManager[None]:
     if rules not in ("nx", "numpy"):
         raise NxTypeError(message(f'promotion is "nx" or "numpy", got {rules!r}.', "They name the rules of types."))
     return ScopedSetting(_rules, "numpy", rules == "numpy")
+
+
+def deriving() -> AbstractContextManager[None]:
+    """A context in which derivatives are made of a program by the rules that are in force."""
+    return ScopedSetting(_rules, "derived", _rules.numpy or _rules.derived)
+
+
+def tangent(type_: Type) -> Type:
+    """The type of derivatives by values of a type: the type itself; for integers f32, and by NumPy's rules f64.
+
+    Examples
+    --------
+    >>> with promotion("numpy"):
+    ...     numpys = tangent(s64)
+    >>> tangent(f16), tangent(s64), numpys
+    ('f16', 'f32', 'f64')
+    """
+    if type_.is_float or type_.is_complex:
+        return type_
+    return f64 if _rules.numpy or _rules.derived else f32
 
 
 def comparing(told: Callable[[Type, Type], None] | None) -> AbstractContextManager[None]:

@@ -1,7 +1,8 @@
-"""Tab completion on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
+"""Tab completion on the lines of ``%%defn``, ``%%jit`` and ``%nx``, and of compilers, rules and types in calls."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nxkernel.compilers import registry
 from nxkernel.definitions.keys.default_options import AUTO, current
 from nxkernel.definitions.tracing.dialects import DIALECTS
+from nxkernel.element_types import TYPES
 from nxkernel_magics.definition_lookup import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, forms
 
@@ -89,6 +91,36 @@ def _compilers() -> list[str]:
     return sorted([AUTO, *registry.names()])
 
 
+#: Where an option of a function of nxkernel's is given as a text, perhaps in a line of its own: its name, and what is
+#: typed of the text.
+_OPTION = re.compile(r"(?:\b(?:nx|nxkernel)\..*|^)\b(compiler|promotion|type)\s*=\s*[\"']([\w:]*)$")
+
+
+def values(text: str) -> list[str]:
+    """What may go on within the quotes of an option's value at the end of a text; empty elsewhere.
+
+    Parameters
+    ----------
+    text : str
+        The code up to the cursor.
+
+    Returns
+    -------
+    list of str
+        Whole values that begin with what is typed.
+
+    Examples
+    --------
+    >>> values('nx.jit(f, promotion="'), values("nx.iota((2, 3), type='f")
+    (['nx', 'numpy'], ['f16', 'f32', 'f64'])
+    """
+    match = _OPTION.search(text)
+    if match is None:
+        return []
+    known = {"compiler": _compilers, "promotion": lambda: list(DIALECTS), "type": lambda: list(TYPES)}[match[1]]()
+    return [value for value in known if value.startswith(match[2])]
+
+
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Register the completer with a shell; returns a function that unregisters.
 
@@ -109,6 +141,8 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         # IPython replaces its own token, which ends at fewer characters than a word of these lines.
         skipped = len(typed) - len(context.token) if typed.endswith(context.token) else 0
         words = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
+        if not words and (words := values(line)):
+            skipped = len(_OPTION.search(line)[2]) - len(context.token)
         return {
             "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in words],
             "suppress": bool(words),

@@ -20,6 +20,7 @@ from nxkernel.definitions.observe.compilation_report import CompilationView, Ker
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
 from nxkernel.messages.grammar import a, counted
+from nxkernel.messages.line_wrapping import wrapped
 from nxkernel_lab.records.cache_contents import contents
 from nxkernel_lab.records.view_data import of_function, snapshot
 from nxkernel_lab.rendering.text import to_text
@@ -39,9 +40,10 @@ _TEXT = re.compile(r"(--text\s+)?(.*?)(\s+--text)?", re.DOTALL)
 @argument("name", help="a definition, a call, or %%%%jit for the cell that ran last, %%%%jit[7] for cell 7")
 @argument("--text", action="store_true", help="as text, also where a widget can be shown")
 def inspect(shell: InteractiveShell, line: str) -> Any:
-    """Show a definition's graph, kernels, code and events, live; of a call, also what each kernel takes.
+    """Show a definition's graph, kernels, code and events, live.
 
-    A call is run a few times, for the times on these arguments, which do not change and are not kept.
+    Of a call, it also shows what each kernel takes: the call is run a few times, on these
+    arguments, which do not change and are not kept.
 
     Example: `%nx inspect softmax`, `%nx inspect softmax(x, axis=0)`
     """
@@ -65,7 +67,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
 @argument("-n", dest="number", metavar="N", type=int, default=100, help="how many events as text, at most (100)")
 @argument("--text", action="store_true", help="as text, also where a widget can be shown")
 def timeline(shell: InteractiveShell, line: str) -> Any:
-    """Show what was traced, compiled, loaded and answered, cell by cell, why, and what it cost; live.
+    """Show what happened, cell by cell, why, and what it cost, live.
 
     Example: `%nx timeline softmax`
     """
@@ -130,7 +132,7 @@ def events(shell: InteractiveShell, line: str) -> None:
         print("Nothing has been compiled yet: call a definition once.")
     for event in records[-options.number :]:
         clock = time.strftime("%H:%M:%S", time.localtime(event.time))
-        print(f"{clock}  {event}")
+        print(_shown(shell, f"{clock}  {event}"))
 
 
 @magic_arguments("nx options")
@@ -151,7 +153,7 @@ def options(shell: InteractiveShell, line: str) -> None:
     except NxError as error:
         raise UsageError(str(error)) from None
     for key, value in current().items():
-        print(f"{key} = {value!r}")
+        print(f"{key} = {value!r}{_MEANT.get((key, value), '')}")
 
 
 @magic_arguments("nx source")
@@ -161,7 +163,9 @@ def options(shell: InteractiveShell, line: str) -> None:
 )
 @argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 1")
 def source(shell: InteractiveShell, line: str) -> None:
-    """Show the code of a definition's kernels, without ``--form`` as the first form that each of them has.
+    """Show the code of a definition's kernels.
+
+    Without --form, it is the first form that each of them has.
 
     Example: `%nx source softmax --form llvm --kernel 1`
     """
@@ -201,7 +205,9 @@ def forms(kernels: Iterable[KernelView]) -> dict[str, str]:
 
 
 def why(shell: InteractiveShell, line: str) -> None:
-    """Say whether a call would hit the cache, and if not, what differs; the function is not run.
+    """Say whether the cache would answer a call, and if not, what differs.
+
+    The function is not run.
 
     Example: `%nx why softmax(x.astype("f4"))`
     """
@@ -209,7 +215,7 @@ def why(shell: InteractiveShell, line: str) -> None:
     if not line:
         raise UsageError("%nx why takes a call, such as `%nx why f(x, axis=0)`.")
     call = read_definition_call(shell, "%nx why", line)
-    print(call.make(call.function.why))
+    print(_shown(shell, str(call.make(call.function.why))))
 
 
 def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
@@ -255,6 +261,10 @@ def help_(shell: InteractiveShell, line: str) -> None:
         print(f"  {name:9}{_first_line(command)}")
 
 
+#: What an option means that has not been set.
+_MEANT = {("promotion", None): ": the text of each function says whose rules hold"}
+
+
 def find(name: str) -> Command:
     """The subcommand of a name.
 
@@ -282,6 +292,11 @@ def find(name: str) -> Command:
 def _has_page(shell: InteractiveShell) -> bool:
     """Whether widgets can be shown: in a kernel, not in a terminal."""
     return getattr(shell, "kernel", None) is not None
+
+
+def _shown(shell: InteractiveShell, text: str) -> str:
+    """Text as it is printed: a page would break long lines within words, a terminal's width is its own."""
+    return wrapped(text) if _has_page(shell) else text
 
 
 def _check_number(number: int) -> None:

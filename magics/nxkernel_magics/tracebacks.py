@@ -15,9 +15,12 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import nxkernel
 import nxkernel_lab
+from nxkernel.definitions.flow.operators.output_calls import assert_
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
+from nxkernel.messages.line_wrapping import wrapped
+from nxkernel.numpy.dispatch_table import CALLS_FOR_USERS
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(file)), "")
@@ -26,6 +29,8 @@ _OWN = tuple(
 
 #: Errors that are shown without nxkernel's frames wherever they come from.
 _OURS = (NxError, KeyboardInterrupt)
+
+_CALLED_BY_USERS = frozenset({assert_.__code__, CALLS_FOR_USERS})
 
 #: What brings the names that notebooks usually have, and that tutorials write.
 _IMPORTS = {"nx": "import nxkernel as nx", "np": "import numpy as np"}
@@ -103,12 +108,15 @@ def _concerns_us(error: BaseException) -> bool:
 def _raised_in_definition(error: BaseException) -> bool:
     """Whether user code, or what it calls, raised an error below nxkernel's frames.
 
-    One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
+    One that came out of nxkernel itself is a mistake of ours, of which every frame counts; an `assert` of the user's,
+    and some calls of NumPy's functions, are calls of functions of ours.
     """
     concerns_us = of_person = False
     traceback = error.__traceback__
     while traceback is not None:
-        if _is_own(traceback):
+        if traceback.tb_frame.f_code in _CALLED_BY_USERS:
+            pass
+        elif _is_own(traceback):
             concerns_us, of_person = True, False
         else:
             of_person = of_person or source_locations.is_users(traceback.tb_frame.f_code.co_filename)
@@ -152,6 +160,8 @@ def show(
                    for before in (cause, context)):  # fmt: skip
                 error.__cause__ = error.__context__ = None
         lines = shell.InteractiveTB.structured_traceback(kind, error, traceback, tb_offset=tb_offset)
+        if isinstance(error, NxError) and getattr(shell, "kernel", None) is not None:
+            lines = [*lines[:-1], wrapped(lines[-1])]
     finally:
         error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppressed
         error.__traceback__ = whole

@@ -55,7 +55,7 @@ class TracedValue(Operand):
     def __repr__(self) -> str:
         return _printed([self])
 
-    def _no_data(self, asked: str, *instead: str, by_numpy: bool = False) -> NoReturn:
+    def _no_data(self, asked: str, *instead: str) -> NoReturn:
         error = TracedValueError(
             message(
                 f"{asked} asks for the data of a traced value of type {self.spec}{at_line(self.source)}.",
@@ -63,7 +63,7 @@ class TracedValue(Operand):
                 *instead,
             )
         )
-        error.value, error.by_numpy = self, by_numpy
+        error.value = self
         raise error
 
     def __bool__(self) -> bool:
@@ -99,7 +99,6 @@ class TracedValue(Operand):
             "NumPy",
             "Use the function of that name in nxkernel, or call NumPy outside the definition.",
             "A function that computes with np and not with nx is a NumPy program, in which it is there.",
-            by_numpy=True,
         )
 
     @property

@@ -17,15 +17,15 @@ def a(kind: str) -> str:
     return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
 
 
-def counted(count: int, what: str) -> str:
-    """A count with its noun in singular or plural.
+def counted(count: int, what: str, several: str = "") -> str:
+    """A count with its noun in singular or plural; `several` is a plural that is not made with an s.
 
     Examples
     --------
-    >>> counted(1, "kernel"), counted(2, "kernel")
-    ('1 kernel', '2 kernels')
+    >>> counted(1, "kernel"), counted(2, "kernel"), counted(2, "axis", "axes")
+    ('1 kernel', '2 kernels', '2 axes')
     """
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{count} {what}" if count == 1 else f"{count} {several or what + 's'}"
 
 
 def shared(titles: Sequence[str]) -> str:

@@ -142,6 +142,10 @@ def _refusing(function: Any) -> Any:
     return wrapped
 
 
+#: The code of what calls a function of NumPy's for the user, as it stands in the user's text.
+CALLS_FOR_USERS = _refusing(len).__code__
+
+
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """Carry out what NumPy's ``__array_ufunc__`` asks for."""
     if numba_functions.is_compiled(ufunc):
@@ -149,14 +153,12 @@ def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -
     out = options.pop("out", None)
     if out is not None:
         if any(isinstance(one, np.ndarray) for one in out):
-            error = TracedValueError(
+            raise TracedValueError(
                 message(
                     f"np.{ufunc.__name__} would write traced values into an array of NumPy's.",
                     "Arrays that are assigned into are made in the definition, or are its arguments.",
                 )
             )
-            error.by_numpy = True
-            raise error
         options["out"] = out[0] if len(out) == 1 else out
     function = twin(ufunc)
     return (function if method == "__call__" else getattr(function, method))(*inputs, **options)

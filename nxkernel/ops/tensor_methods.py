@@ -127,6 +127,7 @@ _ARITHMETIC: dict[str, Callable] = {
     "truediv": _beyond("divide", elementwise.divide),
     "floordiv": _as_numpy("floor_divide", floor_divide),
     "mod": _as_numpy("remainder", floor_remainder),
+    "divmod": lambda left, right: (left // right, left % right),
     "pow": power,
     "matmul": matrix_multiply,
     "and": comparison.bitwise_and,

@@ -164,7 +164,15 @@ def _img(pixels: np.ndarray, shape: tuple[int, ...], largest: int, title: str) -
 
 
 def _legend(bounds: tuple[float, float] | None) -> str:
-    return "no finite element" if bounds is None else f"dark {bounds[0]:.4g}, light {bounds[1]:.4g}"
+    if bounds is None:
+        return "no finite element"
+    low, high = map(_shown, bounds)
+    return f"dark {low}, light {high}" if bounds[0] < bounds[1] else f"all elements {low}"
+
+
+def _shown(bound: float) -> str:
+    """A bound with four digits; whole numbers of some more with all of theirs."""
+    return f"{bound:.0f}" if bound.is_integer() and abs(bound) < 1e8 else f"{bound:.4g}"
 
 
 def _note(parts: list[str]) -> str:

@@ -19,6 +19,8 @@ from nxkernel.types import Type
 LIMIT = 50
 #: Of more elements, the compact form shows those at the beginning and at the end of each axis.
 SHORTENED = 100
+#: And so it does with a vector whose numbers would take more lines than that.
+_LINES = 24
 #: What NumPy prints by, until somebody asks for something else.
 _DEFAULTS = {"precision": 8, "floatmode": "maxprec", "threshold": 1000, "edgeitems": 3}
 
@@ -68,7 +70,10 @@ def digits(tensor: Any, *, prefix: str = "", separator: str = " ") -> str:
         chosen["threshold"] = SHORTENED
     if asked["edgeitems"] == _DEFAULTS["edgeitems"]:
         chosen["edgeitems"] = max(1, 5 - max(tensor.data.ndim, 2))
-    return _as_numpy(tensor, separator=separator, prefix=prefix, **chosen)
+    numbers = _as_numpy(tensor, separator=separator, prefix=prefix, **chosen)
+    if tensor.data.ndim == 1 and numbers.count("\n") >= _LINES and "threshold" in chosen:
+        return _as_numpy(tensor, separator=separator, prefix=prefix, **{**chosen, "threshold": 0})
+    return numbers
 
 
 def _scalar(tensor: Any) -> str:

@@ -41,7 +41,7 @@ def gradients(
     Returns
     -------
     list of Expr
-        One for each input, with its shape and names; f32 for whole numbers.
+        One for each input, with its shape and names; for whole numbers f32, and f64 by NumPy's rules.
     list of Expr
         `more`, computed together with the gradients: loops that keep something for them run once.
 
@@ -51,7 +51,7 @@ def gradients(
         Where something between has no gradient, or everything is whole numbers, with the primitive and its line.
     """
     integer_paths.check(outputs, inputs)
-    with types.promotion("nx"):
+    with types.deriving(), types.promotion("nx"):
         gains, replacing = pullback(outputs, cotangents, inputs)
         named = [
             gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)

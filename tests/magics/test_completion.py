@@ -59,6 +59,27 @@ def test_other_lines_are_completed_as_before(scale):
     assert set(scale.complete("scal")) >= {"scale", "scaled"}
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('nx.jit(f, compiler="', "auto evaluator numba_cpu numba_cuda"),
+        ("@nx.defn(compiler='numba_", "numba_cpu numba_cuda"),
+        ('nx.default_options(promotion="n', "nx numpy"),
+        ("    promotion='nu", "numpy"),
+        ("t = nx.iota((2, 3), type='f", "f16 f32 f64"),
+    ],
+)
+def test_tab_offers_the_values_of_options_in_calls(scale, line, found):
+    begun = line[: max(line.rindex("'") if "'" in line else 0, line.rindex('"') if '"' in line else 0) + 1]
+    assert scale.complete(line) == [begun + word for word in found.split()]
+
+
+def test_tab_after_a_definition_offers_what_people_use(scale):
+    names = {line.removeprefix("scale.") for line in scale.complete("scale.")}
+    assert {"why", "measure", "compilations", "cache_info", "clear_cache", "rules", "compiler"} <= names
+    assert names.isdisjoint({"dialect", "donated", "fingerprint", "on_conflict", "ruled_by", "static", "syntax"})
+
+
 def test_magics_are_offered_by_name(scale):
     assert "%nx" in scale.complete("%n")
     assert "%%defn" in scale.complete("%%de")

@@ -7,6 +7,9 @@ from nxkernel_magics.subcommands import COMMANDS
 
 SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
+#: What no option for rules of types is shown as.
+BY_TEXT = "promotion = None: the text of each function says whose rules hold\n"
+
 
 @pytest.fixture
 def scale(shell):
@@ -182,7 +185,9 @@ def test_events_come_latest_last(called):
     called.run("scale(np.ones(4))")
     text = called.run("%nx events scale -n 1").out
     assert re.match(
-        r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  argument x: f64\[3\] → f64\[4\]\n", text
+        r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  1 kernel .*\n"
+        r"  argument x: f64\[3\] → f64\[4\]\n",
+        text,
     )
     assert called.run("%nx events").out.count("scale") == 2
     assert called.run("%nx events --kernels").out.count(": kernel ") == 2
@@ -194,9 +199,9 @@ def test_events_of_nothing(shell):
 
 
 def test_options_are_shown_and_set(shell):
-    assert shell.run("%nx options").out == "compiler = 'numba_cpu'\npromotion = None\n"
-    assert shell.run("%nx options compiler=evaluator").out == "compiler = 'evaluator'\npromotion = None\n"
-    assert shell.run("%nx options").out == "compiler = 'evaluator'\npromotion = None\n"
+    assert shell.run("%nx options").out == f"compiler = 'numba_cpu'\n{BY_TEXT}"
+    assert shell.run("%nx options compiler=evaluator").out == f"compiler = 'evaluator'\n{BY_TEXT}"
+    assert shell.run("%nx options").out == f"compiler = 'evaluator'\n{BY_TEXT}"
 
 
 def test_wrong_options(shell):

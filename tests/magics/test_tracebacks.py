@@ -6,6 +6,7 @@ import pytest
 
 import nxkernel
 from nxkernel.definitions.calls.missed_calls import MissedCall
+from nxkernel.messages import line_wrapping
 from nxkernel_magics import tracebacks
 
 MODEL = """%%defn
@@ -256,3 +257,53 @@ def test_coloured_lines_are_written_so_too():
     assert tracebacks.as_written(line + "\n      2 y = 1") == written
     other = "get_ipython().run_line_magic('time', '')"
     assert tracebacks.as_written(other) == other
+
+
+def test_an_assertion_in_a_definition_shows_the_lines_of_the_cells(shell):
+    shell.run("%%defn\ndef three(x):\n    assert x.shape[0] == 3, 'need three'\n    return x")
+    out = shell.run("three(nx.iota(4))").out
+    assert [line for line in out.splitlines() if line.startswith(("Cell ", "File "))] == [
+        "Cell In[2], line 1", "Cell In[1], line 3, in three(x)",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "AssertionError: need three"
+
+
+def test_a_function_of_numpys_that_raises_shows_no_frame_of_ours(shell):
+    shell.run("import numpy as np\n@nx.defn\ndef read(x):\n    return np.loadtxt('no such file') + x")
+    out = shell.run("read(np.ones(2))").out
+    assert "nxkernel/" not in out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[2], line 1", "Cell In[1], line 4, in read(x)",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "FileNotFoundError: no such file not found."
+
+
+def test_a_list_that_an_operator_does_not_take_is_told(shell):
+    shell.run("import numpy as np\n@nx.defn\ndef square(x, y):\n    return np.exp(y - x**2)")
+    assert shell.run("square([1, 2], 1.0)").out.splitlines()[-2:] == [
+        "TypeError: unsupported operand type(s) for ** or pow(): 'list' and 'int'",
+        "  x is a list of numbers, as Python has it: pass np.array(x).",
+    ]
+
+
+def test_a_refusal_shows_no_frame_of_a_library_that_nxkernel_calls(shell):
+    shell.run("%%defn\ndef root(x):\n    if nx.sum(x) < 0:\n        raise ValueError('negative')\n    return x")
+    out = shell.run("root(nx.iota(4))").out
+    assert [line for line in out.splitlines() if line.startswith(("Cell ", "File "))] == [
+        "Cell In[2], line 1", "Cell In[1], line 3, in root(x)",
+    ]  # fmt: skip
+
+
+def test_long_lines_of_an_error_break_between_words_on_a_page(shell, monkeypatch):
+    monkeypatch.setattr(tracebacks, "wrapped", lambda text: line_wrapping.wrapped(text, 40))
+    code = "nx.reshape(nx.iota(6), (4, 2))"
+    assert shell.run(code).out.splitlines()[-2:] == [
+        "NxValueError: cannot reshape 6 elements to [4][2], which has 8.",
+        '  One size may be left open as "auto".',
+    ]
+    monkeypatch.setattr(shell.ip, "kernel", object(), raising=False)
+    assert shell.run(code).out.splitlines()[-3:] == [
+        "NxValueError: cannot reshape 6 elements",
+        "  to [4][2], which has 8.",
+        '  One size may be left open as "auto".',
+    ]

@@ -54,6 +54,8 @@ def test_unary_operators():
 @given(st.integers(-20, 20), st.integers(-20, 20).filter(bool))
 def test_python_divisions_of_integers(a, b):
     assert (nx.tensor(a) // b).to_list() == a // b
+    assert [part.to_list() for part in divmod(nx.tensor(a), b)] == list(divmod(a, b))
+    assert [part.to_list() for part in divmod(a, nx.tensor(b))] == list(divmod(a, b))
     assert (nx.tensor(a) % nx.tensor(b)).to_list() == a % b
 
 

@@ -84,6 +84,17 @@ def test_matrices_are_pictures():
     assert "dark 0, light 71" in nx.iota((8, 9))._repr_html_()
 
 
+def test_the_line_below_a_picture_tells_the_least_and_the_greatest_number():
+    def told(array):
+        return nx.tensor(array)._repr_html_()
+
+    assert "dark 0, light 998700<" in told(np.linspace(0, 998_700, 100).reshape(10, 10))
+    assert "dark 0.1235, light 1.5e+12<" in told(np.geomspace(0.12345, 1.5e12, 100).reshape(10, 10))
+    assert "all elements 0<" in told(np.zeros((10, 10)))
+    assert "all elements 0.3333<" in told(np.full((10, 10), 1 / 3))
+    assert "no finite element<" in told(np.full((10, 10), np.nan))
+
+
 def test_large_matrices_are_averaged():
     x = np.arange(300 * 500.0).reshape(300, 500)
     tensor = nx.tensor(x)

@@ -61,6 +61,21 @@ def test_the_compact_form_is_wrapped_between_numbers():
     assert repr(nx.iota(50)).splitlines()[-1] == "       s64[50])"
 
 
+def test_a_vector_that_would_take_many_lines_is_shortened():
+    few = nx.tensor(np.arange(72) / 7)
+    assert "..." not in repr(few)
+    assert repr(nx.tensor(np.arange(99) / 7)) == (
+        "Tensor([ 0.                 ,  0.14285714285714285,  0.2857142857142857 ,\n"
+        "        ..., 13.714285714285714  , 13.857142857142858  ,\n"
+        "        14.                 ], f64[99])"
+    )
+    assert repr(nx.tensor(np.arange(100, dtype="f4") / 7)).count("\n") > 10
+    with np.printoptions(threshold=500):
+        assert "..." not in repr(nx.tensor(np.arange(99) / 7))
+    # All numbers of a small matrix are shown, below its picture too.
+    assert "..." not in repr(nx.tensor(np.arange(100).reshape(10, 10) / 7))
+
+
 def test_the_compact_form_follows_what_numpy_was_asked_for():
     tensor = nx.f64([1 / 3, 100.0])
     with np.printoptions(precision=2):

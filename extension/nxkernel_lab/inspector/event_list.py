@@ -108,7 +108,8 @@ def row(event: Event) -> dict[str, Any]:
         "where": event.where,
         "what": what,
         "spent": duration(event.total_ms) if event.total_ms else "",
-        "why": "; ".join(why),
+        # An error is shown in the lines that it has.
+        "why": ("\n" if event.kind == "error" else "; ").join(why),
         "advice": event.advice,
         "notes": "; ".join(event.notes),
     }

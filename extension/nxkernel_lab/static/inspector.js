@@ -72,6 +72,7 @@ class Inspector {
     const choice = (/** @type {string} */ label, /** @type {() => void} */ change) => html("select", { "aria-label": label, title: label, onchange: change });
     this.select = choice("Compilation", () => this.send("choose", { index: this.select.selectedIndex }));
     this.other = choice("Compare with", () => this.send("compare", { index: Number(this.other.value) }));
+    this.other.classList.add("nx-other");
     this.way = choice("Put together the nodes of", () => this.send("together", { way: this.way.value }));
     this.title = html("strong", { class: "nx-name" });
     this.number = html("span", { class: "nx-muted" });
@@ -139,6 +140,7 @@ class Inspector {
     const numbered = choices.map((text, index) => /** @type {[number, string]} */ ([index, text]));
     this.title.textContent = choices.length > 1 ? "" : (choices[0] ?? this.model.get("name"));
     this.title.hidden = choices.length > 1;
+    this.root.classList.toggle("nx-nothing", !choices.length);
     this.select.hidden = this.other.hidden = choices.length < 2;
     this.select.replaceChildren(...options(numbered));
     this.select.selectedIndex = chosen;

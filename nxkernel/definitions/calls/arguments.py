@@ -306,26 +306,22 @@ class CallArguments:
         In NumPy programs, without a hint, whole numbers come first, then floats. By the rules of Nx, numbers are
         tensors: those alone become static that a whole number was asked for, such as a shape.
         """
-        open_ = {
-            path: (place, value)
-            for place, (path, value) in enumerate(self.leaves)
-            if is_number(value) and path not in self.fixed
-        }
-        asked = getattr(error, "value", None)
+        open_, asked = self._open_numbers(), getattr(error, "value", None)
         if self.dialect == dialects.NX:
             if asked is None or not asked.type.is_integer or asked.type is types.bool_:
                 return set()
-            open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
-        if asked is not None:
-            # Asked for an attribute that it lacks, an expression looks for one that was meant.
-            node = asked if isinstance(asked, Expr) else getattr(asked, "node", asked)
-            needed = {n.params["name"] for n in post_order([node]) if n.primitive is parameter}
-            if needed & open_.keys():
-                return needed & open_.keys()
-        if self.dialect == dialects.NX:
-            return set()
-        whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
-        return whole or set(open_)
+            return _needed(error) & {path for path, value in open_.items() if type(value) is int}
+        whole = {path for path, value in open_.items() if isinstance(value, int)}
+        return _needed(error) & open_.keys() or whole or set(open_)
+
+    def asks_for_number(self, error: Exception) -> bool:
+        """Whether tracing stopped for a value that is known when Python numbers of the call are static."""
+        needed = _needed(error)
+        return bool(needed) and needed <= self._open_numbers().keys()
+
+    def _open_numbers(self) -> dict[str, Any]:
+        """The Python numbers of the call that are traced, by their paths."""
+        return {path: value for path, value in self.leaves if is_number(value) and path not in self.fixed}
 
     def options_now(self) -> tuple[bool, Parts]:
         """Whether all options are what they were when the call was bound, and what they are for people."""
@@ -447,3 +443,13 @@ class CallArguments:
 
 #: As many tensors of a container are told one by one, where a call is shown in a line.
 _MOST_LEAVES = 4
+
+
+def _needed(error: Exception) -> set[str]:
+    """The paths of the arguments of which the value is made that an error asked for."""
+    asked = getattr(error, "value", None)
+    if asked is None:
+        return set()
+    # Asked for an attribute that it lacks, an expression looks for one that was meant.
+    node = asked if isinstance(asked, Expr) else getattr(asked, "node", asked)
+    return {n.params["name"] for n in post_order([node]) if n.primitive is parameter}

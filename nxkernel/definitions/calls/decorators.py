@@ -164,7 +164,8 @@ def jit(
     ----------
     function : callable
         It is traced as it is, so its Python loops are unrolled; in a function with ``@nx.defn`` they are loops of the
-        program.
+        program. One that follows NumPy's rules is rewritten as that is where it cannot be traced as it is: where an
+        ``if``, a ``while`` or an assignment asks for what only the running program knows.
     compiler : str, optional
         ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
         (:func:`nxkernel.default_options`).

@@ -61,6 +61,10 @@ _Rest = ParamSpec("_Rest")
 _FAST_PATHS = 1024
 
 
+#: Attributes of a definition that only other modules of nxkernel ask for.
+_INNER = frozenset({"dialect", "donated", "fingerprint", "on_conflict", "ruled_by", "static", "syntax"})
+
+
 class Definition(HasPrograms, Generic[Parameters, Result]):
     """What :func:`nxkernel.defn` and :func:`nxkernel.jit` return; call it like the function.
 
@@ -117,6 +121,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         # Where the text leaves open whose rules hold, traced indices are by those that a person asked for.
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {promotion or 'inferred'}"
         self._entry_group: CacheEntryGroup = entry_group(self.__name__, content, callables.qualified_name(plain))
+
+    def __dir__(self) -> list[str]:
+        """The names for people: without those by which other modules know what to do with a definition."""
+        return [name for name in super().__dir__() if name not in _INNER]
 
     @property
     def rules(self) -> str:
@@ -452,7 +460,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _missed(self, arguments: CallArguments) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
         return MissedCall(
-            self.__name__, self._entry_group, self._root, self._twin, self._silent, declared, arguments,
+            self.__name__, self._entry_group, self._root, self._twin, self.syntax, self._silent, declared, arguments,
             self._told(arguments.dialect), self.ruled_by if self.promotion is None else None,
         )  # fmt: skip
 

@@ -51,4 +51,7 @@ def report_compilation(
 
 def report_failure(name: str, identity: Any, error: Exception, where: str) -> None:
     """Tell who watches that a call failed."""
-    stream.emit(Event("error", name, where=where, reason=(f"{type(error).__name__}: {error}",), identity=identity))
+    lines = map(str.strip, f"{type(error).__name__}: {error}".splitlines())
+    # A mark such as "^^^^" is below a word of the line before it, and lists show the lines without indents.
+    reason = tuple(line for line in lines if set(line) != {"^"})
+    stream.emit(Event("error", name, where=where, reason=reason, identity=identity))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from nxkernel.definitions.tracing.dialects import NUMPY
 from nxkernel.graph.expr import Expr, Graph, NotedExpr, node_with
 from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.messages.grammar import counted
+from nxkernel.messages.line_wrapping import wrapped
 from nxkernel.operand import VectorizedSpec
 
 #: How many kinds of loops a note on a new shape names.
@@ -123,6 +125,8 @@ _WHERE = {
     "program": "part of the loop around it",
     "library": "library code",
 }
+#: As many kernels in a row that are parts of a loop are told one by one.
+_MOST_PARTS = 2
 
 
 @dataclass(frozen=True)
@@ -163,8 +167,14 @@ class Explanation:
         if self.hit:
             return "\n  ".join(filter(None, [f"{self.function}: answered from the cache", self.closest, self.rules]))
         lines = [f"{self.function} {self._verb()}: {'; '.join(self.difference)}"]
-        for number, (title, where) in enumerate(self.kernels, start=1):
-            lines.append(f"kernel {number} ({title}): {_WHERE[where]}")
+        number = 1
+        for where, group in itertools.groupby(self.kernels, key=lambda kernel: kernel[1]):
+            titles = [title for title, _ in group]
+            if where == "program" and len(titles) > _MOST_PARTS:
+                lines.append(f"kernels {number} to {number + len(titles) - 1}: parts of the loop around them")
+            else:
+                lines += [f"kernel {at} ({title}): {_WHERE[where]}" for at, title in enumerate(titles, start=number)]
+            number += len(titles)
         if self.closest:
             lines.append(f"closest: {self.closest}")
         return "\n  ".join([*lines, *filter(None, (self.rules, self.advice)), *self.notes])
@@ -175,6 +185,9 @@ class Explanation:
         return "would be traced, and reuse every kernel" if self.kernels else "would be traced"
 
     __repr__ = __str__
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(wrapped(str(self)))
 
 
 def hit(function: str, program: CachedProgram, rules: str) -> Explanation:

@@ -101,7 +101,7 @@ class CacheEntryGroup:
         self.fixed: set[str] = set()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
         self.assigned: dict[str, bool] = {}
-        #: Whether tracing met calls of NumPy's or SciPy's that have to be dispatched, as those of rewritten functions.
+        #: Whether a function that is traced as it is has to be rewritten: it asks for what only the program knows.
         self.dispatched = False
         #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
         self.owned = False

@@ -23,7 +23,7 @@ from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
-from nxkernel.errors import NxError
+from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
 from nxkernel.scoped_settings import settled
 
@@ -41,6 +41,8 @@ class MissedCall:
         What is traced.
     twin : callable
         Gives the rewritten function for it.
+    is_rewritten : bool
+        Whether that is another one than the function as it is.
     is_silent : bool
         Whether its text leaves open whose rules hold.
     declared : Declared
@@ -54,11 +56,12 @@ class MissedCall:
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
-        is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
+        is_rewritten: bool, is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
         rules: str, ruled_by: Any,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
-        self._is_silent, self._of_numpy = is_silent, arguments.dialect == dialects.NUMPY
+        self._is_rewritten, self._is_silent = is_rewritten, is_silent
+        self._of_numpy = arguments.dialect == dialects.NUMPY
         self._arguments, self._rules, self._ruled_by = arguments, rules, ruled_by
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)
@@ -167,6 +170,7 @@ class MissedCall:
             raise argument_errors.endless(self._name, error) from None
         except (TypeError, AttributeError, ValueError) as error:
             if not argument_errors.is_of_traced(error):
+                argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
                 raise
             refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
             source_locations.point_out(refusal)
@@ -198,6 +202,21 @@ class MissedCall:
         arguments.fixed |= more
         arguments.found_fixed |= more
 
+    def _may_be_rewritten(self, error: Exception) -> bool:
+        """Whether an error of a NumPy program that is traced as it is may be none of the rewritten function.
+
+        An `if`, a loop or an assignment of values that only the running program knows is a part of that one's program.
+        Where a Python number of the call is asked for, its value does.
+        """
+        if not self._of_numpy or self._is_rewritten or self._group.dispatched:
+            return False
+        if isinstance(error, TracedValueError):
+            may_be = not self._arguments.asks_for_number(error)
+        else:
+            # NumPy answers some questions that were refused with an error of its own.
+            may_be = argument_errors.is_of_traced(error) or isinstance(error.__cause__, TracedValueError)
+        return (may_be and not call_dispatch.is_below_scipy(error)) or call_dispatch.is_stopped_by_scipy(error)
+
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""
         __tracebackhide__ = True
@@ -207,7 +226,7 @@ class MissedCall:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin)
             except Exception as error:
-                if self._of_numpy and not self._group.dispatched and call_dispatch.is_stopped_outside(error):
+                if self._may_be_rewritten(error):
                     self._stopped = error
                     raise UndispatchedError from error
                 if self._stopped is not None and isinstance(error, RefusedSyntaxError):

@@ -15,7 +15,7 @@ from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.values.mutable_arguments import bind_tensors_anew
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
-from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys import containers, default_options
 from nxkernel.definitions.keys.static_values import CONTAINERS
 from nxkernel.definitions.syntax import check, names, sources
 from nxkernel.definitions.syntax.unsupported_syntax import refusal, site
@@ -62,6 +62,12 @@ class _SharedResult:
 
 class _CellDefinition(Definition):
     """The definition made of a cell; result values that are no tensors become constants of the program."""
+
+    #: Whose rules somebody has asked for; where nobody has, `promotion` is what the cell reads.
+    asked: str | None = None
+
+    def _told(self, dialect: str | None) -> str:
+        return dialects.told(dialect, self.ruled_by, self.asked or default_options.promotion())
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
@@ -211,14 +217,14 @@ class CompiledCell:
         self._inputs = {name: namespace[name] for name in data}
         self._holds_tensors = any(_holds_tensor(value) for value in self._inputs.values())
         variants = [self._variant(body, file, static, list(assigned))]
-        promotion = promotion or self._rules(variants[0][0])
+        asked, promotion = promotion, promotion or self._rules(variants[0][0])
         looped = _only_in_loops(body) - set(needed)
         outputs = [[name for name in assigned if name not in looped]] if looped else []
         variants += [self._variant(body, file, static, each) for each in outputs]
         integers = [name for name, value in self._inputs.items() if type(value) is int]
         if promotion == dialects.NX and integers:
             variants += [self._variant(body, file, [*static, *integers], each) for each in [list(assigned), *outputs]]
-        self.definition, args, self.options = _best(variants, compiler, promotion)
+        self.definition, args, self.options = _best(variants, compiler, promotion, asked)
         self._copies: dict[int, Tensor] = {}
         named = zip(self._argument_names, args, strict=True)
         self.args = tuple([self._changeable(name, value, assigned) for name, value in named])
@@ -329,7 +335,10 @@ def _is_changed_to(before: Any, value: Any) -> bool:
 
 
 def _best(
-    variants: list[tuple[types.FunctionType, tuple, dict[str, Any]]], compiler: str | None, promotion: str
+    variants: list[tuple[types.FunctionType, tuple, dict[str, Any]]],
+    compiler: str | None,
+    promotion: str,
+    asked: str | None,
 ) -> tuple[_CellDefinition, tuple, dict[str, Any]]:
     """The first variant that traces with no loop unrolled, else the first that traces at all.
 
@@ -339,6 +348,8 @@ def _best(
         (_CellDefinition(function, compiler=compiler, syntax=True, promotion=promotion), args, options)
         for function, args, options in variants
     ]
+    for definition, _, _ in candidates:
+        definition.asked = asked
     for candidate in candidates:
         if len(candidates) == 1 or candidate[0].cache_info().entries:
             return candidate

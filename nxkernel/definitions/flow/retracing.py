@@ -32,7 +32,7 @@ class AssignedError(BaseException):
 
 
 class UndispatchedError(Exception):
-    """A call of NumPy's or SciPy's in a function that is traced as it is reads numbers: calls have to be dispatched."""
+    """A function that is traced as it is asks for what only the running program knows: it has to be rewritten."""
 
 
 class LearntError(Exception):

@@ -8,7 +8,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nxkernel.definitions.keys import containers, source_locations
@@ -72,10 +72,10 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
     top = path.partition("[")[0].partition(".")[0]
     if path == top:
         shown = f'"{value}"' if isinstance(value, str) else "None" if value is None else "…"
-        hint = (
-            f"Python values go in as options: declare them after `*`, as in `def {function}(*, {top})`, and "
-            f"call {function}({top}={shown})."
-        )
+        declared = f"lambda *, {top}: …" if function == "<lambda>" else f"def {function}(*, {top})"
+        called = "call it with" if function == "<lambda>" else "call"
+        call = f"{top}={shown}" if function == "<lambda>" else f"{function}({top}={shown})"
+        hint = f"Python values go in as options: declare them after `*`, as in `{declared}`, and {called} {call}."
         form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
         hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
@@ -198,6 +198,24 @@ def not_taken(error: Exception) -> NxTypeError:
             "Write it with operators and functions of arrays, or call it before and pass what it gives.",
         )
     )
+
+
+def note_of_lists(error: Exception, given: Mapping[str, Any]) -> None:
+    """Tell in an error for a list that an operator does not take which argument is one, and what to pass.
+
+    Parameters
+    ----------
+    error : Exception
+        To which a note is added.
+    given : mapping
+        The arguments by name.
+    """
+    if not isinstance(error, TypeError) or hasattr(error, "__notes__"):
+        return
+    for name, value in given.items():
+        if type(value) in (list, tuple) and f"'{type(value).__name__}'" in str(error) and all(map(is_number, value)):
+            error.add_note(f"  {name} is a {type(value).__name__} of numbers, as Python has it: pass np.array({name}).")
+            return
 
 
 def endless(function: str, error: RecursionError) -> CompilationError:

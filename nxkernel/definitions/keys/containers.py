@@ -230,7 +230,7 @@ def no_tensor(function: str) -> Callable[[str, Any], Exception]:
     """Make the function that makes the error for a result that is no tensor."""
 
     def refuse(path: str, value: Any) -> Exception:
-        got = "None" if value is None else a(type(value).__name__)
+        got = "None" if value is None else getattr(value, "shown_as", None) or a(type(value).__name__)
         hint = (
             "A `return` may be missing."
             if value is None

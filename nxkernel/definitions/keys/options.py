@@ -93,7 +93,7 @@ def placed(
             message(
                 f"{call(function, signature)} takes {counted(len(positional), 'positional argument')}, "
                 f"got {len(args)}.",
-                "Options go by keyword.",
+                *(["Options go by keyword."] if _has_options(signature) else []),
             )
         )
     if len(args) >= len(positional):
@@ -212,3 +212,8 @@ def _tensor_in(value: Any, path: str) -> str:
     else:
         return ""
     return next((tensor_path for name, item in inner if (tensor_path := _tensor_in(item, name))), "")
+
+
+def _has_options(signature: inspect.Signature) -> bool:
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    return bool(kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD})

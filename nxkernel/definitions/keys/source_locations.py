@@ -80,7 +80,7 @@ def is_own(file: str) -> bool:
 
 
 def users_traceback(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of nxkernel itself.
+    """A traceback without the frames of nxkernel itself, and without those of libraries that it calls.
 
     Parameters
     ----------
@@ -91,9 +91,11 @@ def users_traceback(traceback: TracebackType | None) -> TracebackType | None:
     traceback or None
         None where no other frame is left.
     """
-    frames = []
+    frames, hidden = [], False
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        file = traceback.tb_frame.f_code.co_filename
+        hidden = is_own(file) or (hidden and not is_users(file))
+        if not hidden:
             frames.append(traceback)
         traceback = traceback.tb_next
     rest = None

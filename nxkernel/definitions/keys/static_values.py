@@ -276,4 +276,5 @@ def installed_file(file: str) -> bool:
     """Whether a source file belongs to Python or an installed package."""
     if "site-packages" in file or "dist-packages" in file or file.startswith("<frozen"):
         return True
-    return file.startswith(_LIBRARIES)
+    # Cython names the files of a library's modules as it was built from, such as "numpy/random/_pcg64.pyx".
+    return file.startswith(_LIBRARIES) or (file.endswith((".pyx", ".pxd", ".pxi")) and not os.path.isabs(file))

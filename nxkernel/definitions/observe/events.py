@@ -11,7 +11,8 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from nxkernel import fork_safety
 from nxkernel.messages.grammar import counted
@@ -55,7 +56,8 @@ class Event:
     where : str
         The notebook cell or file and line that called, such as ``"cell 7"``.
     reason : tuple of str
-        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
+        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``; the lines of an
+        error.
     rules : str
         For a miss, whose rules of types hold, and what says so.
     advice : str
@@ -109,8 +111,22 @@ class Event:
         """The milliseconds of all steps together."""
         return self.trace_ms + self.lower_ms + self.native_ms
 
+    def __repr__(self) -> str:
+        """The fields that say something, without those that are as they are where nothing is to be said."""
+        told: dict[str, Any] = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.repr and getattr(self, each.name) != each.default
+        }
+        if self.cell == NO_CELL or self.cell.name == self.where:
+            del told["cell"]
+        shown = [f"{name}={round(value, 3) if type(value) is float else value!r}" for name, value in told.items()]
+        return f"Event({', '.join(shown)})"
+
     def __str__(self) -> str:
-        return "\n  ".join([self.headline(), *self.reason, *filter(None, (self.rules, self.advice)), *self.notes])
+        kernels = ", ".join(self.kernels()) if self.kind == "miss" else ""
+        told = [self.headline(), kernels, *self.reason, self.rules, self.advice, *self.notes]
+        return "\n  ".join(filter(None, told))
 
     def headline(self) -> str:
         """What happened, where and how long it took, in one line."""
@@ -118,7 +134,7 @@ class Event:
         if self.kind == "miss":
             return (
                 f"{self.function} {self.verb}{where}: {duration(self.trace_ms)} trace, "
-                f"{duration(self.lower_ms)} lowering, {duration(self.native_ms)} native{self._kernels()}"
+                f"{duration(self.lower_ms)} lowering, {duration(self.native_ms)} native"
             )
         if self.kind == "kernel":
             return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {duration(self.native_ms)}"
@@ -146,10 +162,6 @@ class Event:
         """How many kernels were compiled, and how many came from memory or disk, as text."""
         counts = [(self.compiled, "compiled"), (self.reused - self.disk, "from memory"), (self.disk, "from disk")]
         return [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
-
-    def _kernels(self) -> str:
-        shown = self.kernels()
-        return f"; {', '.join(shown)}" if shown else ""
 
 
 _VERBS = {

@@ -370,8 +370,8 @@ def warning_of_both(function: Any) -> AbstractContextManager[None]:
             return
         lines.append(source)
         text = message(
-            f"{source.function}: this line has {type_} by Nx's rules of types, and {of_numpy} by NumPy's: the function "
-            f"computes with {libraries[NX]} and with {libraries[NUMPY]}, and Nx's hold.",
+            f"{source.function}: this line has {type_} by Nx's rules of types, which hold, and {of_numpy} by NumPy's.",
+            f"The function computes with {libraries[NX]} and with {libraries[NUMPY]}.",
             'Say which are meant: promotion="nx" or promotion="numpy", as in @nx.defn(promotion="numpy").',
         )
         source_locations.warn(source, text, PromotionWarning)

@@ -237,7 +237,15 @@ def _read(entry: Any) -> Any:
         return value
     if hasattr(entry, "__index__"):
         return entry.__index__()
-    raise NxIndexError(message(f"an index is a whole number, a slice, None, `...` or an array, got {describe(entry)}."))
+    raise NxIndexError(
+        message(
+            f"an index is a whole number, a slice, None, `...` or an array, got {describe(entry)}.",
+            *([_OF_TABLES] if isinstance(entry, str) else []),
+        )
+    )
+
+
+_OF_TABLES = "A table of pandas is one matrix in a definition: dict(table) passes its columns by their names."
 
 
 def known_number(value: Any) -> int | None:

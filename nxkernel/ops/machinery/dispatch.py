@@ -153,9 +153,12 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
         message(
             f"expected a tensor, an array or a number{f' for {argument!r}' if argument else ''}, "
             f"got {shapes.describe(value)}.",
-            "Lists and nested lists of numbers become tensors with nx.tensor([...]).",
+            *([] if value is None or isinstance(value, str | bytes) else [_OF_LISTS]),
         )
     )
+
+
+_OF_LISTS = "Lists and nested lists of numbers become tensors with nx.tensor([...])."
 
 
 def _is_sampled(samples: Any, key: Any) -> bool:

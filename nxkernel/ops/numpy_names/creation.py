@@ -29,6 +29,18 @@ def _constant(value: Any, shape: Any, type_: types.Type, names: Names) -> Tensor
     return filled(value, type_, shape, normalize_names(names, shape))
 
 
+def _type_beside(function: str, shape: Any, type_: Any) -> types.Type:
+    """The type of an array of a shape, whose second size is often written where the type stands."""
+    if isinstance(type_, int):
+        raise NxTypeError(
+            message(
+                f"{function} takes a shape and a type, got {type_} for the type.",
+                f"A shape of several axes is one tuple: nx.{function}(({shape}, {type_})).",
+            )
+        )
+    return types.normalize(type_)
+
+
 def zeros(shape: Any, type: Any = "f32", *, names: Names = None) -> Tensor | Expr:
     """A tensor of zeros.
 
@@ -50,7 +62,7 @@ def zeros(shape: Any, type: Any = "f32", *, names: Names = None) -> Tensor | Exp
     >>> nx.zeros(2, dtype="int64").to_list()
     [0, 0]
     """
-    return _constant(0, shape, types.normalize(type), names)
+    return _constant(0, shape, _type_beside("zeros", shape, type), names)
 
 
 def ones(shape: Any, type: Any = "f32", *, names: Names = None) -> Tensor | Expr:
@@ -72,7 +84,7 @@ def ones(shape: Any, type: Any = "f32", *, names: Names = None) -> Tensor | Expr
     >>> nx.ones((1, 2)).to_list()
     [[1.0, 1.0]]
     """
-    return _constant(1, shape, types.normalize(type), names)
+    return _constant(1, shape, _type_beside("ones", shape, type), names)
 
 
 def empty(shape: Any, type: Any = "f32", *, names: Names = None) -> Tensor | Expr:

@@ -197,8 +197,8 @@ def refusal(node: Expr, *because: str) -> NxTypeError:
 
 
 def tangent_type(type_: Type) -> Type:
-    """The type of the gradients of values of a type: the type itself, and f32 for integers."""
-    return type_ if type_.is_float or type_.is_complex else types.f32
+    """The type of the gradients of values of a type, by the rules of the program that is differentiated."""
+    return types.tangent(type_)
 
 
 def tangent_spec(spec: Spec) -> Spec:

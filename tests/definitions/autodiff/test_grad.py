@@ -246,3 +246,18 @@ def test_variables_are_one_argument():
         "  or nx.grad(function, argnums=(0, 1))(a, b)."
     )
     assert nx.grad((1.0, 2.0), lambda pair, scale=3.0: pair[0] * pair[1] * scale)[0] == 6
+
+
+@pytest.mark.parametrize("argument", [3, np.int64(3), np.array([0, 1])])
+def test_the_gradient_of_integers_has_the_floats_of_the_rules_that_hold(argument):
+    def bent(x):
+        return np.sum(np.sin(x) * x)
+
+    exact = np.sin(argument * 1.0) + argument * np.cos(argument * 1.0)
+    slope = nx.grad(bent)(argument)
+    assert slope.dtype == np.float64
+    np.testing.assert_allclose(slope, exact, rtol=1e-15)
+    (value, slope) = nx.value_and_grad(bent)(argument)
+    assert (value.dtype, slope.dtype) == (np.float64, np.float64)
+    assert nx.jacobian(np.sin)(argument).dtype == np.float64
+    assert nx.grad(lambda t: nx.sum(nx.sin(t) * t))(argument).type == "f32"

@@ -191,6 +191,14 @@ def test_python_values_are_no_arguments(given, got, call):
     )
 
 
+def test_a_lambda_is_told_how_it_declares_an_option():
+    assert error(NxTypeError, nx.jit(lambda x, kind: x), 1.0, "a") == (
+        "<lambda>() takes tensors or numbers as positional arguments, got a str for 'kind'.\n"
+        "  Python values go in as options: declare them after `*`, as in `lambda *, kind: …`, and call it with "
+        'kind="a".'
+    )
+
+
 def test_python_values_in_containers_are_no_arguments():
     assert error(NxTypeError, add, {"w": [1.0, "s"]}) == (
         "add() takes tensors or numbers as positional arguments, got a str for \"a['w'][1]\".\n"
@@ -204,9 +212,7 @@ def test_the_number_of_arguments():
         f"{call} takes 2 positional arguments, got 3.\n  Options go by keyword."
     )
     assert error(NxTypeError, add, b=2.0) == (f"{call} needs the argument 'a'.\n  It was given 0 positional arguments.")
-    assert error(NxTypeError, nx.jit(lambda t: t), 1, 2) == (
-        "<lambda>(t) takes 1 positional argument, got 2.\n  Options go by keyword."
-    )
+    assert error(NxTypeError, nx.jit(lambda t: t), 1, 2) == ("<lambda>(t) takes 1 positional argument, got 2.")
 
 
 def test_arrays_that_hold_no_numbers():

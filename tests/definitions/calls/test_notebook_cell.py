@@ -154,6 +154,17 @@ def test_whole_numbers_become_static_where_they_must():
     assert len(misses()) == 1
 
 
+def test_whose_rules_hold_is_told_by_what_says_so():
+    run("y = x / 3", {"x": nx.tensor([1.0])})
+    run("y = x / 3", {"x": np.ones(1)}, promotion="nx")
+    run("y = np.exp(x)", {"x": np.ones(1), "np": np})
+    assert [miss.rules for miss in misses()] == [
+        "Nx's rules: it computes with neither np nor nx, and gets a tensor, or numbers alone",
+        "Nx's rules, as promotion='nx' says",
+        "NumPy's rules: it computes with np.exp",
+    ]
+
+
 def test_a_weak_number_is_not_taken_for_a_scalar_of_numpys():
     variables = {"np": np, "x": np.ones(2, np.float32), "k": 3}
     run("y = x * k", variables, promotion="numpy")

@@ -141,6 +141,13 @@ def test_what_a_function_must_return():
         "  Return tensors, numbers, or tuples, lists and dicts of them."
     )
 
+    @nx.defn
+    def shown(t):
+        return f"{np.sum(t):.2f}"
+
+    with pytest.raises(NxTypeError, match=r"^shown returns no tensor: the result is a text\.\n"):
+        shown(np.ones(2))
+
 
 def test_static_values_are_part_of_the_structure():
     leaves = []

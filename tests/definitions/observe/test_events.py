@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.observe.events import Event, EventStream, is_of, stream
+from nxkernel.definitions.observe.events import Event, EventStream, NotebookCell, is_of, stream
 
 ONE = np.ones(3, np.float32)
 
@@ -38,17 +38,17 @@ def test_texts():
 
     costs = {"trace_ms": 1.04, "lower_ms": 2, "native_ms": 21.25}
     assert text(kind="miss", where="cell 7", reason=("first call",), compiled=1, **costs) == (
-        "f compiled (cell 7): 1.0 ms trace, 2.0 ms lowering, 21 ms native; 1 kernel compiled\n  first call"
+        "f compiled (cell 7): 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  1 kernel compiled\n  first call"
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), compiled=2, reused=1, advice="Do.", **costs) == (
-        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 2 kernels compiled, 1 kernel from memory\n"
+        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  2 kernels compiled, 1 kernel from memory\n"
         "  option n: 1 → 2\n  Do."
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), reused=2, **costs) == (
-        "f traced: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 2 kernels from memory\n  option n: 1 → 2"
+        "f traced: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  2 kernels from memory\n  option n: 1 → 2"
     )
     assert text(kind="miss", reason=("first call",), reused=3, disk=2, **costs) == (
-        "f loaded from disk: 1.0 ms trace, 2.0 ms lowering, 21 ms native; 1 kernel from memory, 2 kernels from disk\n"
+        "f loaded from disk: 1.0 ms trace, 2.0 ms lowering, 21 ms native\n  1 kernel from memory, 2 kernels from disk\n"
         "  first call"
     )
     assert text(kind="miss", reason=("first call",), trace_ms=1.0) == (
@@ -62,6 +62,28 @@ def test_texts():
     assert text(kind="evict") == "f dropped a program"
     assert text(kind="hits", where="cell 2", calls=12) == "f answered 12 calls from the cache (cell 2)"
     assert text(kind="clear", calls=2) == "f was cleared of 2 programs"
+
+
+def test_an_event_shows_the_fields_that_say_something():
+    assert repr(Event("miss", "f", reason=("first call",), trace_ms=1.23456, compiled=1, time=2.5)) == (
+        "Event(kind='miss', function='f', reason=('first call',), trace_ms=1.235, compiled=1, time=2.5)"
+    )
+    cell = NotebookCell("cell 3", "abc")
+    assert repr(Event("evict", "f", where="cell 3", time=2.5, cell=cell)) == (
+        "Event(kind='evict', function='f', where='cell 3', time=2.5)"
+    )
+    assert repr(Event("evict", "f", where="cell 2", time=2.5, cell=cell)) == (
+        "Event(kind='evict', function='f', where='cell 2', time=2.5, cell=NotebookCell(name='cell 3', id='abc'))"
+    )
+
+
+def test_an_error_of_several_lines_is_told_line_by_line():
+    f = nx.jit(lambda t: nx.sum(t, axes=[5]))
+    with pytest.raises(IndexError):
+        f(ONE)
+    (event,) = nx.events(f)
+    assert event.reason[0] == "NxIndexError: axis 5 is out of range for the shape [3]."
+    assert event.reason[-1] == "It has 1 axis, so an axis is from -1 to 0."
 
 
 def test_an_error_of_a_trace_is_told():

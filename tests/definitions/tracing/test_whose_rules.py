@@ -162,9 +162,9 @@ def test_a_line_where_the_rules_differ_is_warned_of_once():
     with pytest.warns(PromotionWarning) as told:
         both(WHOLE)
     assert [str(each.message) for each in told] == [
-        "both: this line has f32 by Nx's rules of types, and f64 by NumPy's: the function computes with nx.exp and "
-        'with np.sum, and Nx\'s hold.\n  Say which are meant: promotion="nx" or promotion="numpy", as in '
-        '@nx.defn(promotion="numpy").'
+        "both: this line has f32 by Nx's rules of types, which hold, and f64 by NumPy's.\n"
+        "  The function computes with nx.exp and with np.sum.\n"
+        '  Say which are meant: promotion="nx" or promotion="numpy", as in @nx.defn(promotion="numpy").'
     ]
     assert told[0].lineno == both.__nx_function__.__code__.co_firstlineno + 3
     with warnings.catch_warnings():
@@ -184,7 +184,9 @@ def test_the_first_of_several_lines_is_warned_of():
     with pytest.warns(PromotionWarning) as told:
         three(WHOLE)
     assert [one.lineno - three.__nx_function__.__code__.co_firstlineno for one in told] == [2]
-    assert str(told[0].message).startswith("three: this line has f32 by Nx's rules of types, and f64 by NumPy's:")
+    assert str(told[0].message).startswith(
+        "three: this line has f32 by Nx's rules of types, which hold, and f64 by NumPy's."
+    )
 
 
 def test_numbers_beside_arrays_that_the_function_reads():

@@ -98,6 +98,7 @@ def test_rows():
     disk = row(miss(compiled=0, reused=3, disk=2))
     assert (disk["what"], disk["why"]) == ("loaded from disk", "first call; 1 kernel from memory; 2 kernels from disk")
     assert row(Event("clear", "f", calls=2))["what"] == "cleared"
+    assert row(Event("error", "f", reason=("NameError: x", "cell 2, line 3")))["why"] == "NameError: x\ncell 2, line 3"
     assert (row(Event("error", "f"))["what"], row(Event("evict", "f"))["what"]) == ("error", "forgotten")
 
 

@@ -51,3 +51,12 @@ def test_keys_made_beforehand():
     m = np.arange(6.0).reshape(2, 3)
     for found, expected in zip(nx.defn(parts)(m), parts(m), strict=True):
         np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def test_a_name_in_brackets_is_told_how_tables_are_passed():
+    with pytest.raises(IndexError) as raised:
+        nx.jit(lambda table: np.sum(table["x"]))(np.ones((2, 2)))
+    assert str(raised.value).splitlines()[::2] == [
+        "an index is a whole number, a slice, None, `...` or an array, got 'x'.",
+        "  A table of pandas is one matrix in a definition: dict(table) passes its columns by their names.",
+    ]

@@ -20,6 +20,16 @@ def of_numpy(array):
     return {name for name in dir(array) if not name.startswith("_")}
 
 
+def test_a_size_where_the_type_stands_is_told_from_a_type():
+    for function in (nx.zeros, nx.ones):
+        with pytest.raises(NxTypeError) as raised:
+            function(3, 4)
+        assert str(raised.value) == (
+            f"{function.__name__} takes a shape and a type, got 4 for the type.\n"
+            f"  A shape of several axes is one tuple: nx.{function.__name__}((3, 4))."
+        )
+
+
 def test_attributes_of_numpys_arrays():
     tensor = nx.tensor(A)
     assert len(of_numpy(A)) == 70

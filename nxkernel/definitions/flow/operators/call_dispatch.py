@@ -21,7 +21,7 @@ from nxkernel.definitions.flow.operators import membership, object_identity, out
 from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
-from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
+from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -108,32 +108,29 @@ def seen(function: Any) -> Any:
     return fn(function) if _scope.everywhere else function
 
 
-def is_stopped_outside(error: BaseException) -> bool:
-    """Whether an error comes of NumPy or SciPy, which asked for the data of a traced value.
-
-    A dispatched call, or a rewritten assignment, may do without.
-    """
-    return not _scope.everywhere and (_is_stopped_by_numpy(error) or _is_stopped_by_scipy(error))
-
-
-def _is_stopped_by_numpy(error: BaseException | None) -> bool:
-    """Whether NumPy asked, or answered with an error of its own that a number was refused."""
-    if isinstance(error, NxError):
-        return isinstance(error, TracedValueError) and error.by_numpy
-    return isinstance(error, ValueError | TypeError) and isinstance(error.__cause__, TracedValueError)
-
-
-def _is_stopped_by_scipy(error: BaseException) -> bool:
-    if "scipy" not in sys.modules:
+def is_stopped_by_scipy(error: BaseException) -> bool:
+    """Whether an error comes of a call of SciPy's on traced values, which a dispatched call may do without."""
+    if _scope.everywhere or "scipy" not in sys.modules:
         return False
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    outside = [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]
+    outside = _outside(error)
     if not outside or _root(outside[-1].f_globals.get("__name__")) in ("scipy", "numpy"):
-        return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in outside)
+        return is_below_scipy(error)
     # What is compiled has no frame of its own: below that of its caller is what refused its question.
-    return frames[-1] is not outside[-1] and any(
+    *_, (last, _) = traceback.walk_tb(error.__traceback__)
+    return last is not outside[-1] and any(
         _root(_module(outside[-1].f_globals.get(name))) == "scipy" for name in outside[-1].f_code.co_names
     )
+
+
+def is_below_scipy(error: BaseException) -> bool:
+    """Whether an error was raised in a function of SciPy's, or in one that such a function called."""
+    return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in _outside(error))
+
+
+def _outside(error: BaseException) -> list[types.FrameType]:
+    """The frames of an error that are not nxkernel's, the innermost last."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE)]
 
 
 def _module(value: Any) -> str:

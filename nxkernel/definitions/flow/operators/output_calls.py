@@ -51,6 +51,8 @@ class TracedText:
     """
 
     __slots__ = ("leaves", "template")
+    #: What errors call it.
+    shown_as = "a text"
 
     def __init__(self, template: Percent | TextTemplate, leaves: tuple) -> None:
         self.template, self.leaves = template, leaves

@@ -206,8 +206,3 @@ def test_what_cannot_be_rewritten_tells_what_stopped_it():
     for _ in range(2):
         with pytest.raises(TracedValueError, match="NumPy asks for the data of a traced value of type f64"):
             nx.jit(f)(np.ones(2))
-
-
-def test_conditions_stay_refused_where_a_function_is_traced_as_it_is():
-    with pytest.raises(TracedValueError, match="A condition"):
-        nx.jit(lambda x: x if np.all(x > 0) else -x)(np.ones(2))

@@ -1,0 +1,72 @@
+"""Functions that are traced as they are, and rewritten where they cannot be."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, TracedValueError
+
+
+def halved(x):
+    while np.sum(x) > 1:
+        x = x / 2
+    return np.sum(x)
+
+
+def bent(x):
+    if np.sum(x) > 0:
+        return np.sum(x**2)
+    return np.sum(x**3)
+
+
+def orbit(position, speed, dt, steps):
+    track = np.zeros((steps, 2))
+    for i in range(steps):
+        speed = speed - dt * position / np.sqrt((position**2).sum()) ** 3
+        position = position + dt * speed
+        track[i] = position
+    return track
+
+
+def test_control_flow_and_assignments_of_a_numpy_program_are_the_programs():
+    x = np.array([3.0, 4.0])
+    np.testing.assert_array_equal(nx.jit(halved)(x), halved(x))
+    jitted = nx.jit(bent)
+    assert [float(jitted(x)), float(jitted(-x))] == [25.0, -91.0]
+    np.testing.assert_array_equal(nx.grad(bent)(x), 2 * x)
+    np.testing.assert_array_equal(nx.grad(bent)(-x), 3 * x**2)
+    np.testing.assert_array_equal(nx.vmap(halved)(np.stack([x, x + 8])), [halved(x), halved(x + 8)])
+
+
+def test_a_number_that_a_shape_needs_is_static_and_the_others_are_not():
+    f = nx.jit(orbit)
+    start = (np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    np.testing.assert_allclose(f(*start, 0.01, 20), orbit(*start, 0.01, 20), rtol=1e-14)
+    np.testing.assert_allclose(f(*start, 0.02, 20), orbit(*start, 0.02, 20), rtol=1e-14)
+    assert f.cache_info().entries == 1
+    assert f.why(*start, 0.02, 30).difference == ("argument steps: 20 → 30",)
+
+
+def test_what_is_known_unrolls_as_before():
+    def unrolled(x, *, n):
+        for _ in range(n):
+            x = np.sqrt(x)
+        return x
+
+    assert nx.debug_expr(nx.jit(unrolled))(np.ones(2), n=3).__repr__().count("sqrt") == 4
+
+
+def test_by_the_rules_of_nx_the_function_stays_as_it_is():
+    def grows(t):
+        return t if nx.sum(t) > 0 else -t
+
+    with pytest.raises(TracedValueError, match=r"are part of the program in a function with @nx\.defn"):
+        nx.jit(grows)(np.ones(2))
+
+
+def test_what_the_rewritten_function_refuses_is_said():
+    def walk(seed):
+        return np.random.default_rng(seed).normal(size=3)
+
+    with pytest.raises(NxTypeError, match=r"^np.random.default_rng\(\) in a definition would draw its numbers once"):
+        nx.jit(walk)(np.int64(3))
