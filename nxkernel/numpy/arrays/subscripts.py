@@ -322,7 +322,7 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
 def _add_mask(parsed: ParsedKey, mask: Operand, position: int, shape: Shape, axis: int) -> None:
     if parsed.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
-    if mask.shape != tuple(shape[axis : axis + len(mask.shape)]):
+    if not mask_shapes.fits(mask.shape, shape[axis : axis + len(mask.shape)]):
         raise mask_shapes.unfit(mask.shape, f"an array of shape {text(shape)}", shape, axis)
     parsed.mask, parsed.mask_axis = mask, position
 
