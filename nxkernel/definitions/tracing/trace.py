@@ -23,7 +23,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph import python_numbers, tracing
+from nxkernel.graph import python_numbers, run_time_checks, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -193,6 +193,12 @@ class _HookRequests:
     met: set[str] = field(default_factory=set)
     values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
 
+    def add_checks(self, run: Trace) -> None:
+        """Have what the trace relies on checked after each run, too."""
+        for check, nodes in run_time_checks.of_trace(run):
+            structure = ("tuple", None, (containers.LEAF,) * len(nodes))
+            self.values.append((Hook(None, check), structure, [(node, node.spec) for node in nodes]))
+
     def unknown(self) -> list[str]:
         """Notes on functions that were given for names that no hook has."""
         there = f"there {'are' if len(self.met) > 1 else 'is'} {', '.join(map(repr, sorted(self.met)))}"
@@ -295,6 +301,7 @@ def trace(
                 parts = isinstance(result, containers.SEVERAL)
                 structure = containers.flatten(result, "the result", pairs, containers.no_tensor(name), parts)
             results = [_result(name, path, value, run) for path, value in pairs]
+            requests.add_checks(run)
     finally:
         del _hook_requests[id(run)]
         views.write_back()
@@ -399,7 +406,7 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         In the body of a loop or of another primitive. A loop whose number of iterations is known is unrolled then.
     """
     requests = _hook_requests.get(id(run.outermost))
-    if requests is None or not is_reached(run):
+    if requests is None or not run.runs_once:
         printed = hook.name is None
         what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
         raise TracedValueError(
@@ -421,15 +428,6 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
     requests.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
-
-
-def is_reached(run: Trace) -> bool:
-    """Whether only branches (no loop body) enclose this trace."""
-    while run.previous is not None:
-        if not run.side:
-            return False
-        run = run.previous
-    return True
 
 
 def _now(output: Output | MutableCell, run: Trace) -> Output:
