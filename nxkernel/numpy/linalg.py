@@ -163,7 +163,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """The number of singular values above a tolerance, as :func:`numpy.linalg.matrix_rank`."""
     import numpy as np
 
-    A = as_value(A)  # noqa: N806 - NumPy's name
+    A = as_value(A)
     if A.ndim < 2:
         return reductions.any(e.not_equal(A, 0)).astype(np.int64)
     values = svdvals(A)

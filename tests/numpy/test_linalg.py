@@ -16,7 +16,7 @@ ROWS = {
     "qr": lambda np, a, b: (*np.linalg.qr(b), np.linalg.qr(b, mode="r")),
     "eigh": lambda np, a, b: (np.linalg.eigh(a)[0], np.linalg.eigvalsh(a), abs(np.linalg.eigh(a).eigenvectors)),
     "svd": lambda np, a, b: (np.linalg.svd(b)[1], np.linalg.svd(b, compute_uv=False), np.linalg.svdvals(b)),
-    "pinv": lambda np, a, b: (np.linalg.pinv(b), np.linalg.matrix_rank(b), np.linalg.matrix_rank(b[0]), np.linalg.matrix_rank(b[0] * 0), np.linalg.cond(b), np.linalg.cond(a, 1)),
+    "pinv": lambda np, a, b: (np.linalg.pinv(b), np.linalg.matrix_rank(b), np.linalg.cond(b), np.linalg.cond(a, 1)),
     "lstsq": lambda np, a, b: np.linalg.lstsq(b, b[:, 0] * 2 + 1)[:1],
     "powers": lambda np, a, b: (
         np.linalg.matrix_power(a, 3), np.linalg.matrix_power(a, -2), np.linalg.matrix_power(a, 0),

@@ -23,7 +23,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph import python_numbers, run_time_checks, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -193,11 +193,14 @@ class _HookRequests:
     met: set[str] = field(default_factory=set)
     values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
 
-    def add_checks(self, run: Trace) -> None:
-        """Have what the trace relies on checked after each run, too."""
-        for check, nodes in run_time_checks.of_trace(run):
-            structure = ("tuple", None, (containers.LEAF,) * len(nodes))
-            self.values.append((Hook(None, check), structure, [(node, node.spec) for node in nodes]))
+    def add_deferred(self, run: Trace) -> None:
+        """Have the calls made after each run that the trace has deferred."""
+        for call, nodes in deferred_calls.of_trace(run):
+            structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
+            if call.in_branch:
+                structure = ("tuple", None, (containers.LEAF, structure))
+            hook = Hook(None, call.function, call.in_branch)
+            self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
 
     def unknown(self) -> list[str]:
         """Notes on functions that were given for names that no hook has."""
@@ -301,7 +304,7 @@ def trace(
                 parts = isinstance(result, containers.SEVERAL)
                 structure = containers.flatten(result, "the result", pairs, containers.no_tensor(name), parts)
             results = [_result(name, path, value, run) for path, value in pairs]
-            requests.add_checks(run)
+            requests.add_deferred(run)
     finally:
         del _hook_requests[id(run)]
         views.write_back()

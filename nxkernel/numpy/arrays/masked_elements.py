@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import run_time_checks
+from nxkernel.graph import deferred_calls
 from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.compacted_elements import compacted
@@ -184,12 +184,12 @@ class MaskedElements(ArrayValue):
         picked = as_number(operand(self.count))
         if isinstance(given, int):
             wrong = apply(p.not_equal, picked, as_number(given))
-            checked = run_time_checks.raise_if(wrong, [picked], functools.partial(_count_error, given=given))
+            checked = deferred_calls.raise_if(wrong, [picked], functools.partial(_count_error, given=given))
         else:
             size = as_number(operand(given))
             wrong = apply(p.not_equal, picked, size)
             wrong = apply(p.logical_and, wrong, apply(p.not_equal, size, as_number(1)))
-            checked = run_time_checks.raise_if(wrong, [picked, size], _count_error)
+            checked = deferred_calls.raise_if(wrong, [picked, size], _count_error)
         if not checked:
             return mask
         return apply(p.logical_and, mask, spread(apply(p.logical_not, wrong), mask.shape))

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.errors import NxValueError
-from nxkernel.graph import run_time_checks
+from nxkernel.graph import deferred_calls
 from nxkernel.ops.machinery.dispatch import operand
 
 
@@ -15,7 +15,7 @@ def _too_great(largest):
 
 def at_most_3(t):
     largest = operand(nx.max(t))
-    assert run_time_checks.raise_if(operand(largest > 3), [largest], _too_great)
+    assert deferred_calls.raise_if(operand(largest > 3), [largest], _too_great)
     return t * 2
 
 
@@ -45,7 +45,7 @@ def test_where_nothing_is_checked():
     checked = []
 
     def note(t):
-        checked.append(run_time_checks.raise_if(operand(t > 3), [operand(t)], _too_great))
+        checked.append(deferred_calls.raise_if(operand(t > 3), [operand(t)], _too_great))
         return t
 
     note(nx.tensor(5))
