@@ -235,11 +235,9 @@ _NEEDS_DATA = frozenset(
         "to_heatmap",
         "ctypes",
         "data",
-        "dump",
         "dumps",
         "numpy",
         "tobytes",
-        "tofile",
         "__dlpack__",
     ]
 )

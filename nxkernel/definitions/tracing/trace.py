@@ -298,13 +298,13 @@ def trace(
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
+            requests.add_deferred(run)
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):
                 parts = isinstance(result, containers.SEVERAL)
                 structure = containers.flatten(result, "the result", pairs, containers.no_tensor(name), parts)
             results = [_result(name, path, value, run) for path, value in pairs]
-            requests.add_deferred(run)
     finally:
         del _hook_requests[id(run)]
         views.write_back()
