@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -81,7 +81,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         static_argnums: static_arguments.Numbers = None,
         donate_argnames: static_arguments.Names = None,
         donate_argnums: static_arguments.Numbers = None,
-        hooks: Mapping[str, Callable[[Any], Any]] | None = None,
+        hooks: hook_delivery.Hooks = None,
         ruled_by: Any = None,
     ) -> None:
         function = argument_errors.checked_function(function)

@@ -255,3 +255,22 @@ def nested(function: str, path: str, value: Any) -> NxTypeError:
             f"or make room by sys.setrecursionlimit({4 * max(limit, depth)}) before the call.",
         )
     )
+
+
+def check_list(name: str, what: str, values: Any) -> None:
+    """Refuse arguments that are not in a list: a tensor would be split into its rows.
+
+    Parameters
+    ----------
+    name : str
+        Of the public function that takes them.
+    what : str
+        What it takes, for the message.
+    values : object
+    """
+    if not isinstance(values, list | tuple):
+        raise NxTypeError(
+            message(
+                f"nx.{name} takes its {what} as a list, got {describe(values)}.", f"Write nx.{name}(function, [t])."
+            )
+        )
