@@ -133,6 +133,25 @@ class _Capturing:
             self._kept_alive.append(value)
         return node
 
+    def placed(self, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
+        """Number the parameters of arrays that outputs are computed from, after those of the arguments.
+
+        Returns
+        -------
+        list of Expr
+            Of arrays that are captured by name, in the order of these.
+        list of Expr
+            Of others, such as those that NumPy made during the trace.
+        """
+        reached = list(post_order(outputs))
+        _check_own(reached, {*parameters, *self.meaning})
+        used = [node for node in reached if node in self.meaning]
+        captured = sorted((node for node in used if isinstance(self.meaning[node], int)), key=self.meaning.get)
+        fixed = [node for node in used if not isinstance(self.meaning[node], int)]
+        for position, node in enumerate([*captured, *fixed], start=len(parameters)):
+            node.params["index"] = position
+        return captured, fixed
+
     def _is_as_before(self, value: np.ndarray) -> bool:
         """Whether an array still has the contents that it had when its parameter was made."""
         copy = self._copies.get(id(value))
@@ -263,11 +282,7 @@ def trace(
         that needs them.
     """
     __tracebackhide__ = True
-    exact: dict[int, Leaf] = {}
-    for position, leaf in enumerate(leaves) if whole else ():
-        type_ = python_numbers.double(leaf.spec.type)
-        if leaf.number and not leaf.fixed and type_ is not leaf.spec.type:
-            exact[position] = dataclasses.replace(leaf, spec=leaf.spec._replace(type=type_))
+    exact = _exact(leaves) if whole else {}
     leaves = [exact.get(position, leaf) for position, leaf in enumerate(leaves)]
     parameters = [parameter(position, leaf.path, whole_spec(leaf.spec)) for position, leaf in enumerate(leaves)]
     capturing = _Capturing(captured_arrays)
@@ -286,14 +301,11 @@ def trace(
             rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
             arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
             watch = ObjectWatch((), zip(names, arguments, strict=True))
-            named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
-            arguments = arguments[: len(arguments) - len(keywords)]
+            by_name = {key: placeholders.of(value) for key, value in options.items()}
+            args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
-            named |= {key: placeholders.of(value) for key, value in options.items()}
-            arguments, named = callables.rest_by_position(callables.signature(function), arguments, named)
-            named |= {name: named.pop(name) for name in order}
             function = twin(placeholders.of(function))
-            result = function(*arguments, **named)
+            result = function(*args, **named)
             changes_containers = bool(watch.differences())
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
@@ -312,13 +324,7 @@ def trace(
     results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
-    reached = list(post_order(outputs))
-    _check_own(reached, {*parameters, *capturing.meaning})
-    used = [node for node in reached if node in capturing.meaning]
-    captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
-    fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
-    for position, node in enumerate([*captured, *fixed], start=len(parameters)):
-        node.params["index"] = position
+    captured, fixed = capturing.placed(parameters, outputs)
 
     def rebuild(values: Sequence[Expr]) -> Any:
         return containers.rebuild(structure, map(node_with, values, specs))
@@ -344,6 +350,30 @@ def trace(
         tuple(capturing.meaning[node] for node in fixed),
         (*notes(run), *requests.unknown()),
     )
+
+
+def _exact(leaves: Sequence[Leaf]) -> dict[int, Leaf]:
+    """By position, Python's floats among the leaves, as leaves of a type that has all of their digits."""
+    exact: dict[int, Leaf] = {}
+    for position, leaf in enumerate(leaves):
+        type_ = python_numbers.double(leaf.spec.type)
+        if leaf.number and not leaf.fixed and type_ is not leaf.spec.type:
+            exact[position] = dataclasses.replace(leaf, spec=leaf.spec._replace(type=type_))
+    return exact
+
+
+def _as_called(
+    function: Callable[..., Any],
+    arguments: list[Any],
+    keywords: Sequence[str],
+    options: dict[str, Any],
+    order: Sequence[str],
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by position and by name, as the caller passed them: the last ones by keyword, and some in an order."""
+    by_position = len(arguments) - len(keywords)
+    named = dict(zip(keywords, arguments[by_position:], strict=True)) | options
+    arguments, named = callables.rest_by_position(callables.signature(function), arguments[:by_position], named)
+    return arguments, named | {name: named.pop(name) for name in order}
 
 
 _OUTSIDE = (
