@@ -43,7 +43,7 @@ from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
-from nxkernel.errors import CompilationError, NxError, message
+from nxkernel.errors import NxError
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -300,14 +300,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         """A call while another function is traced becomes part of its graph."""
         __tracebackhide__ = True
         if self.on_conflict == "raise":
-            raise CompilationError(
-                message(
-                    f"{self.__name__} was wrapped with nx.jit and is called while another function is traced.",
-                    'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of '
-                    "that graph.",
-                    'With "force" it is compiled on its own.',
-                )
-            )
+            raise argument_errors.in_another_trace(self.__name__)
         if self.on_conflict == "force":
             before, tracing._state.trace = tracing._state.trace, None
             try:

@@ -200,6 +200,17 @@ def not_taken(error: Exception) -> NxTypeError:
     )
 
 
+def in_another_trace(function: str) -> CompilationError:
+    """The error for a function with ``on_conflict="raise"`` that is called while another one is traced."""
+    return CompilationError(
+        message(
+            f"{function} was wrapped with nx.jit and is called while another function is traced.",
+            'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
+            'With "force" it is compiled on its own.',
+        )
+    )
+
+
 def endless(function: str, error: RecursionError) -> CompilationError:
     """The error for recursion without an end, or deeper than Python's limit, while tracing."""
     lines, trail = collections.Counter(), error.__traceback__
