@@ -40,7 +40,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name in _LAZY:
             return importlib.import_module(f"nxkernel.{name}")
-        raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, __all__)
+        raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, [*__all__, *_LAZY])
 
 
 def __dir__() -> list[str]:

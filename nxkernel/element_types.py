@@ -270,3 +270,17 @@ def greatest(type_: Type) -> int | builtins.float:
     (127, inf)
     """
     return math.inf if type_.is_float else limits(type_)[1]
+
+
+def refuse_outside(type_: Type, number: int, hint: str) -> None:
+    """Raise an error for a Python int out of range of an integer type.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    low, high = limits(type_)
+    if not low <= number <= high:
+        raise NxTypeError(
+            message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
+        )

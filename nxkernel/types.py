@@ -8,16 +8,13 @@ rules are asked for (:func:`promotion`), all functions here follow those.
 from __future__ import annotations
 
 import builtins
-import functools
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
+from nxkernel import numpy_promotion
 from nxkernel.element_types import (
-    BY_DTYPE,
     TYPES,
     Type,
     bf16,
@@ -31,6 +28,7 @@ from nxkernel.element_types import (
     least,
     limits,
     normalize,
+    refuse_outside,
     s8,
     s16,
     s32,
@@ -54,7 +52,6 @@ __all__ = [
 _RANK = {"bool": 0, "u": 0, "s": 1, "bf": 2, "f": 3, "c": 4}
 #: The types of Python numbers, by NumPy's types of them.
 _OF_NUMBERS = {bool_: bool_, s64: s64, f64: f32, c128: c64}
-_BOOLS = (bool, np.bool_)
 
 
 class _Rules(threading.local):
@@ -138,7 +135,7 @@ def infer(number: Any) -> Type:
     >>> infer(1), infer(1.5), infer(True)
     ('s64', 'f32', 'bool')
     """
-    type_ = _numpy_kind(number)
+    type_ = numpy_promotion.type_of(number)
     if not _rules.numpy:
         return _OF_NUMBERS[type_]
     if type_ is s64:
@@ -204,9 +201,9 @@ def merge(left: Type, right: Type) -> Type:
     if left is right:
         return left
     if _rules.numpy:
-        return _numpy_merge(left, right)
+        return numpy_promotion.merge(left, right)
     type_ = _nx_merge(left, right)
-    return type_ if _rules.told is None else _compared(type_, _numpy_merge(left, right))
+    return type_ if _rules.told is None else _compared(type_, numpy_promotion.merge(left, right))
 
 
 def _nx_merge(left: Type, right: Type) -> Type:
@@ -247,9 +244,11 @@ def merge_number(type_: Type, number: Any) -> Type:
     """
     type_ = normalize(type_)
     if _rules.numpy:
-        return _numpy_merge_number(type_, number)
+        return numpy_promotion.merge_number(type_, number)
     result = _nx_merge_number(type_, number)
-    return result if _rules.told is None else _compared(result, _numpy_merge_kind(type_, _numpy_kind(number)))
+    if _rules.told is None:
+        return result
+    return _compared(result, numpy_promotion.merge_weak(type_, numpy_promotion.type_of(number)))
 
 
 def _nx_merge_number(type_: Type, number: Any) -> Type:
@@ -257,7 +256,7 @@ def _nx_merge_number(type_: Type, number: Any) -> Type:
         return merge(type_, c64)
     if isinstance(number, builtins.float):
         return f32 if type_.is_integer else type_
-    if not type_.is_integer or isinstance(number, _BOOLS):
+    if not type_.is_integer or numpy_promotion.type_of(number) is bool_:
         return type_
     if type_.kind == "bool":
         type_ = s64
@@ -279,62 +278,12 @@ def merge_weak(type_: Type, weak: Type) -> Type:
     ('f64', 's8', 'f32')
     """
     if _rules.numpy:
-        return _numpy_merge_kind(type_, weak)
+        return numpy_promotion.merge_weak(type_, weak)
     if weak.is_complex:
         return merge(type_, c64)
     if weak.is_float:
         return f32 if type_.is_integer else type_
     return weak if type_ is bool_ else type_
-
-
-def _numpy_kind(number: Any) -> Type:
-    """NumPy's type of a Python number."""
-    if isinstance(number, _BOOLS):
-        return bool_
-    if isinstance(number, int):
-        return s64
-    if isinstance(number, builtins.float):
-        return f64
-    if isinstance(number, builtins.complex):
-        return c128
-    raise NxTypeError(f"{number!r} is no number")
-
-
-@functools.cache
-def _numpy_merge(left: Type, right: Type) -> Type:
-    return BY_DTYPE[np.promote_types(left.dtype, right.dtype)]
-
-
-def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
-    """NumPy's rule for a type beside a Python number, of which only the kind counts."""
-    if weak.is_complex:
-        return c128 if type_.is_integer else to_complex(type_)
-    if weak.is_float:
-        return f64 if type_.is_integer else type_
-    return s64 if type_ is bool_ and weak is not bool_ else type_
-
-
-def _numpy_merge_number(type_: Type, number: Any) -> Type:
-    type_of_both = _numpy_merge_kind(type_, _numpy_kind(number))
-    if type_of_both.is_integer and type_of_both is not bool_:
-        refuse_outside(
-            type_of_both, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
-        )
-    return type_of_both
-
-
-def refuse_outside(type_: Type, number: int, hint: str) -> None:
-    """Raise an error for a Python int out of range of an integer type.
-
-    Raises
-    ------
-    NxTypeError
-    """
-    low, high = limits(type_)
-    if not low <= number <= high:
-        raise NxTypeError(
-            message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
-        )
 
 
 def _widening(type_: Type, number: int) -> list[Type]:

@@ -238,11 +238,9 @@ _NEEDS_DATA = frozenset(
         "to_heatmap",
         "ctypes",
         "data",
-        "dump",
         "dumps",
         "numpy",
         "tobytes",
-        "tofile",
         "__dlpack__",
     ]
 )

@@ -78,6 +78,9 @@ class Trace:
 
     __slots__ = ("capture", "cells", "memory", "nodes", "previous", "weak")
 
+    #: Whether it is of a side of a branch.
+    side = False
+
     def __init__(self, capture: Callable[[Any], Expr]) -> None:
         self.capture = capture
         self.nodes = 0
@@ -100,6 +103,16 @@ class Trace:
         while trace.previous is not None:
             trace = trace.previous
         return trace
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether what is traced runs at most once in the program: only branches, and no loop's body, enclose it."""
+        trace = self
+        while trace.previous is not None:
+            if not trace.side:
+                return False
+            trace = trace.previous
+        return True
 
     def stands_for_number(self, value: Any) -> bool:
         """Whether a value, made in this trace or outside, stands for a Python number (is weakly typed)."""

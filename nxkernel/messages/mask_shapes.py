@@ -1,4 +1,4 @@
-"""The error for a mask that does not have the shape of the axes that it picks from."""
+"""Whether a mask has the shape of the axes that it picks from, and the error where it has not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ from collections.abc import Sequence
 
 from nxkernel.errors import NxIndexError, message
 from nxkernel.shapes import text
+
+
+def fits(mask: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether a mask of a shape picks from axes of another one, by NumPy's rules.
+
+    An axis without elements fits every size, since nothing is picked.
+
+    Examples
+    --------
+    >>> fits((3, 4), (3, 4)), fits((3, 0), (3, 4)), fits((3, 1), (3, 4)), fits((3,), ())
+    (True, True, False, False)
+    """
+    return len(mask) == len(shape) and all(one in (size, 0) for one, size in zip(mask, shape, strict=True))
 
 
 def unfit(mask: Sequence[int], subject: str, shape: Sequence[int], axis: int = 0) -> NxIndexError:

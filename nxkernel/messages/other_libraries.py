@@ -254,21 +254,57 @@ def advice(entry: Entry) -> list[str]:
     return [f"Write {form}.", *notes]
 
 
+#: Plain words that differ by a letter from names here, and mean something else.
+_OTHER_WORDS = {
+    "call", "close", "convert", "data", "event", "eval", "float", "frame", "image", "int", "item", "line", "long",
+    "loss", "match", "minor", "model", "move", "name", "node", "none", "number", "read", "reset", "run", "short",
+    "signal", "splice", "stem", "style", "tail", "time", "title", "true", "type", "vector", "word",
+}  # fmt: skip
+
+
 def near(name: str, known: Iterable[str]) -> list[str]:
     """The public name that a name was probably meant to be, in a list; an empty one where none is as near as that.
 
+    It begins with the same letter and differs by one slip of the keyboard, by two if it is long, and only by the order
+    of its letters if it is short; or one of them goes on from the other. What is a word of its own is no slip.
+
     Examples
     --------
-    >>> near("meen", ["mean", "sin"]), near("initialize", ["init", "_initial"]), near("testing", ["sin"])
-    (['mean'], ['init'], [])
+    >>> near("meen", ["mean", "sin"]), near("initialize", ["init", "_initial"]), near("train", ["tri", "training"])
+    (['mean'], ['init'], ['training'])
+    >>> near("testing", ["sin"]), near("read", ["real"]), near("batchnorm", ["batch_norm"])
+    ([], [], ['batch_norm'])
     """
-    # Imported here, as only a misspelt name needs it.
-    from difflib import get_close_matches
-
+    if name.lower() in _OTHER_WORDS:
+        return []
     public = [each for each in known if not each.startswith("_")]
-    # Words of a few letters in common are no misspelling, and a name that goes on from another one may be meant.
+    typed = _bare(name)
+    slips = {each: _slips(typed, _bare(each)) for each in public if _bare(each)[:1] == typed[:1]}
+    meant = [each for each in slips if slips[each] <= (1 if len(typed) < 8 else 2)]
+    if len(typed) < 4:
+        meant = [each for each in meant if sorted(_bare(each)) == sorted(typed)]
+    meant.sort(key=slips.__getitem__)
     begun = [each for each in public if len(each) > 3 and name.startswith(each)]
-    return get_close_matches(name, public, n=1, cutoff=0.7) or sorted(begun, key=len)[-1:]
+    going_on = [each for each in public if len(name) > 3 and each.startswith(name)]
+    return meant[:1] or sorted(begun, key=len)[-1:] or sorted(going_on, key=len)[:1]
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _slips(typed: str, meant: str) -> int:
+    """How many letters are missing, too many, wrong, or in the place of their neighbour."""
+    before, row = [], list(range(len(meant) + 1))
+    for i, letter in enumerate(typed, start=1):
+        above, row, further = row, [i], before
+        for j, other in enumerate(meant, start=1):
+            steps = [above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other)]
+            if i > 1 and j > 1 and letter == meant[j - 2] and typed[i - 2] == other:
+                steps.append(further[j - 2] + 1)
+            row.append(min(steps))
+        before = above
+    return row[-1]
 
 
 def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy.arrays import indexing
+from nxkernel.numpy.arrays import element_fields, indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
@@ -21,6 +21,7 @@ from nxkernel.numpy.functions import cumulative, integer_powers, products, reduc
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.standard import devices
 from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
+from nxkernel.ops.numpy_names import memory
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -137,10 +138,52 @@ def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = Non
 
 
 def _view(self: ArrayValue, dtype: Any = None, type: Any = None) -> Any:
-    """A view of all elements, as :meth:`numpy.ndarray.view`; a view as another type is refused."""
-    if dtype is not None and type_of(dtype, self.type) is not self.type:
-        raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
-    return self[...]
+    """A view of all elements, as :meth:`numpy.ndarray.view`: their bytes as elements of another type of their size."""
+    wanted = self.type if dtype is None else type_of(dtype, self.type)
+    if wanted.size != self.type.size:
+        raise NxTypeError(
+            message(
+                f"view() shows elements of {self.type} as those of types of {self.type.size} bytes, not as {wanted}.",
+                "astype() converts; getfield() shows a part of the bytes of each element.",
+            )
+        )
+    return self[...] if wanted is self.type else _field(self, wanted, 0, "view()")
+
+
+def _field(self: ArrayValue, type_: Any, offset: int, caller: str) -> Any:
+    """A view of a part of the bytes of each element; of a scalar, which has no memory that is seen, a scalar."""
+    array = Array.of(operand(self)) if self.is_scalar else self
+    found = element_fields.field(array, type_, offset, caller)
+    return wrap(operand(found)) if self.is_scalar else found
+
+
+def _getfield(self: ArrayValue, dtype: Any, offset: int = 0) -> Any:
+    """A part of the bytes of each element as an element of another type, a view: :meth:`numpy.ndarray.getfield`."""
+    return _field(self, type_of(dtype, self.type), offset, "getfield()")
+
+
+def _setfield(self: Any, val: Any, dtype: Any, offset: int = 0) -> None:
+    """Assign to a part of the bytes of each element, as :meth:`numpy.ndarray.setfield`."""
+    _getfield(self, dtype, offset)[...] = val
+
+
+def _byteswap(self: Any, inplace: bool = False) -> Any:
+    """The elements with their bytes in reverse order, as :meth:`numpy.ndarray.byteswap`."""
+    swapped = wrap(memory.byteswap(operand(self)))
+    if not inplace:
+        return swapped
+    self[...] = swapped
+    return self
+
+
+def _tofile(self: ArrayValue, fid: Any, sep: str = "", format: str = "%s") -> None:
+    """Write the elements into a file, as :meth:`numpy.ndarray.tofile`: a program does it each time that it has run."""
+    operand(self).tofile(fid, sep, format)
+
+
+def _dump(self: ArrayValue, file: Any) -> None:
+    """Pickle the array into a file, as :meth:`numpy.ndarray.dump`: a program does it each time that it has run."""
+    operand(self).dump(file)
 
 
 def _dot(self: ArrayValue, b: Any, out: Any = None) -> Any:
@@ -168,6 +211,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
 }
 METHODS |= {
+    "byteswap": _byteswap, "dump": _dump, "getfield": _getfield, "setfield": _setfield, "tofile": _tofile,
     "argpartition": sorting.argpartition, "argsort": sorting.argsort, "partition": _partition_in_place,
     "astype": shaping._astype_method, "choose": selection.choose,
     "clip": selection._clip_method, "compress": _compress,
@@ -209,8 +253,7 @@ _BYTES = "The bytes are there when the program has run: return the array, and as
 _OF_MEMORY = {
     "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
     "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
-    "tofile": ("x", _BYTES), "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES),
-    "getfield": ("x", _BYTES), "setfield": ("x", _BYTES),
+    "dumps": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
 }  # fmt: skip
 

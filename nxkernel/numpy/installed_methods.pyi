@@ -89,6 +89,8 @@ class ArrayMethods:
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
         """The elements in another type, as :meth:`numpy.ndarray.astype`."""
+    def byteswap(self, inplace: bool = False) -> Any:
+        """The elements with their bytes in reverse order, as :meth:`numpy.ndarray.byteswap`."""
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         """Elements chosen from several arrays by an index array, as :func:`numpy.choose`."""
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
@@ -114,10 +116,18 @@ class ArrayMethods:
         """A diagonal as a read-only view, as :func:`numpy.diagonal`."""
     def dot(self, b: Any, out: Any = None) -> Any:
         """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
+    def dump(self, file: Any) -> None:
+        """Pickle the array into a file, as :meth:`numpy.ndarray.dump`: a program does it each time that it has
+        run.
+        """
     def fill(self, value: Any) -> None:
         """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
     def flatten(self, order: str = "C") -> Any:
         """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
+    def getfield(self, dtype: Any, offset: int = 0) -> Any:
+        """A part of the bytes of each element as an element of another type, a view:
+        :meth:`numpy.ndarray.getfield`.
+        """
     def item(self, *index: Any) -> Any:
         """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     def max(
@@ -183,6 +193,8 @@ class ArrayMethods:
         """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
+    def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
+        """Assign to a part of the bytes of each element, as :meth:`numpy.ndarray.setfield`."""
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, axes: int = -1, stable: Any = None) -> None:
         """Sort in place, as :meth:`numpy.ndarray.sort`."""
     def squeeze(self, axis: Any = None, *more: int, axes: Any = None) -> Any:
@@ -221,6 +233,10 @@ class ArrayMethods:
         """Elements at indices of an axis, as :func:`numpy.take`."""
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """The array in another place: itself where it is there already, else a copy."""
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements into a file, as :meth:`numpy.ndarray.tofile`: a program does it each time that it has
+        run.
+        """
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
         """The sum of a diagonal, as :func:`numpy.trace`."""
     def transpose(self, *axes: Any) -> Any:
@@ -240,4 +256,6 @@ class ArrayMethods:
     ) -> Any:
         """The variance, as :func:`numpy.var`."""
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """A view of all elements, as :meth:`numpy.ndarray.view`; a view as another type is refused."""
+        """A view of all elements, as :meth:`numpy.ndarray.view`: their bytes as elements of another type of their
+        size.
+        """

@@ -163,9 +163,12 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """The number of singular values above a tolerance, as :func:`numpy.linalg.matrix_rank`."""
     import numpy as np
 
+    A = as_value(A)
+    if A.ndim < 2:
+        return reductions.any(e.not_equal(A, 0)).astype(np.int64)
     values = svdvals(A)
     if tol is None:
-        share = max(as_value(A).shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else _of_each(rtol)
+        share = max(A.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else _of_each(rtol)
         tol = e.multiply(reductions.max(values, axis=-1, keepdims=True), share)
     return reductions.sum(e.greater(values, tol), axis=-1)
 

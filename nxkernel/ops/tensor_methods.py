@@ -15,7 +15,7 @@ from nxkernel.messages.other_libraries import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import casting, comparison, elementary, elementwise
 from nxkernel.ops.machinery.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
-from nxkernel.ops.numpy_names import attributes, axes, memory, selection
+from nxkernel.ops.numpy_names import attributes, axes, files, memory, placement, selection
 from nxkernel.ops.numpy_names.aliases import ALIASES
 from nxkernel.ops.reductions import (
     contraction,
@@ -185,9 +185,9 @@ def _install() -> None:
                 setattr(Operand, name, explained(getattr(module, name), "nx"))
     for of_methods in (selection.compress, memory.byteswap, memory.getfield, memory.setflags):
         setattr(Operand, of_methods.__name__, explained(of_methods, "nx"))
-    for of_traced in (memory.item, memory.tolist):
+    for of_traced in (memory.item, memory.tolist, files.dump, files.tofile, placement.to_device):
         setattr(TracedValue, of_traced.__name__, explained(of_traced, "nx"))
-    TracedValue.flags = property(memory.flags)
+    TracedValue.flags, TracedValue.device = property(memory.flags), property(placement.device)
     for name, documented in ALIASES.items():
         if hasattr(Operand, documented):
             setattr(Operand, name, getattr(Operand, documented))

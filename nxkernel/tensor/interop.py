@@ -98,9 +98,9 @@ class ArrayProtocols(TensorMethods):
         """The elements as bytes in native byte order, as :func:`nxkernel.to_binary` gives them."""
         return self.data.tobytes()
 
-    def tofile(self, file: Any) -> None:
-        """Write the elements as bytes in native byte order into a file, by its path or open."""
-        self.data.tofile(file)
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements into a file, by its path or open: as bytes in native byte order, or as text by `sep`."""
+        self.data.tofile(fid, sep, format)
 
     def dumps(self) -> bytes:
         """The tensor as pickled bytes, which :func:`pickle.loads` reads."""

@@ -163,6 +163,8 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
             message(
                 "tensors are immutable: t[...] = v is not possible.",
                 "Use nx.put_slice(t, [start], values), which returns a new tensor.",
+                "What writes in place, as rng.shuffle does, takes a copy: a = t.to_numpy().copy(). rng.permutation(t) "
+                "gives a new array.",
             )
         )
 

@@ -554,3 +554,21 @@ def test_a_mistake_with_an_object_of_the_persons_is_told_as_python_tells_it(func
     with pytest.raises(error) as found:
         nx.defn(function, promotion="numpy")(x)
     assert str(found.value) == str(plain.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        ("if nx.sum(x) > 100:\n        x = x + v9", "one side of this `if` is looked at in any case, as only the "
+         "running program knows its condition."),
+        ("while nx.sum(x) > 100:\n        x = x + v9", "a turn of this `while` is looked at in any case, as only the "
+         "running program knows its condition."),
+        ("k = nx.sum(x) > 100 and v9", "what stands behind `and` is looked at in any case, as only the running program "
+         "knows what stands before it."),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_defined_nowhere_where_python_might_not_look(run, source, note):
+    f = run(f"@nx.defn\ndef f(x):\n    {source}\n    return x")["f"]
+    with pytest.raises(NameError, match=r"^name 'v9' is not defined") as raised:
+        f(nx.tensor([1.0, 2.0]))
+    assert note in raised.value.__notes__

@@ -75,3 +75,19 @@ def test_more_values_than_a_mask_could_pick():
     first, *_, last = str(raised.value).split("\n  ")
     assert first == "x[mask] = v got 5 values, and a mask of shape [4] picks at most 4."
     assert last == "v has one value for each element that the mask picks, or one for all."
+
+
+@pytest.mark.parametrize("mask", [(4, 0), (0,), (0, 3), (0, 0)])
+def test_masks_without_elements_pick_nothing(mask):
+    mask = np.empty(mask, bool)
+
+    def read(x, mask):
+        x[mask] = 5.0
+        return x[mask], x
+
+    for call in (read, nx.jit(read, promotion="numpy"), lambda x, mask: read(xp.asarray(x), xp.asarray(mask))):
+        picked, whole = map(np.asarray, call(MATRIX.copy(), mask))
+        assert picked.shape == MATRIX[mask].shape
+        np.testing.assert_array_equal(whole, MATRIX)
+    with pytest.raises(NxValueError, match=r"^cannot assign \[2\] to a part of the shape \[0\]"):
+        xp.asarray(MATRIX)[xp.asarray(mask)] = [1.0, 2.0]

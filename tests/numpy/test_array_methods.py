@@ -111,3 +111,15 @@ def test_truth_values_and_numbers_of_python_compute_as_python_has_them(formula):
         warnings.simplefilter("ignore")
         wanted, found = function(a, 6), np.asarray(nx.defn(function, promotion="numpy")(a, 6))
     assert found.tobytes() == wanted.tobytes()
+
+
+def test_numbers_of_a_list():
+    @nx.defn(promotion="numpy")
+    def f(x):
+        (a, b), (c, d) = x.tolist()
+        return np.stack([d, c, b, a]), x.sum().tolist() + x.astype(np.float32)
+
+    x = np.array([[1.0, 2.0], [3.0, 4.5]])
+    for found, expected in zip(f(x), (np.array([4.5, 3.0, 2.0, 1.0]), np.float32(10.5) + x.astype("f4")), strict=True):
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype

@@ -5,6 +5,8 @@ were; ``python -m random_numpy_source --kind plain --seed 7 --programs 1000``, w
 some again.
 """
 
+import ast
+import builtins
 import os
 import time
 
@@ -14,7 +16,7 @@ import pytest
 from lanes import fuzzing
 from random_numpy_source import Difference, gradient, mapped, plain, shrunk, smooth_program, written
 from random_numpy_source.__main__ import campaign
-from random_numpy_source.statements import Statement
+from random_numpy_source.statements import HELPERS, Statement
 
 #: How many programs always run: their seeds are the same every time.
 ALWAYS = {"plain": 24, "gradient": 8, "mapped": 8}
@@ -78,3 +80,28 @@ def test_what_differs_is_found_and_reduced():
     assert [statement.text for statement in least.body] == ["a0 = a0 * 1.0"]
     assert len(least.results) == 1
     assert [plain(smooth_program(1)), gradient(smooth_program(1)), mapped(smooth_program(1))] == [3, 1, 3]
+
+
+def test_names_have_a_value_wherever_they_are_used():
+    # Also in what NumPy does not run: a compiled program looks at every side.
+    for seed in range(120):
+        (function,) = ast.parse(written(seed).source).body[-1:]
+        given = {argument.arg for argument in function.args.args} | set(HELPERS) | {"np", *dir(builtins)}
+        assert not unknown_names(function.body, given), seed
+
+
+def unknown_names(body, known):
+    """The names that statements use before something on the way to them assigns to them."""
+    unknown, known = set(), set(known)
+    for statement in body:
+        inner = getattr(statement, "body", [])
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        if inner:
+            head = statement.iter if isinstance(statement, ast.For) else statement.test
+            counters = {statement.target.id} if isinstance(statement, ast.For) else set()
+            unknown |= {node.id for node in ast.walk(head) if isinstance(node, ast.Name)} - known
+            unknown |= unknown_names(inner, known | counters)
+        else:
+            unknown |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - known
+            known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return unknown

@@ -79,7 +79,9 @@ def test_tensors_are_immutable():
         tensor[0] = 5
     assert str(error.value) == (
         "tensors are immutable: t[...] = v is not possible.\n"
-        "  Use nx.put_slice(t, [start], values), which returns a new tensor."
+        "  Use nx.put_slice(t, [start], values), which returns a new tensor.\n"
+        "  What writes in place, as rng.shuffle does, takes a copy: a = t.to_numpy().copy(). "
+        "rng.permutation(t) gives a new array."
     )
     with pytest.raises(ValueError, match="read-only"):
         tensor.to_numpy()[0] = 5

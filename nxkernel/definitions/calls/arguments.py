@@ -14,7 +14,7 @@ from nxkernel.definitions.calls.key_changes import KEYWORDS, Parts, root_of
 from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys import argument_errors, containers
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
@@ -439,6 +439,25 @@ class CallArguments:
             shown += leaves if len(leaves) <= _MOST_LEAVES else [f"{argument}: {len(leaves)} tensors"]
         shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
         return f"{name}({', '.join(shown)})"
+
+
+def flattened(
+    function: str, names: Sequence[str], args: Sequence[Any], identities: IdentityTracker | None = None
+) -> tuple[list[tuple[str, Any]], list[containers.Structure]]:
+    """The leaves of a function's arguments, each with its path, and how the arguments are built of them."""
+    __tracebackhide__ = True
+
+    def refuse(path: str, value: Any) -> Exception:
+        return argument_errors.no_data(function, path, value)
+
+    leaves: list[tuple[str, Any]] = []
+    structures = []
+    for name, value in zip(names, args, strict=True):
+        try:
+            structures.append(containers.flatten(value, name, leaves, refuse, identities=identities))
+        except RecursionError:
+            raise argument_errors.nested(function, name, value) from None
+    return leaves, structures
 
 
 #: As many tensors of a container are told one by one, where a call is shown in a line.

@@ -1,4 +1,4 @@
-"""The public functions `defn`, `jit`, `compile`, `deftransform`, `debug_expr` and `print_expr`."""
+"""The public functions `defn`, `jit`, `jit_apply` and `deftransform`."""
 
 from __future__ import annotations
 
@@ -7,27 +7,17 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
-from nxkernel.definitions.calls.explanations import TracedFunction
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
-from nxkernel.definitions.keys import containers, options
+from nxkernel.definitions.keys import argument_errors, options
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
 from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.syntax import check
-from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
-from nxkernel.graph.printing import print_graph
 from nxkernel.messages.grammar import a
-from nxkernel.primitives import Spec
-from nxkernel.shapes import describe
-from nxkernel.transforms.simplify import simplify_nodes
 
 Marked = TypeVar("Marked", bound=Callable[..., Any])
-
-#: Functions by the name of the hook whose value they get.
-Hooks = Mapping[str, Callable[[Any], Any]] | None
 
 
 @overload
@@ -252,275 +242,8 @@ def jit_apply(
     >>> float(nx.jit_apply(nx.multiply, [2.0, 3.0]))
     6.0
     """
-    _check_list("jit_apply", "arguments", arguments)
+    argument_errors.check_list("jit_apply", "arguments", arguments)
     return jit(function, compiler=compiler, promotion=promotion, on_conflict=on_conflict)(*arguments, **(options or {}))
-
-
-def _check_list(name: str, what: str, values: Any) -> None:
-    """Refuse arguments that are not in a list: a tensor would be split into its rows."""
-    if not isinstance(values, list | tuple):
-        raise NxTypeError(
-            message(
-                f"nx.{name} takes its {what} as a list, got {describe(values)}.", f"Write nx.{name}(function, [t])."
-            )
-        )
-
-
-class Compiled(Definition[Parameters, Result]):
-    """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
-
-    #: Whose rules hold where the text leaves it open, whatever a call passes.
-    _rules_of_templates: str | None = None
-
-    def __init__(
-        self,
-        function: Callable[Parameters, Result],
-        templates: Sequence[Any],
-        opts: Mapping[str, Any],
-        compiler: str | None,
-        syntax: bool,
-        hooks: Hooks = None,
-        promotion: str | None = None,
-        static: Names = None,
-        ruled_by: Any = None,
-    ) -> None:
-        super().__init__(
-            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static,
-            ruled_by=ruled_by,
-        )  # fmt: skip
-        self._options = dict(opts)
-        self._rules_of_templates = dialects.of_values((*templates, *self._options.values()))
-        arguments = self._bind(tuple(templates), self._options, templates=True)
-        # The compiler stays the same, wherever the tensors of a call are.
-        self.compiler = arguments.compiler
-        self._structures, self._expected = (
-            arguments.structures,
-            tuple(zip(arguments.paths, arguments.specs, strict=True)),
-        )
-        self._call_text = arguments.signature(self.__name__)
-        #: The program that was compiled for the templates.
-        self.program = self._program(arguments)[0]
-        #: Positional arguments that are static values, and numbers that the trace needed as such.
-        self._settled = _settled(arguments)
-
-    def __repr__(self) -> str:
-        return f"<compiled {self._call_text}>"
-
-    def _rules(self) -> str | None:
-        return super()._rules() or self._rules_of_templates
-
-    @property
-    def _silent(self) -> bool:
-        return super()._rules() is None
-
-    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
-        if opts is not self._options:
-            if opts:
-                name = next(iter(opts))
-                raise NxTypeError(
-                    message(
-                        f"{self._call_text} was compiled with its options, got the option {name!r}.",
-                        "Give options to nx.compile, or use nx.jit, which compiles for whatever comes.",
-                    )
-                )
-            opts = self._options
-        arguments = super()._bind(args, opts, templates)
-        if arguments.dialect == dialects.NX:
-            # Numbers have the types of their templates, and are no other values than tensors of those.
-            arguments.kinds = ("",) * len(arguments.kinds)
-        if not hasattr(self, "_expected"):
-            return arguments
-        specs = tuple(zip(arguments.paths, arguments.specs, strict=True))
-        settled = _settled(arguments)
-        settled = {name: settled[name] for name in self._settled if name in settled}
-        if arguments.structures != self._structures or specs != self._expected or settled != self._settled:
-            raise NxTypeError(self._mismatch(dict(specs), settled))
-        return arguments
-
-    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any]) -> str:
-        expected = dict(self._expected)
-        lines = [
-            f"{path}: expected {spec}, got {specs.get(path, 'nothing')}"
-            for path, spec in expected.items()
-            if specs.get(path) != spec
-        ]
-        lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
-        lines += [
-            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
-            for name, value in self._settled.items()
-            if name in settled and settled[name] != value
-        ]
-        return message(
-            f"{self.__name__} was compiled for other arguments.",
-            *(lines or ["The containers of the arguments are built differently."]),
-            "Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes.",
-        )
-
-
-def compile(
-    function: Callable[Parameters, Result],
-    templates: Sequence[Any],
-    options: Mapping[str, Any] | None = None,
-    *,
-    compiler: str | None = None,
-    promotion: str | None = None,
-    hooks: Hooks = None,
-) -> Compiled[Parameters, Result]:
-    """Compile a function now, for arguments like the templates.
-
-    Parameters
-    ----------
-    function : callable
-    templates : sequence
-        Templates, tensors, numbers or containers of them, of which only types, shapes and axis names count; static
-        values for static parameters. A number whose value the trace needs, such as a size, becomes static.
-    options : mapping, optional
-        The function's options; they are fixed.
-    compiler : str, optional
-        As for :func:`nxkernel.jit`; by default ``"numba_cuda"`` if a template is a tensor on a device.
-    promotion : {"nx", "numpy"}, optional
-        Whose rules hold, as :func:`nxkernel.defn` takes it.
-    hooks : dict, optional
-        Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
-
-    Returns
-    -------
-    Compiled
-        Takes arguments of exactly these types and shapes. Captured values are compared as always: after a captured
-        number has changed, the next call compiles again.
-
-    Raises
-    ------
-    NxTypeError
-        If it is called with other types or shapes.
-
-    Examples
-    --------
-    >>> total = nx.compile(nx.sum, [nx.template((2, 2), "s64")], {"axes": [1]})
-    >>> total(nx.iota((2, 2))).to_list()
-    [1, 5]
-    """
-    _check_list("compile", "templates", templates)
-    syntax, static, ruled_by = False, None, None
-    if isinstance(function, Definition):
-        hooks, static, ruled_by = function.hooks | hook_delivery.checked(hooks), function.static, function.ruled_by
-        syntax, promotion = function.syntax, promotion or function.promotion
-        function = function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static, ruled_by)
-
-
-def _settled(arguments: CallArguments) -> dict[str, Any]:
-    """The static arguments of a call, by name."""
-    return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
-
-
-def debug_expr(function: Callable[Parameters, Any], *, promotion: str | None = None) -> Callable[Parameters, Any]:
-    """A function that returns the traced expression of `function` instead of running it.
-
-    Parameters
-    ----------
-    function : callable or definition
-    promotion : {"nx", "numpy"}, optional
-        Whose rules hold, as :func:`nxkernel.defn` takes it.
-
-    Returns
-    -------
-    callable
-        It takes the arguments of `function`, or templates, and returns traced values, which print as their graph, with
-        what says so where NumPy's rules hold. Its own repr says whose rules hold, too.
-
-    Examples
-    --------
-    >>> nx.debug_expr(lambda a: nx.tanh(a) + 1)(nx.tensor([1.0, 2.0]))
-    #Nx.Tensor<
-      f32[2]
-    <BLANKLINE>
-      Nx.Defn.Expr
-      parameter a:0    f32[2]
-      b = tanh a       f32[2]
-      c = add b, 1.0   f32[2]
-    >
-    """
-    definition = function
-    if not isinstance(function, Definition) or promotion is not None:
-        definition = jit(function, promotion=promotion)
-    return TracedFunction(definition, function)
-
-
-def debug_expr_apply(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    options: Mapping[str, Any] | None = None,
-    *,
-    promotion: str | None = None,
-) -> Any:
-    """The traced expression of ``function(*arguments, **options)``.
-
-    Parameters
-    ----------
-    function : callable or definition
-    arguments : list
-        Its positional arguments.
-    options : dict, optional
-        Its options.
-    promotion : {"nx", "numpy"}, optional
-        Whose rules hold, as :func:`nxkernel.defn` takes it.
-
-    Returns
-    -------
-    traced value or container
-        It prints as its graph.
-
-    Examples
-    --------
-    >>> nx.debug_expr_apply(nx.tanh, [nx.tensor(1.0)])
-    #Nx.Tensor<
-      f32
-    <BLANKLINE>
-      Nx.Defn.Expr
-      parameter a:0   f32
-      b = tanh a      f32
-    >
-    """
-    if not isinstance(arguments, list | tuple):
-        raise NxTypeError(
-            message(f"debug_expr_apply takes a list of arguments, got {describe(arguments)}.", "One is written [x].")
-        )
-    if not isinstance(options, Mapping | None):
-        raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
-    return debug_expr(function, promotion=promotion)(*arguments, **(options or {}))
-
-
-def print_expr(tensor: Any) -> Any:
-    """Print the graph of a traced value, once, when the definition is traced; returns the value.
-
-    Parameters
-    ----------
-    tensor : tensor or container
-
-    Returns
-    -------
-    tensor or container
-        `tensor`.
-
-    Examples
-    --------
-    >>> _ = nx.jit(lambda t: nx.print_expr(t * 2))(1.0)
-    #Nx.Tensor<
-      f32
-    <BLANKLINE>
-      Nx.Defn.Expr
-      parameter a:0         f32
-      b = multiply a, 2.0   f32
-    >
-    """
-    leaves: list[tuple[str, Any]] = []
-    containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_expr"))
-    traced = [value for _, value in leaves if isinstance(value, TracedValue)]
-    nodes = simplify_nodes([value.node if type(value) is VectorizedExpr else value for value in traced])
-    values = [node_with(node, value.spec) for node, value in zip(nodes, traced, strict=True)]
-    print(print_graph(values) if values else repr(tensor))
-    return tensor
 
 
 keyword = options.keyword

@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -19,7 +19,7 @@ from nxkernel.definitions.calls import (
     pickling,
     recompilation_advice,
 )
-from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.arguments import CallArguments, flattened
 from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.event_reports import report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
@@ -38,13 +38,12 @@ from nxkernel.definitions.keys import (
     source_locations,
     static_arguments,
 )
-from nxkernel.definitions.keys.argument_identity import IdentityTracker
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
-from nxkernel.errors import CompilationError, NxError, message
+from nxkernel.errors import NxError
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -85,7 +84,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         static_argnums: static_arguments.Numbers = None,
         donate_argnames: static_arguments.Names = None,
         donate_argnums: static_arguments.Numbers = None,
-        hooks: Mapping[str, Callable[[Any], Any]] | None = None,
+        hooks: hook_delivery.Hooks = None,
         ruled_by: Any = None,
     ) -> None:
         function = argument_errors.checked_function(function)
@@ -263,27 +262,44 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         # Nor does one that was made by other rules than hold with the defaults, or by now.
         known = known and dialect == arguments.dialect
         # What a trace changed is another call by now.
-        known = known and (hit or self._entry_group.known(program.ident) is program)
-        if known and fast_path.FastPath.is_possible(arguments, program, arrays, args, opts):
-            fast_paths = arguments.snapshot.fast_paths
-            if len(fast_paths) >= _FAST_PATHS:
-                fast_paths.clear()
-            left = fast_path.CallDefaults.of(callables.plain(self._root), arguments.options, len(args), opts)
-            if left is not None:
-                fast_paths[key] = fast_path.FastPath(self._entry_group, arguments, program, left, self.hooks)
+        if known and (hit or self._entry_group.known(program.ident) is program):
+            self._keep_fast_path(key, arguments, program, arrays, args, opts)
         try:
-            convention = program.convention
-            arguments.refuse_changes(self.__name__, convention)
-            given = arguments.inputs(convention, program.fixed)
-            assigned_arrays.copy_tensors(convention, arguments.values, given)
-            made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
-            if convention.changes:
-                assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
-            wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-            return fast_path.results(program, made, self.hooks, wrap)
+            return self._run(program, arguments, watching)
         except Exception as error:
             self._failed(error)
             raise
+
+    def _keep_fast_path(
+        self,
+        key: tuple,
+        arguments: CallArguments,
+        program: CachedProgram,
+        arrays: list[Any],
+        args: tuple,
+        opts: dict[str, Any],
+    ) -> None:
+        """Have the next call with this key answered without a look at its arguments, where that is possible."""
+        if not fast_path.FastPath.is_possible(arguments, program, arrays, args, opts):
+            return
+        fast_paths = arguments.snapshot.fast_paths
+        if len(fast_paths) >= _FAST_PATHS:
+            fast_paths.clear()
+        left = fast_path.CallDefaults.of(callables.plain(self._root), arguments.options, len(args), opts)
+        if left is not None:
+            fast_paths[key] = fast_path.FastPath(self._entry_group, arguments, program, left, self.hooks)
+
+    def _run(self, program: CachedProgram, arguments: CallArguments, watching: bool) -> Any:
+        """Run a program for a call; with `watching`, in the search for NaNs."""
+        convention = program.convention
+        arguments.refuse_changes(self.__name__, convention)
+        given = arguments.inputs(convention, program.fixed)
+        assigned_arrays.copy_tensors(convention, arguments.values, given)
+        made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+        if convention.changes:
+            assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
+        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+        return fast_path.results(program, made, self.hooks, wrap)
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())
@@ -292,14 +308,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         """A call while another function is traced becomes part of its graph."""
         __tracebackhide__ = True
         if self.on_conflict == "raise":
-            raise CompilationError(
-                message(
-                    f"{self.__name__} was wrapped with nx.jit and is called while another function is traced.",
-                    'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of '
-                    "that graph.",
-                    'With "force" it is compiled on its own.',
-                )
-            )
+            raise argument_errors.in_another_trace(self.__name__)
         if self.on_conflict == "force":
             before, tracing._state.trace = tracing._state.trace, None
             try:
@@ -313,7 +322,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
             elif dialect == dialects.NX or not dialects.is_static(value):
-                containers.flatten(value, path, [], self._refuse)
+                flattened(self.__name__, [path], [value])
         args = [None if value is containers.LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
@@ -355,7 +364,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
-        leaves, structures = self._flattened(names, args)
+        leaves, structures = flattened(self.__name__, names, args)
         for path, value in leaves:
             if isinstance(value, TracedValue):
                 raise argument_errors.traced(self.__name__, path, self.on_conflict == "force")
@@ -377,23 +386,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if found.compares_memory:
             found.refuse_shared(self.__name__)
         if found.identifies:
-            leaves, structures = self._flattened(names, args, found.identities())
+            leaves, structures = flattened(self.__name__, names, args, found.identities())
             found = arguments(structures, leaves)
         return found
-
-    def _flattened(
-        self, names: Sequence[str], args: Sequence[Any], identities: IdentityTracker | None = None
-    ) -> tuple[list[tuple[str, Any]], list[Any]]:
-        """The leaves of arguments, and how these are built."""
-        __tracebackhide__ = True
-        leaves: list[tuple[str, Any]] = []
-        structures = []
-        for name, value in zip(names, args, strict=True):
-            try:
-                structures.append(containers.flatten(value, name, leaves, self._refuse, identities=identities))
-            except RecursionError:
-                raise argument_errors.nested(self.__name__, name, value) from None
-        return leaves, structures
 
     def _is_static(self, dialect: str, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
@@ -426,9 +421,6 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         """Positional arguments that were given by name, or have a default, take their places."""
         __tracebackhide__ = True
         return options.placed(self.__name__, self._signature, self._positional, self._open, args, opts)
-
-    def _refuse(self, path: str, value: Any) -> Exception:
-        return argument_errors.no_data(self.__name__, path, value)
 
     # Misses ----------------------------------------------------------------------------------------------------
 

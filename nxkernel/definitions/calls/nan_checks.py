@@ -12,11 +12,11 @@ from nxkernel.compilers.nan_origin import Origin, has_nan, origin
 from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, default_options, source_locations
+from nxkernel.element_types import BY_DTYPE
 from nxkernel.errors import NanError, NxTypeError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.shapes import describe
-from nxkernel.types import BY_DTYPE
 
 _watching = False
 

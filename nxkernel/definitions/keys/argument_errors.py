@@ -218,6 +218,17 @@ def note_of_lists(error: Exception, given: Mapping[str, Any]) -> None:
             return
 
 
+def in_another_trace(function: str) -> CompilationError:
+    """The error for a function with ``on_conflict="raise"`` that is called while another one is traced."""
+    return CompilationError(
+        message(
+            f"{function} was wrapped with nx.jit and is called while another function is traced.",
+            'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
+            'With "force" it is compiled on its own.',
+        )
+    )
+
+
 def endless(function: str, error: RecursionError) -> CompilationError:
     """The error for recursion without an end, or deeper than Python's limit, while tracing."""
     lines, trail = collections.Counter(), error.__traceback__
@@ -273,3 +284,22 @@ def nested(function: str, path: str, value: Any) -> NxTypeError:
             f"or make room by sys.setrecursionlimit({4 * max(limit, depth)}) before the call.",
         )
     )
+
+
+def check_list(name: str, what: str, values: Any) -> None:
+    """Refuse arguments that are not in a list: a tensor would be split into its rows.
+
+    Parameters
+    ----------
+    name : str
+        Of the public function that takes them.
+    what : str
+        What it takes, for the message.
+    values : object
+    """
+    if not isinstance(values, list | tuple):
+        raise NxTypeError(
+            message(
+                f"nx.{name} takes its {what} as a list, got {describe(values)}.", f"Write nx.{name}(function, [t])."
+            )
+        )

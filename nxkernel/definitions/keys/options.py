@@ -73,7 +73,8 @@ def placed(
 ) -> tuple[tuple, dict[str, Any]]:
     """Move arguments that came by name, or have a default, to their positions; returns arguments and other options.
 
-    A default of None is left to the function; before other arguments, :data:`containers.LEFT_OUT` holds its position.
+    Defaults of None and texts, which are no data, are left to the function where nothing else follows them; before
+    other arguments, :data:`containers.LEFT_OUT` holds the position of None.
 
     Parameters
     ----------
@@ -98,12 +99,15 @@ def placed(
         )
     if len(args) >= len(positional):
         return args, opts
-    arguments, rest = list(args), dict(opts)
+    arguments, rest, needed = list(args), dict(opts), len(args)
     for parameter in positional[len(args) :]:
         if parameter.name in rest:
             arguments.append(rest.pop(parameter.name))
+            needed = len(arguments)
         elif parameter.default is not parameter.empty:
             arguments.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
+            if parameter.default is not None and not isinstance(parameter.default, str):
+                needed = len(arguments)
         else:
             raise NxTypeError(
                 message(
@@ -111,9 +115,7 @@ def placed(
                     f"It was given {counted(len(args), 'positional argument')}.",
                 )
             )
-    while arguments and arguments[-1] is containers.LEFT_OUT:
-        arguments.pop()
-    return tuple(arguments), rest
+    return tuple(arguments[:needed]), rest
 
 
 def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:

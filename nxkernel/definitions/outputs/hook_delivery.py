@@ -14,6 +14,9 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.scoped_settings import ScopedSetting, kept
 from nxkernel.shapes import describe
 
+#: Functions by the name of the hook whose value they get, as ``hooks=`` takes them.
+Hooks = Mapping[str, Callable[[Any], Any]] | None
+
 
 @dataclass(frozen=True)
 class Hook:
@@ -70,7 +73,7 @@ def deliver(
         hook.call(containers.rebuild(structure, tensors), functions, signature)
 
 
-def checked(hooks: Mapping[str, Callable[[Any], Any]] | None) -> dict[str, Callable[[Any], Any]]:
+def checked(hooks: Hooks) -> dict[str, Callable[[Any], Any]]:
     """Check the ``hooks=`` option: returns its functions by name.
 
     Raises

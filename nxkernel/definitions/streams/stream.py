@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nxkernel import types
-from nxkernel.definitions.calls.decorators import Compiled, Hooks, compile
+from nxkernel.definitions.calls.compiled import Compiled, compile
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.leaves import array_of, spec_of
+from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.streams.channel import Channel
 from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxTypeError, NxValueError, message

@@ -18,7 +18,7 @@ from nxkernel.shapes import describe
 
 def is_open() -> bool:
     """Whether a hook can be called from here: only branches enclose the active trace."""
-    return trace.is_reached(tracing.current())
+    return tracing.current().runs_once
 
 
 def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -> Any:

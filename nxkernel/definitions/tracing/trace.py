@@ -23,7 +23,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph import python_numbers, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -134,6 +134,25 @@ class _Capturing:
             self._kept_alive.append(value)
         return node
 
+    def placed(self, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
+        """Number the parameters of arrays that outputs are computed from, after those of the arguments.
+
+        Returns
+        -------
+        list of Expr
+            Of arrays that are captured by name, in the order of these.
+        list of Expr
+            Of others, such as those that NumPy made during the trace.
+        """
+        reached = list(post_order(outputs))
+        _check_own(reached, {*parameters, *self.meaning})
+        used = [node for node in reached if node in self.meaning]
+        captured = sorted((node for node in used if isinstance(self.meaning[node], int)), key=self.meaning.get)
+        fixed = [node for node in used if not isinstance(self.meaning[node], int)]
+        for position, node in enumerate([*captured, *fixed], start=len(parameters)):
+            node.params["index"] = position
+        return captured, fixed
+
     def _is_as_before(self, value: np.ndarray) -> bool:
         """Whether an array still has the contents that it had when its parameter was made."""
         copy = self._copies.get(id(value))
@@ -193,6 +212,15 @@ class _HookRequests:
     functions: Collection[str]
     met: set[str] = field(default_factory=set)
     values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
+
+    def add_deferred(self, run: Trace) -> None:
+        """Have the calls made after each run that the trace has deferred."""
+        for call, nodes in deferred_calls.of_trace(run):
+            structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
+            if call.in_branch:
+                structure = ("tuple", None, (containers.LEAF, structure))
+            hook = Hook(None, call.function, call.in_branch)
+            self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
 
     def unknown(self) -> list[str]:
         """Notes on functions that were given for names that no hook has."""
@@ -255,11 +283,7 @@ def trace(
         that needs them.
     """
     __tracebackhide__ = True
-    exact: dict[int, Leaf] = {}
-    for position, leaf in enumerate(leaves) if whole else ():
-        type_ = python_numbers.double(leaf.spec.type)
-        if leaf.number and not leaf.fixed and type_ is not leaf.spec.type:
-            exact[position] = dataclasses.replace(leaf, spec=leaf.spec._replace(type=type_))
+    exact = _exact(leaves) if whole else {}
     leaves = [exact.get(position, leaf) for position, leaf in enumerate(leaves)]
     parameters = [parameter(position, leaf.path, whole_spec(leaf.spec)) for position, leaf in enumerate(leaves)]
     capturing = _Capturing(captured_arrays)
@@ -278,18 +302,16 @@ def trace(
             rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
             arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
             watch = ObjectWatch((), zip(names, arguments, strict=True))
-            named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
-            arguments = arguments[: len(arguments) - len(keywords)]
+            by_name = {key: placeholders.of(value) for key, value in options.items()}
+            args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
-            named |= {key: placeholders.of(value) for key, value in options.items()}
-            arguments, named = callables.rest_by_position(callables.signature(function), arguments, named)
-            named |= {name: named.pop(name) for name in order}
             function = twin(placeholders.of(function))
-            result = function(*arguments, **named)
+            result = function(*args, **named)
             changes_containers = bool(watch.differences())
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
+            requests.add_deferred(run)
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):
@@ -303,13 +325,7 @@ def trace(
     results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
-    reached = list(post_order(outputs))
-    _check_own(reached, {*parameters, *capturing.meaning})
-    used = [node for node in reached if node in capturing.meaning]
-    captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
-    fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
-    for position, node in enumerate([*captured, *fixed], start=len(parameters)):
-        node.params["index"] = position
+    captured, fixed = capturing.placed(parameters, outputs)
 
     def rebuild(values: Sequence[Expr]) -> Any:
         return containers.rebuild(structure, map(node_with, values, specs))
@@ -335,6 +351,30 @@ def trace(
         tuple(capturing.meaning[node] for node in fixed),
         (*notes(run), *requests.unknown()),
     )
+
+
+def _exact(leaves: Sequence[Leaf]) -> dict[int, Leaf]:
+    """By position, Python's floats among the leaves, as leaves of a type that has all of their digits."""
+    exact: dict[int, Leaf] = {}
+    for position, leaf in enumerate(leaves):
+        type_ = python_numbers.double(leaf.spec.type)
+        if leaf.number and not leaf.fixed and type_ is not leaf.spec.type:
+            exact[position] = dataclasses.replace(leaf, spec=leaf.spec._replace(type=type_))
+    return exact
+
+
+def _as_called(
+    function: Callable[..., Any],
+    arguments: list[Any],
+    keywords: Sequence[str],
+    options: dict[str, Any],
+    order: Sequence[str],
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by position and by name, as the caller passed them: the last ones by keyword, and some in an order."""
+    by_position = len(arguments) - len(keywords)
+    named = dict(zip(keywords, arguments[by_position:], strict=True)) | options
+    arguments, named = callables.rest_by_position(callables.signature(function), arguments[:by_position], named)
+    return arguments, named | {name: named.pop(name) for name in order}
 
 
 _OUTSIDE = (
@@ -400,7 +440,7 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         In the body of a loop or of another primitive. A loop whose number of iterations is known is unrolled then.
     """
     requests = _hook_requests.get(id(run.outermost))
-    if requests is None or not is_reached(run):
+    if requests is None or not run.runs_once:
         printed = hook.name is None
         what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
         raise TracedValueError(
@@ -422,15 +462,6 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
     requests.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
-
-
-def is_reached(run: Trace) -> bool:
-    """Whether only branches (no loop body) enclose this trace."""
-    while run.previous is not None:
-        if not run.side:
-            return False
-        run = run.previous
-    return True
 
 
 def _now(output: Output | MutableCell, run: Trace) -> Output:

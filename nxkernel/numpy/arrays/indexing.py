@@ -51,7 +51,7 @@ def _without_masks(key: Any, shape: Shape) -> Any:
     for place, (one, rank) in enumerate(zip(listed, ranks, strict=True)):
         if not _is_mask(one):
             entries.append(one)
-        elif one.shape != tuple(shape[axis : axis + rank]):
+        elif not mask_shapes.fits(one.shape, shape[axis : axis + rank]):
             raise mask_shapes.unfit(one.shape, f"an array of shape {text(shape)}", shape, axis)
         else:
             entries += np.asarray(one).nonzero()
@@ -77,10 +77,9 @@ def get(array: Array, key: Any) -> Any:
 def _shown(array: Array, key: Any) -> Any:
     parsed = subscripts.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.mask is not None and 0 in parsed.mask.shape:
-        # Nothing is picked of nothing: how much that is need not be traced.
-        axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
-        return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
+    nothing = _nothing(view, parsed)
+    if nothing is not None:
+        return nothing
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         result = _dynamic(view, parsed)
         return result if parsed.mask is None else result.copied()
@@ -92,6 +91,14 @@ def _shown(array: Array, key: Any) -> Any:
         return scalar(operand(view))
     # A view of all is another array all the same: it may get another shape.
     return array.view_all() if view is array else view
+
+
+def _nothing(view: Array, parsed: ParsedKey) -> Array | None:
+    """What a mask without elements picks: how much that is need not be traced. None for other keys."""
+    if parsed.mask is None or 0 not in parsed.mask.shape:
+        return None
+    axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
+    return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
 
 
 def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
@@ -110,6 +117,11 @@ def put(array: Array, key: Any, value: Any) -> None:
     key = _settled(array, key)
     parsed = subscripts.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
+    nothing = _nothing(view, parsed)
+    if nothing is not None:
+        # Nobody sees what is assigned, but that it does not fit.
+        nothing.assign(value)
+        return
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         _assign(_dynamic(view, parsed), value)
         return

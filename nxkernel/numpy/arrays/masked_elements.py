@@ -6,16 +6,18 @@ assignment, ``x[mask] = ...``, goes by a :class:`MaskedElements` of the array it
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import deferred_calls
 from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.compacted_elements import compacted
-from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered, parts_of
+from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered
 from nxkernel.numpy.arrays.dynamic_slices import number
 from nxkernel.numpy.arrays.subscripts import as_number
 from nxkernel.numpy.arrays.views import reshaped
@@ -158,45 +160,71 @@ class MaskedElements(ArrayValue):
         self.base.assign(operand(self._with(value)))
 
     def _with(self, value: Any) -> Array:
-        whole = operand(self.base)
+        whole, mask = operand(self.base), self.whole_mask
         if isinstance(value, MaskedElements) and self._alike(value):
             value = value.base
         elif isinstance(value, MaskedElements | dynamic_slices.DynamicSlice):
-            value = self._in_place(dynamic_slices.settled(value))
+            value, mask = self._in_place(dynamic_slices.settled(value)), self._mask_for(value)
         elif not is_number(value):
             value = as_value(value)
             if not isinstance(value, MaskedElements) and 0 in value.shape:
-                # As many are picked: there is nothing to assign.
+                # As many are picked, or it is an error: there is nothing to assign.
+                self._mask_for(value)
                 return wrap(whole)
-            value = self._in_place(value)
+            value, mask = self._in_place(value), self._mask_for(value)
         new = fitted(value, whole.shape, whole.type)
-        return wrap(apply(p.select, self.whole_mask, new, whole))
+        return wrap(apply(p.select, mask, new, whole))
+
+    def _mask_for(self, value: ArrayValue) -> Operand:
+        """The whole mask where there are as many values as it picks; in other runs none, and an error after it."""
+        mask, axis = self.whole_mask, self._axis_of(value)
+        given = 1 if axis < 0 else value.shape[axis]
+        if isinstance(given, int) and given == 1:
+            return mask
+        picked = as_number(operand(self.count))
+        if isinstance(given, int):
+            wrong = apply(p.not_equal, picked, as_number(given))
+            checked = deferred_calls.raise_if(wrong, [picked], functools.partial(_count_error, given=given))
+        else:
+            size = as_number(operand(given))
+            wrong = apply(p.not_equal, picked, size)
+            wrong = apply(p.logical_and, wrong, apply(p.not_equal, size, as_number(1)))
+            checked = deferred_calls.raise_if(wrong, [picked, size], _count_error)
+        if not checked:
+            return mask
+        return apply(p.logical_and, mask, spread(apply(p.logical_not, wrong), mask.shape))
+
+    def _axis_of(self, value: ArrayValue) -> int:
+        """The axis of a value that has its elements for those that are picked; negative if it has one for all."""
+        return value.ndim - (self.base.ndim - self.axis - len(self.mask.shape)) - 1
 
     def _in_place(self, value: ArrayValue) -> ArrayValue:
         """Values for the selected elements, moved to where those are in the whole array."""
-        after = self.base.ndim - self.axis - len(self.mask.shape)
-        sizes = parts_of(value)[0].shape
-        before = value.ndim - after - 1
-        if before < 0 or (sizes[before] == 1 and len(self.mask.shape) == 1):
+        before = self._axis_of(value)
+        given = 1 if before < 0 else value.shape[before]
+        is_known = isinstance(given, int)
+        if before < 0 or (is_known and given == 1 and len(self.mask.shape) == 1):
             return value
-        if sizes[before] == 1:
+        if is_known and given == 1:
             # One for all that is picked: each axis of the mask has it.
             return value[(*(slice(None),) * before, 0, *(None,) * len(self.mask.shape))]
-        if isinstance(sizes[before], int) and sizes[before] > shapes.size(self.mask.shape):
+        if is_known and given > shapes.size(self.mask.shape):
             raise NxValueError(
                 message(
-                    f"x[mask] = v got {sizes[before]} values, and a mask of shape {text(self.mask.shape)} picks at "
+                    f"x[mask] = v got {given} values, and a mask of shape {text(self.mask.shape)} picks at "
                     f"most {shapes.size(self.mask.shape)}.",
                     "v has one value for each element that the mask picks, or one for all.",
                 )
             )
-        if value.ndim > after + 1 or self.axis:
+        if before or self.axis:
             self._refuse("assigning an array of this shape")
         flat = convert(reshaped(self.mask, (shapes.size(self.mask.shape),)), s64)
         order = apply(p.cumulative_sum, flat, axis=0, reverse=False)
         order = apply(p.subtract, order, filled(1, s64, order.shape))
         order = apply(p.maximum, order, filled(0, s64, order.shape))
-        return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
+        moved = operand(numbered(value, 0, order))
+        moved = spread(moved, (*moved.shape[:1], *self.base.shape[len(self.mask.shape) :]))
+        return wrap(reshaped(moved, self.base.shape))
 
     def by_element(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """An element-wise function of this and other values, if it is computed in a loop over elements; else None."""
@@ -228,6 +256,15 @@ class MaskedElements(ArrayValue):
                     "Masked, the shape stays: np.where(mask, x, 0).",
                 )
             )
+
+
+def _count_error(picked: int, given: int) -> NxValueError:
+    return NxValueError(
+        message(
+            f"x[mask] = v got {given} values, and the mask picks {picked}.",
+            "v has one value for each element that the mask picks, or one for all.",
+        )
+    )
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:

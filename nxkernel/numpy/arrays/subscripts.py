@@ -146,48 +146,24 @@ def parse(key: Any, shape: Shape) -> ParsedKey:
     NxIndexError
         When a number is outside of its axis, or there are more indices than axes.
     """
-    entries = list(key) if isinstance(key, tuple) else [key]
-    entries = [_read(entry) for entry in entries]
-    dots = [position for position, entry in enumerate(entries) if entry is Ellipsis]
-    if len(dots) > 1:
-        raise NxIndexError("an index has at most one `...`")
-    used = sum(_axes_of(entry) for entry in entries)
-    if used > len(shape):
-        raise NxIndexError(f"{used} indices for {len(shape)} axes: the array has the shape {text(shape) or '()'}")
-    gap = [slice(None)] * (len(shape) - used)
-    position = dots[0] if dots else len(entries)
-    entries[position : position + 1] = gap
-    parsed = ParsedKey(None, is_element=not dots)
+    entries, is_element = _entries(key, shape)
+    parsed = ParsedKey(None, is_element=is_element)
     along: list[AxisSlice] = []
     layout: list[int | None] = []
     for entry in entries:
         if entry is None:
             layout.append(None)
-            parsed.is_element = False
-            continue
-        axis = len(along)
-        if isinstance(entry, slice):
-            taken, part = _sliced(entry, shape[axis])
-            if part is not None:
-                (parsed.stretches if isinstance(part, AxisRange) else parsed.spreads)[len(layout)] = part
-        elif isinstance(entry, int):
-            taken = AxisSlice(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
-            _add_mask(parsed, entry, len(layout), shape, axis)
-            for size in entry.shape:
-                layout.append(len(along))
-                along.append(AxisSlice(0, size))
-            parsed.is_element = False
-            continue
-        elif not entry.shape and isinstance(entry, Operand):
-            taken = AxisSlice(traced_index(entry, shape[axis]), 1, keep=False)
+            _add_mask(parsed, entry, len(layout), shape, len(along))
+            layout += range(len(along), len(along) + len(entry.shape))
+            along += [AxisSlice(0, size) for size in entry.shape]
         else:
-            parsed.picks[len(layout)] = _indices(entry, axis, shape)
-            taken = AxisSlice(0, shape[axis])
-        if taken.keep:
-            layout.append(axis)
-            parsed.is_element = False
-        along.append(taken)
+            taken = _taken(parsed, entry, len(layout), shape, len(along))
+            if taken.keep:
+                layout.append(len(along))
+            along.append(taken)
+    # What keeps an axis, or adds one, is more than an element.
+    parsed.is_element = parsed.is_element and not layout
     if not (layout == list(range(len(shape))) and all(map(_is_all, along, shape))):
         parsed.basic = Index(shape, tuple(along), tuple(layout))
     if parsed.picks:
@@ -200,6 +176,35 @@ def parse(key: Any, shape: Shape) -> ParsedKey:
             message("a mask stands between brackets alone, or with slices and numbers.", "Index in two steps.")
         )
     return parsed
+
+
+def _entries(key: Any, shape: Shape) -> tuple[list[Any], bool]:
+    """The entries of a key, with slices for the axes that it leaves out, and whether it has no ``...``."""
+    entries = [_read(entry) for entry in (key if isinstance(key, tuple) else [key])]
+    dots = [position for position, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise NxIndexError("an index has at most one `...`")
+    used = sum(_axes_of(entry) for entry in entries)
+    if used > len(shape):
+        raise NxIndexError(f"{used} indices for {len(shape)} axes: the array has the shape {text(shape) or '()'}")
+    position = dots[0] if dots else len(entries)
+    entries[position : position + 1] = [slice(None)] * (len(shape) - used)
+    return entries, not dots
+
+
+def _taken(parsed: ParsedKey, entry: Any, place: int, shape: Shape, axis: int) -> AxisSlice:
+    """What a slice, a number or indices take of an axis; what is not a plain slice of it is noted in `parsed`."""
+    if isinstance(entry, slice):
+        taken, part = _sliced(entry, shape[axis])
+        if part is not None:
+            (parsed.stretches if isinstance(part, AxisRange) else parsed.spreads)[place] = part
+        return taken
+    if isinstance(entry, int):
+        return AxisSlice(_inside(entry, axis, shape), 1, keep=False)
+    if not entry.shape and isinstance(entry, Operand):
+        return AxisSlice(traced_index(entry, shape[axis]), 1, keep=False)
+    parsed.picks[place] = _indices(entry, axis, shape)
+    return AxisSlice(0, shape[axis])
 
 
 def _read(entry: Any) -> Any:
@@ -351,7 +356,7 @@ def _indices(entry: Any, axis: int, shape: Shape) -> Any:
 def _add_mask(parsed: ParsedKey, mask: Operand, position: int, shape: Shape, axis: int) -> None:
     if parsed.mask is not None:
         raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
-    if mask.shape != tuple(shape[axis : axis + len(mask.shape)]):
+    if not mask_shapes.fits(mask.shape, shape[axis : axis + len(mask.shape)]):
         raise mask_shapes.unfit(mask.shape, f"an array of shape {text(shape)}", shape, axis)
     parsed.mask, parsed.mask_axis = mask, position
 

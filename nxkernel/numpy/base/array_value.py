@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.base import array_display
 from nxkernel.operand import Proxy
 from nxkernel.shapes import text
@@ -117,7 +118,7 @@ class ArrayValue(Proxy, ArrayMethods):
         return np.array(array, dtype=dtype, copy=copy)
 
     def __format__(self, form: str) -> str:
-        return format(self.tolist() if form and not self.shape else str(self), form)
+        return format(self.__nx_operand__().to_number() if form and not self.shape else str(self), form)
 
     @property
     def _numba_type_(self) -> Any:
@@ -130,6 +131,8 @@ class ArrayValue(Proxy, ArrayMethods):
         return value.tobytes() if order != "F" else np.asarray(value).tobytes("F")
 
     def tolist(self) -> Any:
-        """The elements as Python numbers; a traced array has none yet."""
+        """The elements as nested lists of Python numbers; of a traced array, of values that stand for such."""
         node = self.__nx_operand__()
+        if isinstance(node, TracedValue):
+            return [part.tolist() for part in self] if self.shape else self.item()
         return node.to_list() if node.shape else node.to_number()

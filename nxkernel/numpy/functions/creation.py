@@ -206,7 +206,10 @@ def arange(
     if any(value is None for value in bounds):
         return _moving_range(start, stop, step, dtype)
     first, last, by = bounds
-    natural = types.infer(first + last + by)
+    # Each has to be in its type, which their sum may leave.
+    for bound in bounds:
+        types.infer(bound)
+    natural = types.infer(type(first + last + by)())
     type_ = type_of(dtype, natural)
     count = max(math.ceil((last - first) / by), 0)
     if natural is s64:

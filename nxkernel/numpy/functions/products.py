@@ -23,7 +23,7 @@ from nxkernel.numpy.functions.shaping import in_one_axis, moveaxis
 from nxkernel.numpy.functions.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, merged, operand, spread
-from nxkernel.shapes import broadcast_shapes, normalize_axis
+from nxkernel.shapes import broadcast_shapes, normalize_axis, text
 
 __all__ = [
     "cross", "diag", "diagflat", "diagonal", "dot", "einsum", "inner", "kron", "linalg_outer", "matmul", "matvec",
@@ -111,7 +111,18 @@ def _row(a: Operand, b: Operand) -> Operand:
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
     """Dot products of vectors along an axis, as :func:`numpy.vecdot`."""
-    return finished(_total(e.multiply(as_value(x1).conj(), x2), axis), out, True, "vecdot")
+    values = _values(x1, x2)
+    left, right = [side if axis == -1 else moveaxis(side, axis, -1) for side in values]
+    sizes = [side.shape[-1] if side.ndim else None for side in (left, right)]
+    if None in sizes or (all(isinstance(size, int) for size in sizes) and sizes[0] != sizes[1]):
+        raise NxValueError(
+            message(
+                f"vecdot multiplies vectors of one size, got {' and '.join([text(side.shape) for side in values])} "
+                f"along axis {axis}.",
+                "np.sum(a * b, axis=-1) takes what broadcasts.",
+            )
+        )
+    return finished(_total(e.multiply(left.conj(), right), -1), out, True, "vecdot")
 
 
 def matvec(x1: Any, x2: Any, /, out: Any = None) -> Any:

@@ -160,7 +160,9 @@ def arange(start: Any, stop: Any = None, step: Any = 1, type: Any = None, *, nam
     if stop is None:
         start, stop = 0, start
     first, last, by = (_known(value) for value in (start, stop, step))
-    natural = types.infer(first + last + by)
+    natural = types.infer(builtins.type(first + last + by)())
+    for bound in (first, last, by) if natural is types.s64 else ():
+        types.refuse_outside(types.s64, bound, "Whole numbers are s64: write floats.")
     type_ = natural if type is None else types.normalize(type)
     if natural.is_complex or not math.isfinite(first + last + by):
         raise NxTypeError(f"arange takes finite real numbers, got {first}, {last} and {by}")

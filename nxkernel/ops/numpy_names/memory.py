@@ -38,7 +38,7 @@ def byteswap(tensor: Any) -> Tensor | Expr:
     [256, 513]
     """
     tensor = lasting(tensor, "tensor")
-    octets = _octets(tensor)
+    octets = octets_of(tensor)
     if tensor.type.is_complex:
         # Each part by itself.
         half = tensor.type.size // 2
@@ -46,7 +46,7 @@ def byteswap(tensor: Any) -> Tensor | Expr:
         turned = concatenate(parts, axis=-1)
     else:
         turned = reverse(octets, axes=[-1])
-    return _named(_of_octets(turned, tensor.type), tensor)
+    return _named(joined_octets(turned, tensor.type), tensor)
 
 
 def getfield(tensor: Any, dtype: Any, offset: int = 0) -> Tensor | Expr:
@@ -74,7 +74,7 @@ def getfield(tensor: Any, dtype: Any, offset: int = 0) -> Tensor | Expr:
         raise NxValueError(
             f"getfield: an element of {tensor.type} has {tensor.type.size} bytes, and no {type_} from byte {offset} on"
         )
-    return _named(_of_octets(index(_octets(tensor), (..., slice(offset, offset + type_.size))), type_), tensor)
+    return _named(joined_octets(index(octets_of(tensor), (..., slice(offset, offset + type_.size))), type_), tensor)
 
 
 def setflags(tensor: Any, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
@@ -162,20 +162,20 @@ def _named(result: Operand, tensor: Operand) -> Any:
     return reshape(result, tensor.shape, names=tensor.names)
 
 
-def _octets(tensor: Operand) -> Any:
+def octets_of(tensor: Operand) -> Any:
     """The bytes of each element as u8 along a new last axis, the least significant first."""
     if tensor.type.is_complex:
-        return concatenate([_octets(elementwise.real(tensor)), _octets(elementwise.imag(tensor))], axis=-1)
+        return concatenate([octets_of(elementwise.real(tensor)), octets_of(elementwise.imag(tensor))], axis=-1)
     word = types.TYPES[f"u{8 * tensor.type.size}"]
     words = new_axis(apply(primitives.bitcast, tensor, type=word), -1)
     return convert(comparison.right_shift(words, _shifts(word)), types.u8)
 
 
-def _of_octets(octets: Any, type_: Type) -> Any:
+def joined_octets(octets: Any, type_: Type) -> Any:
     """The elements whose bytes lie along the last axis."""
     if type_.is_complex:
         half, part = type_.size // 2, types.to_real(type_)
-        sides = [_of_octets(index(octets, (..., slice(at, at + half))), part) for at in (0, half)]
+        sides = [joined_octets(index(octets, (..., slice(at, at + half))), part) for at in (0, half)]
         return elementwise.complex(*sides)
     word = types.TYPES[f"u{8 * type_.size}"]
     words = convert(total(comparison.left_shift(convert(octets, word), _shifts(word)), axes=[-1]), word)

@@ -138,6 +138,25 @@ def test_none_as_a_default_is_left_to_the_function():
     assert "got None for 'by'" in error(NxTypeError, scaled, 2.0, None)
 
 
+def test_text_as_a_default_is_left_to_the_function():
+    line = np.arange(4.0)
+    assert nx.jit(nx.searchsorted)(line, np.array([0.5, 2.0])).to_list() == [1, 2]
+
+    @nx.defn(promotion="nx")
+    def scaled(t, by="twice", more=1.0):
+        return t * {"twice": 2, "thrice": 3}[by] + more
+
+    assert "got a str for 'by'" in error(NxTypeError, scaled, 2.0)
+
+    @nx.defn(promotion="nx")
+    def ended(t, more=1.0, by="twice"):
+        return t * {"twice": 2, "thrice": 3}[by] + more
+
+    assert [value(ended(2.0)), value(ended(2.0, 3.0)), value(ended(2.0, more=0.0))] == [5.0, 7.0, 4.0]
+    assert value(nx.jit(lambda t: ended(t) + ended(t, 2.0))(2.0)) == 11.0
+    assert "got a str for 'by'" in error(NxTypeError, ended, 2.0, 1.0, "thrice")
+
+
 #: What needs the data of an array itself.
 OF_DATA = {"from_dlpack"}
 

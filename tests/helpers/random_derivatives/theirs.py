@@ -136,7 +136,7 @@ def _evaluated(jaxpr, constants, values):
         given = [read(atom) for atom in eqn.invars]
         name, params = eqn.primitive.name, eqn.params
         if name in _CONTROL:
-            made = _CONTROL[name](given, params)
+            made = _CONTROL[name](given, eqn)
         elif name in _MEANINGS:
             with np.errstate(all="ignore"):
                 made = [np.asarray(_MEANINGS[name](*given, **params), eqn.outvars[0].aval.dtype)]
@@ -150,8 +150,8 @@ def _evaluated(jaxpr, constants, values):
 def _part(name):
     """The graph of a primitive that does nothing but that."""
 
-    def of(given, params):
-        closed = params[name]
+    def of(given, eqn):
+        closed = eqn.params[name]
         if isinstance(closed, jax.extend.core.ClosedJaxpr):
             return _evaluated(closed.jaxpr, closed.consts, given)
         return _evaluated(closed, [], given)
@@ -159,8 +159,12 @@ def _part(name):
     return of
 
 
-def _scan(given, params):
-    body, fixed, carried = params["jaxpr"], params["num_consts"], params["num_carry"]
+def _scan(given, eqn):
+    params, body = eqn.params, eqn.params["jaxpr"]
+    # How many of them are carried, and how many are rows, is told by their shapes in every version of JAX.
+    carried = sum(out.aval.ndim == own.aval.ndim for out, own in zip(eqn.outvars, body.jaxpr.outvars, strict=True))
+    rows = sum(np.ndim(value) != own.aval.ndim for value, own in zip(given, body.jaxpr.invars, strict=True))
+    fixed = len(given) - rows - carried
     around, state, rows = given[:fixed], given[fixed : fixed + carried], given[fixed + carried :]
     found = []
     places = range(params["length"])
@@ -172,7 +176,8 @@ def _scan(given, params):
     return [*state, *(np.stack(column) for column in zip(*found, strict=True))]
 
 
-def _while(given, params):
+def _while(given, eqn):
+    params = eqn.params
     asked, body = params["cond_jaxpr"], params["body_jaxpr"]
     first, second = params["cond_nconsts"], params["body_nconsts"]
     outside, inside, state = given[:first], given[first : first + second], given[first + second :]
@@ -181,8 +186,8 @@ def _while(given, params):
     return state
 
 
-def _cond(given, params):
-    side = params["branches"][int(given[0])]
+def _cond(given, eqn):
+    side = eqn.params["branches"][int(given[0])]
     return _evaluated(side.jaxpr, side.consts, given[1:])
 
 

@@ -175,6 +175,7 @@ class _Writer:
             try:
                 self.run(statement)
                 self.look()
+                self.forget(statement)
                 if not self.is_good():
                     break
             except NOT_TAKEN:
@@ -240,7 +241,12 @@ class _Writer:
         return made
 
     def filled(self, head: Statement, count: int) -> Statement | None:
+        """A loop or a choice with a body, whose names are gone again: what is around it may go on without it."""
+        before = set(self.space)
         head.body = self.block(count)
+        for name in self.space.keys() - before:
+            del self.space[name]
+        self.look()
         return head if head.body else None
 
     def write(self, count: int) -> Program:

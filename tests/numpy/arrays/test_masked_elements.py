@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from numpy_comparison.traced_functions import check, traced
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import NxTypeError, NxValueError
 
 A = np.arange(-6.0, 6.0).reshape(3, 4)
 
@@ -112,3 +112,65 @@ def test_what_is_picked_broadcasts_with_arrays_of_more_axes(formula, shape):
     x, c = np.array([1.013, 1.0, 0.5, 2.25, -1.3]), np.random.default_rng(0).normal(size=shape)
     found = nx.defn(function, promotion="numpy")(x, c, 3)
     np.testing.assert_allclose(found, function(x, c, 3), rtol=1e-12)
+
+
+def assigned(x, v):
+    x[x > 2] = v
+    return x
+
+
+def added(x, v):
+    x[x > 2] += v
+    return x
+
+
+def assigned_from_a_mask(x, v):
+    x[x > 2] = np.concatenate([v, v])[np.concatenate([v, -v]) >= 0]
+    return x
+
+
+@pytest.mark.parametrize("function", [assigned, added, assigned_from_a_mask])
+@pytest.mark.parametrize("count", [0, 2, 4, 6])
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_another_number_of_values_than_the_mask_picks(function, count, shape):
+    x, values = np.arange(6.0).reshape(shape), np.arange(1.0, count + 1)
+    with pytest.raises(ValueError, match=r"shape|assign|broadcast"):
+        function(x.copy(), values)
+    given = x.copy()
+    with pytest.raises(NxValueError) as raised:
+        nx.jit(function, promotion="numpy")(given, values)
+    assert str(raised.value) == (
+        f"x[mask] = v got {count} values, and the mask picks 3.\n"
+        "  v has one value for each element that the mask picks, or one for all."
+    )
+    np.testing.assert_array_equal(given, x)
+
+
+@pytest.mark.parametrize("function", [assigned, added])
+@pytest.mark.parametrize("count", [1, 3])
+def test_as_many_values_as_the_mask_picks(function, count):
+    x, values = np.arange(6.0), np.arange(1.0, count + 1)
+    np.testing.assert_array_equal(nx.jit(function, promotion="numpy")(x.copy(), values), function(x.copy(), values))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (2, 1), (1, 1), (3,), (1,)])
+def test_rows_of_values_for_rows_that_a_mask_picks(shape):
+    def rows(x, v):
+        x[x[:, 0] > 5] = v
+        return x
+
+    x, values = np.arange(12.0).reshape(4, 3), 100 + np.arange(6.0)[: np.prod(shape)].reshape(shape)
+    np.testing.assert_array_equal(nx.jit(rows, promotion="numpy")(x.copy(), values), rows(x.copy(), values))
+    with pytest.raises(NxValueError, match=r"^x\[mask\] = v got 3 values, and the mask picks 2\."):
+        nx.jit(rows, promotion="numpy")(x.copy(), np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_values_of_traced_length_with_room_for_one(count):
+    def f(x, y):
+        x[x > 3] = y[y > 1]
+        return x
+
+    x, y = np.arange(4.0 + count), np.full(1, 7.0)
+    found = nx.jit(f, promotion="numpy")(x.copy(), y)
+    np.testing.assert_array_equal(found, f(x.copy(), y))

@@ -62,3 +62,12 @@ def test_grids_are_copies_unless_they_are_asked_to_be_views(function):
 def test_an_array_of_what_is_no_number_is_refused(value):
     with pytest.raises(NxTypeError, match=r"^expected a tensor, an array or a number, got (None|a date)\."):
         nnp.array(value)
+
+
+def test_bounds_whose_sum_leaves_their_type():
+    most = 2**63 - 1
+    assert nnp.arange(0, 1, most).tolist() == nx.arange(0, 1, most).to_list() == [0]
+    assert nx.jit(lambda: np.arange(most - 1, most))().tolist() == [most - 1]
+    for arange in (nnp.arange, nx.arange):
+        with pytest.raises(NxTypeError, match=r"^the Python integer 9223372036854775808 is outside of s64, which goes"):
+            arange(most + 1, most + 3)

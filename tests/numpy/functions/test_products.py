@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+import nxkernel.numpy as xp
 from numpy_comparison.traced_functions import check
+from nxkernel.errors import NxValueError
 
 A = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 B = np.array([[2, 7], [1, 8], [2, 8], [1, 8]])
@@ -52,3 +54,26 @@ def test_products_of_what_only_the_program_knows_the_length_of_keep_their_type(t
     wanted = np.asarray(function(v, 1, m))
     found = np.asarray(nx.defn(function, promotion="numpy")(v, 1, m))
     assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())
+
+
+@pytest.mark.parametrize(("left", "right", "axis"), [((2, 3), (3,), -1), ((3, 2), (3, 2), 0), ((4, 3, 2), (3, 2), -2)])
+def test_vecdot_along_axes(left, right, axis):
+    numbers = np.arange(24.0) - 1j
+    check(
+        lambda np, a, b: np.vecdot(a, b, axis=axis),
+        numbers[: np.prod(left)].reshape(left),
+        numbers[: np.prod(right)].reshape(right),
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "axis", "sizes"),
+    [((3,), (1,), -1, "[3] and [1]"), ((2, 3), (3,), 0, "[2][3] and [3]"), ((), (3,), -1, "[] (a scalar) and [3]")],
+)
+def test_vecdot_does_not_stretch_vectors(left, right, axis, sizes):
+    for call in (xp.vecdot, nx.jit(lambda a, b, *, axis: np.vecdot(a, b, axis=axis))):
+        with pytest.raises(NxValueError) as raised:
+            call(np.ones(left), np.ones(right), axis=axis)
+        first, *_, last = str(raised.value).split("\n  ")
+        assert first == f"vecdot multiplies vectors of one size, got {sizes} along axis {axis}."
+        assert last == "np.sum(a * b, axis=-1) takes what broadcasts."

@@ -44,6 +44,8 @@ def unreached(code: str, unknown: str, site: Any) -> Iterator[None]:
                 *source_sites.shown(site),
                 "A compiled program raises nothing: return the condition, and raise where the definition is called.",
             ) from None
+        if isinstance(error, NameError):
+            error.add_note(f"{code} is looked at in any case, as only the running program knows {unknown}.")
         if isinstance(error, _AS_EVERYWHERE):
             raise
         raise source_sites.error(

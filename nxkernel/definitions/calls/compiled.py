@@ -1,0 +1,164 @@
+"""Functions that are compiled for fixed types and shapes: `compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.keys import argument_errors
+from nxkernel.definitions.keys.static_arguments import Names
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs.hook_delivery import Hooks
+from nxkernel.definitions.tracing import dialects
+from nxkernel.errors import NxTypeError, message
+from nxkernel.primitives import Spec
+
+
+class Compiled(Definition[Parameters, Result]):
+    """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
+
+    #: Whose rules hold where the text leaves it open, whatever a call passes.
+    _rules_of_templates: str | None = None
+
+    def __init__(
+        self,
+        function: Callable[Parameters, Result],
+        templates: Sequence[Any],
+        opts: Mapping[str, Any],
+        compiler: str | None,
+        syntax: bool,
+        hooks: Hooks = None,
+        promotion: str | None = None,
+        static: Names = None,
+        ruled_by: Any = None,
+    ) -> None:
+        super().__init__(
+            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static,
+            ruled_by=ruled_by,
+        )  # fmt: skip
+        self._options = dict(opts)
+        self._rules_of_templates = dialects.of_values((*templates, *self._options.values()))
+        arguments = self._bind(tuple(templates), self._options, templates=True)
+        # The compiler stays the same, wherever the tensors of a call are.
+        self.compiler = arguments.compiler
+        self._structures, self._expected = (
+            arguments.structures,
+            tuple(zip(arguments.paths, arguments.specs, strict=True)),
+        )
+        self._call_text = arguments.signature(self.__name__)
+        #: The program that was compiled for the templates.
+        self.program = self._program(arguments)[0]
+        #: Positional arguments that are static values, and numbers that the trace needed as such.
+        self._settled = _settled(arguments)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self._call_text}>"
+
+    def _rules(self) -> str | None:
+        return super()._rules() or self._rules_of_templates
+
+    @property
+    def _silent(self) -> bool:
+        return super()._rules() is None
+
+    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
+        if opts is not self._options:
+            if opts:
+                name = next(iter(opts))
+                raise NxTypeError(
+                    message(
+                        f"{self._call_text} was compiled with its options, got the option {name!r}.",
+                        "Give options to nx.compile, or use nx.jit, which compiles for whatever comes.",
+                    )
+                )
+            opts = self._options
+        arguments = super()._bind(args, opts, templates)
+        if arguments.dialect == dialects.NX:
+            # Numbers have the types of their templates, and are no other values than tensors of those.
+            arguments.kinds = ("",) * len(arguments.kinds)
+        if not hasattr(self, "_expected"):
+            return arguments
+        specs = tuple(zip(arguments.paths, arguments.specs, strict=True))
+        settled = _settled(arguments)
+        settled = {name: settled[name] for name in self._settled if name in settled}
+        if arguments.structures != self._structures or specs != self._expected or settled != self._settled:
+            raise NxTypeError(self._mismatch(dict(specs), settled))
+        return arguments
+
+    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any]) -> str:
+        expected = dict(self._expected)
+        lines = [
+            f"{path}: expected {spec}, got {specs.get(path, 'nothing')}"
+            for path, spec in expected.items()
+            if specs.get(path) != spec
+        ]
+        lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
+        lines += [
+            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
+            for name, value in self._settled.items()
+            if name in settled and settled[name] != value
+        ]
+        return message(
+            f"{self.__name__} was compiled for other arguments.",
+            *(lines or ["The containers of the arguments are built differently."]),
+            "Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes.",
+        )
+
+
+def compile(
+    function: Callable[Parameters, Result],
+    templates: Sequence[Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    hooks: Hooks = None,
+) -> Compiled[Parameters, Result]:
+    """Compile a function now, for arguments like the templates.
+
+    Parameters
+    ----------
+    function : callable
+    templates : sequence
+        Templates, tensors, numbers or containers of them, of which only types, shapes and axis names count; static
+        values for static parameters. A number whose value the trace needs, such as a size, becomes static.
+    options : mapping, optional
+        The function's options; they are fixed.
+    compiler : str, optional
+        As for :func:`nxkernel.jit`; by default ``"numba_cuda"`` if a template is a tensor on a device.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
+    hooks : dict, optional
+        Functions by the names of :func:`nxkernel.hook` calls: each gets the hook's value when the program has run.
+
+    Returns
+    -------
+    Compiled
+        Takes arguments of exactly these types and shapes. Captured values are compared as always: after a captured
+        number has changed, the next call compiles again.
+
+    Raises
+    ------
+    NxTypeError
+        If it is called with other types or shapes.
+
+    Examples
+    --------
+    >>> total = nx.compile(nx.sum, [nx.template((2, 2), "s64")], {"axes": [1]})
+    >>> total(nx.iota((2, 2))).to_list()
+    [1, 5]
+    """
+    argument_errors.check_list("compile", "templates", templates)
+    syntax, static, ruled_by = False, None, None
+    if isinstance(function, Definition):
+        hooks, static, ruled_by = function.hooks | hook_delivery.checked(hooks), function.static, function.ruled_by
+        syntax, promotion = function.syntax, promotion or function.promotion
+        function = function.__nx_function__
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static, ruled_by)
+
+
+def _settled(arguments: CallArguments) -> dict[str, Any]:
+    """The static arguments of a call, by name."""
+    return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())

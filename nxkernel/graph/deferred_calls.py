@@ -1,0 +1,104 @@
+"""Calls that are made when the program that is being traced has run, with values that it computes.
+
+They belong to the run of a program, not to its trace. One is made where a program runs once, at the top of a definition
+and in a branch that is taken; in loops, and in functions that are traced on their own, such as that of
+:func:`nxkernel.vmap`, there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, constant
+from nxkernel.graph.tracing import MutableCell, Trace
+from nxkernel.types import u8
+
+#: Under which key the outermost trace remembers the calls.
+_CALLS = "deferred calls"
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """A call that is made after each run of a program.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the values as a tuple.
+    cells : tuple of MutableCell
+        What holds the values when the trace is over.
+    in_branch : bool
+        Whether the first of them is a number that says that the branch was taken.
+    """
+
+    function: Callable[[Any], None]
+    cells: tuple[MutableCell, ...]
+    in_branch: bool
+
+
+def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
+    """Have a function called when the program that is being traced has run.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a tuple of the values that the program has computed. It is kept, and pickled, with the program.
+    values : sequence of Expr
+
+    Returns
+    -------
+    bool
+        Whether it will be: the program runs this place once at most.
+    """
+    run = tracing.current()
+    if run is None or not run.runs_once:
+        return False
+    in_branch, cells = run.previous is not None, []
+    for node in [constant(1, u8), *values] if in_branch else values:
+        cells.append(MutableCell("a call"))
+        if in_branch:
+            run.outermost.write(cells[-1], constant(0, *node.spec))
+        run.write(cells[-1], run.node(node))
+    calls = run.outermost.memory.setdefault(_CALLS, [])
+    calls.append(RecordedCall(function, tuple(cells), in_branch))
+    return True
+
+
+def of_trace(run: Trace) -> list[tuple[RecordedCall, list[Expr]]]:
+    """The calls that were asked for in a trace, each with the nodes of its cells' final contents."""
+    return [(call, [run.node(run.read(cell)) for cell in call.cells]) for call in run.memory.get(_CALLS, ())]
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Raises an error where the first of the values of a program that has run is true; the others go into it."""
+
+    error: Callable[..., Exception]
+
+    def __call__(self, values: Sequence[Any]) -> None:
+        failed, *numbers = [value.item() for value in values]
+        if failed:
+            raise self.error(*numbers)
+
+
+def raise_if(failed: Any, numbers: Sequence[Any], error: Callable[..., Exception]) -> bool:
+    """Have an error raised when the program that is being traced has run, if a condition holds then.
+
+    Parameters
+    ----------
+    failed : Expr
+        A traced bool without axes.
+    numbers : sequence of Expr
+        What the error tells of, without axes.
+    error : callable
+        Takes the numbers as Python's, and gives the exception. It is kept, and pickled, with the program.
+
+    Returns
+    -------
+    bool
+        Whether it is checked; see :func:`call`.
+    """
+    return call(_Check(error), [failed, *numbers])
