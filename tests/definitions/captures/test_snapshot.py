@@ -65,7 +65,13 @@ def test_numpys_functions_do_not_fix_the_values_of_a_captured_array(run):
 
 
 def test_numpy_cannot_fix_the_values_of_a_captured_array(run):
-    f = run("f = nx.jit(lambda t: t * np.asarray(w))", {"nx": nx, "np": np, "w": ONE})["f"]
+    space = {"nx": nx, "np": np, "w": ONE}
+    f = run("f = nx.jit(lambda t: t * np.asarray(w))", space)["f"]
+    assert value(f(1.0)) == [1.0, 1.0, 1.0]
+    space["w"] = 4 * ONE
+    with nx.no_compile():
+        assert value(f(1.0)) == [4.0, 4.0, 4.0]
+    f = run("f = nx.jit(lambda t: nx.sum(t) * np.asarray(w))", space)["f"]
     with pytest.raises(TracedValueError, match=r"asks for the data of a traced value of type f32\[3\]"):
         f(1.0)
 
