@@ -185,7 +185,9 @@ def test_events_come_latest_last(called):
     called.run("scale(np.ones(4))")
     text = called.run("%nx events scale -n 1").out
     assert re.match(
-        r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  1 kernel .*\n  argument x: f64\[3\] → f64\[4\]\n", text
+        r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  1 kernel .*\n"
+        r"  argument x: f64\[3\] → f64\[4\]\n",
+        text,
     )
     assert called.run("%nx events").out.count("scale") == 2
     assert called.run("%nx events --kernels").out.count(": kernel ") == 2
