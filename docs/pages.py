@@ -37,7 +37,7 @@ _FAMILIES = (
 #: Modules of ``nxkernel.definitions`` and what their sections are called.
 _DEFINING = {
     "calls.decorators": "Compiled functions", "calls.compiled": "Compiled once, for fixed types and shapes",
-    "calls.definition": "What a definition answers", "calls.printed_graphs": "Graphs to look at",
+    "calls.definition": "What a definition answers",
     "keys.options": "Options", "keys.tree_functions": "Containers", "devices.transfer": "Where tensors are",
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.definitions.calls.key_changes import Change
 from nxkernel.definitions.observe.events import Event, stream
+from nxkernel.definitions.observe.key_changes import Change
 from nxkernel_magics.call_parsing import WIDTH
 
 #: So many traces of one definition in one cell are a storm.

@@ -6,10 +6,17 @@ from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
 from nxkernel.definitions.autodiff.vmap import vmap
 from nxkernel.definitions.calls.compilation_guards import assert_compiles, no_compile
 from nxkernel.definitions.calls.compiled import compile
-from nxkernel.definitions.calls.decorators import defn, deftransform, jit, jit_apply
+from nxkernel.definitions.calls.decorators import (
+    debug_expr,
+    debug_expr_apply,
+    defn,
+    deftransform,
+    jit,
+    jit_apply,
+    print_expr,
+)
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.calls.nan_checks import debug_nans
-from nxkernel.definitions.calls.printed_graphs import debug_expr, debug_expr_apply, print_expr
 from nxkernel.definitions.devices.transfer import (
     backend_copy,
     backend_deallocate,

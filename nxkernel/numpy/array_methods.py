@@ -7,15 +7,15 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy.arrays import element_fields, indexing
+from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
-from nxkernel.numpy.arrays.views import Reshape, reshaped
+from nxkernel.numpy.arrays.views import ElementField, Reshape, reshaped
 from nxkernel.numpy.base.eager_rules import by_numpys_rules
 from nxkernel.numpy.functions import cumulative, integer_powers, products, reductions, selection, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
@@ -152,8 +152,19 @@ def _view(self: ArrayValue, dtype: Any = None, type: Any = None) -> Any:
 
 def _field(self: ArrayValue, type_: Any, offset: int, caller: str) -> Any:
     """A view of a part of the bytes of each element; of a scalar, which has no memory that is seen, a scalar."""
-    array = Array.of(operand(self)) if self.is_scalar else self
-    found = element_fields.field(array, type_, offset, caller)
+    if type_ is not self.type and (type_ is types.bool_ or (self.type is types.bool_ and not type_.is_integer)):
+        raise NxTypeError(
+            message(f"{caller} shows no elements of {self.type} as those of {type_}.", "x != 0 and astype() convert.")
+        )
+    if not 0 <= offset <= self.type.size - type_.size:
+        raise NxValueError(
+            f"{caller}: an element of {self.type} has {self.type.size} bytes, and no {type_} from byte {offset} on"
+        )
+    array: Any = Array.of(operand(self)) if self.is_scalar else self
+    if type_ is self.type:
+        found = array.view_all()
+    else:
+        found = array.through(ElementField(array.shape, array.type, type_, offset))
     return wrap(operand(found)) if self.is_scalar else found
 
 

@@ -1,7 +1,7 @@
 from itertools import pairwise
 
-from nxkernel.definitions.calls.key_changes import Change
 from nxkernel.definitions.observe.events import Event
+from nxkernel.definitions.observe.key_changes import Change
 from nxkernel_magics.recompilation_warning import STORM, report
 
 STEP = "%%defn{}\ndef step(w, *, lr=0.1):\n    return w - lr * w\n"

@@ -17,11 +17,11 @@ from nxkernel.compilers.display import opaque_operations
 from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, CacheEntryGroup
-from nxkernel.definitions.calls.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
 from nxkernel.definitions.keys.static_values import is_code
 from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, source_functions
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
+from nxkernel.definitions.observe.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.observe.node_records import names_of, node_views
 from nxkernel.definitions.tracing.dialects import NUMPY
 from nxkernel.graph.expr import Expr, Graph, NotedExpr, node_with

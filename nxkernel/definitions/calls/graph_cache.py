@@ -10,10 +10,10 @@ from typing import Any
 
 from nxkernel import fork_safety
 from nxkernel.compilers.interface import Executable
-from nxkernel.definitions.calls.key_changes import Parts, differing
 from nxkernel.definitions.devices.device_programs import DeviceProgram
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
+from nxkernel.definitions.observe.key_changes import Parts, differing
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.

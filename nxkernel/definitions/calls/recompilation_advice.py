@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.calls.arguments import CallArguments
-from nxkernel.definitions.calls.key_changes import Change, Parts, changes, is_type, root_of
 from nxkernel.definitions.keys import callables
+from nxkernel.definitions.observe.key_changes import Change, Parts, changes, is_type, root_of
 from nxkernel.definitions.syntax.sources import tree_of
 
 #: From so many programs of one function on, advice is given that is not worth it before.

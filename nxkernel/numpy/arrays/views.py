@@ -11,7 +11,10 @@ from nxkernel import shapes
 from nxkernel.numpy.arrays import memory_order
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
-from nxkernel.types import Type, s64, to_real
+from nxkernel.ops.numpy_names import memory
+from nxkernel.ops.shapes.indexing import index
+from nxkernel.ops.shapes.shaping import concatenate
+from nxkernel.types import Type, bool_, s64, to_real
 
 Shape = tuple[int, ...]
 
@@ -346,3 +349,55 @@ class Broadcast(ViewStep):
         """Strides of the view: 0 along the repeated axes."""
         own = [0 if size == 1 else stride for size, stride in zip(self.before, strides, strict=True)]
         return (*(0,) * (len(self.shape) - len(own)), *own)
+
+
+@dataclass(frozen=True)
+class ElementField(ViewStep):
+    """A view of a part of the bytes of each element.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    whole_type, field_type : Type
+        Of the elements, and of the part.
+    offset : int
+        The byte of an element at which the part begins.
+    """
+
+    shape: Shape
+    whole_type: Type
+    field_type: Type
+    offset: int
+
+    def type(self, type_: Type) -> Type:
+        """The type of the part."""
+        return self.field_type
+
+    def read(self, whole: Operand) -> Operand:
+        """Apply the view to its base."""
+        if self.whole_type is bool_:
+            return convert(whole, self.field_type)
+        if self._is_whole:
+            return apply(p.bitcast, whole, type=self.field_type)
+        return memory.getfield(whole, self.field_type, self.offset)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The base with the bytes of the part replaced."""
+        if self.whole_type is bool_:
+            return convert(part, bool_)
+        if self._is_whole:
+            return apply(p.bitcast, part, type=self.whole_type)
+        octets, end = memory.octets_of(whole), self.offset + self.field_type.size
+        before, after = index(octets, (..., slice(self.offset))), index(octets, (..., slice(end, None)))
+        pieces = [one for one in (before, memory.octets_of(part), after) if one.shape[-1]]
+        return memory.joined_octets(concatenate(pieces, axis=-1), self.whole_type)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Strides of the view, counted in its narrower elements."""
+        return tuple([self.whole_type.size // self.field_type.size * stride for stride in strides])
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the part is the whole of an element, and no pair of numbers."""
+        is_pair = self.whole_type.is_complex or self.field_type.is_complex
+        return self.field_type.size == self.whole_type.size and not is_pair
