@@ -16,7 +16,7 @@ from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.backward_pass import pullback
-from nxkernel.transforms.adjoints.rule_table import tangent_spec, zeros
+from nxkernel.transforms.adjoints.rule_table import of_the_program, tangent_spec, zeros
 from nxkernel.transforms.recording_trace import RecordingTrace
 
 __all__ = ["gradients"]
@@ -41,7 +41,7 @@ def gradients(
     Returns
     -------
     list of Expr
-        One for each input, with its shape and names; f32 for whole numbers.
+        One for each input, with its shape and names; for whole numbers f32, by NumPy's rules f64.
     list of Expr
         `more`, computed together with the gradients: loops that keep something for them run once.
 
@@ -51,7 +51,7 @@ def gradients(
         Where something between has no gradient, or everything is whole numbers, with the primitive and its line.
     """
     integer_paths.check(outputs, inputs)
-    with types.promotion("nx"):
+    with of_the_program(), types.promotion("nx"):
         gains, replacing = pullback(outputs, cotangents, inputs)
         named = [
             gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)

@@ -79,8 +79,8 @@ def value_and_grad(
     Returns
     -------
     callable, or (value, gradient)
-        The gradient has the structure of the argument: f32 for integers, and otherwise of the type of each leaf. A
-        value that is no scalar counts as the sum of its elements. With `has_aux` the value is ``(value, aux)``.
+        The gradient has the structure of the argument, and the type of each leaf; for integers f32, by NumPy's rules
+        f64. A value that is no scalar counts as the sum of its elements. With `has_aux` the value is ``(value, aux)``.
 
     Raises
     ------

@@ -7,6 +7,7 @@ is conjugated, and the gradient of a real loss is the conjugate of the direction
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from nxkernel.graph.intervals import Interval
 from nxkernel.library_functions import ElementFunction, HostFunction
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
+from nxkernel.scoped_settings import ScopedSetting, kept
 from nxkernel.shapes import unnamed
 from nxkernel.types import Type
 
@@ -196,9 +198,24 @@ def refusal(node: Expr, *because: str) -> NxTypeError:
     )
 
 
+class _Rules(threading.local):
+    #: Whether gradients are those of a NumPy program, whatever rules of types they are recorded by.
+    numpy = False
+
+
+_rules = kept(_Rules())
+
+
+def of_the_program() -> ScopedSetting:
+    """A context in which gradients have the types of the program that they are of."""
+    return ScopedSetting(_rules, "numpy", _rules.numpy or types.follows_numpy())
+
+
 def tangent_type(type_: Type) -> Type:
-    """The type of the gradients of values of a type: the type itself, and f32 for integers."""
-    return type_ if type_.is_float or type_.is_complex else types.f32
+    """The type of the gradients of values of a type: the type itself; for integers f32, by NumPy's rules f64."""
+    if type_.is_float or type_.is_complex:
+        return type_
+    return types.f64 if _rules.numpy or types.follows_numpy() else types.f32
 
 
 def tangent_spec(spec: Spec) -> Spec:
