@@ -419,6 +419,17 @@ REFUSED = [
         ),
     ),
     (
+        "def f(x):\n    return np.sum(x.valeus)",
+        "an array of a NumPy program has no 'valeus'.\n  cell.py, line 4:  return np.sum(x.valeus)",
+    ),
+    (
+        "def f(x):\n    return np.sum(x).men()",
+        (
+            "an array of a NumPy program has no 'men'.\n  cell.py, line 4:  return np.sum(x).men()\n"
+            "  Did you mean 'mean'?"
+        ),
+    ),
+    (
         "def f(x):\n    import decimal\n    return float(decimal.Decimal(np.sum(x)))",
         (
             "a function without code in Python does not take a value that only the running program knows: TypeError: "

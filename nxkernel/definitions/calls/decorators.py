@@ -106,6 +106,10 @@ def defn(
 
 def _define(function: Callable[..., Any], **given: Any) -> Definition:
     if isinstance(function, Definition):
+        if given["static_argnames"] is None and given["static_argnums"] is None:
+            given["static_argnames"] = function.static
+        given["promotion"] = given["promotion"] or function.promotion
+        given |= {"ruled_by": function.ruled_by, "hooks": function.hooks | hook_delivery.checked(given["hooks"])}
         function = function.__nx_function__
     if not callable(function):
         raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nxkernel.definitions.keys import containers, source_locations
-from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxError, NxTypeError, message
+from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxAttributeError, NxError, NxTypeError, message
 from nxkernel.graph.expr import TracedValue
+from nxkernel.messages import other_libraries
 from nxkernel.messages.grammar import a
 from nxkernel.numpy import forwarding
 from nxkernel.operand import Proxy
@@ -182,8 +183,8 @@ def _innermost(error: Exception) -> Any:
     return trail
 
 
-def not_taken(error: Exception) -> NxTypeError:
-    """The error for foreign code that cannot work on traced values.
+def not_taken(error: Exception) -> NxTypeError | NxAttributeError:
+    """The error for foreign code that cannot work on traced values, and for attributes that they have not.
 
     Parameters
     ----------
@@ -191,6 +192,8 @@ def not_taken(error: Exception) -> NxTypeError:
     """
     frame = _innermost(error).tb_frame
     module = "" if source_locations.is_users(frame.f_code.co_filename) else frame.f_globals.get("__name__", "")
+    if isinstance(error, AttributeError) and not module and isinstance(error.obj, Proxy):
+        return other_libraries.missing("an array of a NumPy program", error.name, {}, dir(type(error.obj)), error.obj)
     where = f"{module}.{frame.f_code.co_name}()" if module else "a function without code in Python"
     return NxTypeError(
         message(

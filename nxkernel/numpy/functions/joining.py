@@ -257,8 +257,9 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """A tuple of the slices along an axis, as :func:`numpy.unstack`."""
     value = as_value(x)
-    before = (slice(None),) * normalize_axis(axis, value.shape)
-    return tuple(value[(*before, index)] for index in range(value.shape[axis]))
+    position = normalize_axis(axis, value.shape)
+    before = (slice(None),) * position
+    return tuple(value[(*before, index)] for index in range(value.shape[position]))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.captures import snapshot
+from nxkernel.errors import TracedValueError
 
 ONE = np.ones(3, np.float32)
 

@@ -3,6 +3,7 @@
 import itertools
 import linecache
 import math
+import operator
 import re
 import types
 
@@ -326,3 +327,35 @@ def test_a_definition_sees_arrays_from_outside_with_its_own_face_wherever_it_is_
     with pytest.raises(NxTypeError, match="u is an array from outside of the definition, and it is assigned into"):
         nx.grad(assigning)(2.0)
     assert u.tolist() == [[3.0, 4.0], [5.0, 6.0]]
+
+
+@pytest.mark.parametrize("transformed", [nx.grad, nx.value_and_grad, nx.hessian, nx.jacobian])
+@pytest.mark.parametrize("wrap", [nx.defn, nx.jit, nx.checkpoint])
+def test_functions_of_functions_have_their_rules(transformed, wrap):
+    x = np.arange(3.0)
+    for loss, kind in ((lambda x: np.sum(x**2) / 3, np), (lambda x: (x**2).sum() / 3, np), (lambda x: nx.sum(x), nx)):
+        for result in (transformed(loss)(x), wrap(transformed(loss))(x)):
+            assert isinstance(
+                result[-1] if isinstance(result, tuple) else result, kind.ndarray if kind is np else nx.Tensor
+            )
+
+
+def test_gradients_of_whole_numbers():
+    def loss(x):
+        return (x**2).sum() / 3
+
+    x = np.arange(3)
+    for gradient in (nx.grad(loss), nx.defn(nx.grad(loss)), lambda x: nx.value_and_grad(loss)(x)[1]):
+        assert (gradient(x).dtype, gradient(x).tolist()) == (np.float64, (2 * x / 3).tolist())
+        assert gradient(nx.tensor(x)).type == "f32"
+    y = np.array([1e10 + 1, 2.0, 3.0])
+    assert nx.vjp(lambda x: np.sum(x * y), x)[1](1.0)[0].tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
+def test_functions_without_a_text_go_by_what_is_passed(wrap):
+    x = np.arange(3)
+    assert (wrap(operator.truediv)(x, 3).dtype, wrap(abs)(x).dtype) == (np.float64, np.int64)
+    assert wrap(operator.truediv)(nx.tensor(x), 3).type == "f32"
+    assert isinstance(wrap(nx.numpy.sum)(x), np.int64)
+    assert isinstance(wrap(nx.sum)(x), nx.Tensor)

@@ -32,6 +32,7 @@ ROWS = {
         np.pad(m, 1, mode="mean"),
         np.pad(m[0], (2, 1), mode="maximum"),
     ),
+    "slices": lambda np, m: (*np.unstack(m), *np.unstack(m, axis=-1), *np.unstack(m, axis=(1,))),
     "at least": lambda np, m: (np.atleast_1d(m[0, 0]), np.atleast_2d(m[0]), np.atleast_3d(m)),
 }
 
