@@ -42,8 +42,8 @@ _DEFINING = {
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks", "streams.stream": "Streams",
-    "observe.events": "What happened", "calls.compilation_guards": "No surprises",
-    "calls.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
+    "observe.events": "What happened", "observe.compilation_guards": "No surprises",
+    "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
 }  # fmt: skip
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",

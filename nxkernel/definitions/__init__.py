@@ -4,7 +4,6 @@ from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_gr
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
 from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
 from nxkernel.definitions.autodiff.vmap import vmap
-from nxkernel.definitions.calls.compilation_guards import assert_compiles, no_compile
 from nxkernel.definitions.calls.compiled import compile
 from nxkernel.definitions.calls.decorators import (
     debug_expr,
@@ -16,7 +15,6 @@ from nxkernel.definitions.calls.decorators import (
     print_expr,
 )
 from nxkernel.definitions.calls.definition import Definition
-from nxkernel.definitions.calls.nan_checks import debug_nans
 from nxkernel.definitions.devices.transfer import (
     backend_copy,
     backend_deallocate,
@@ -28,7 +26,9 @@ from nxkernel.definitions.flow.control.control_functions import cond, fori, scan
 from nxkernel.definitions.keys.default_options import default_options, global_default_options
 from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
+from nxkernel.definitions.observe.compilation_guards import assert_compiles, no_compile
 from nxkernel.definitions.observe.events import Event, events
+from nxkernel.definitions.outputs.nan_checks import debug_nans
 from nxkernel.definitions.streams.stream import Stream, stream
 from nxkernel.definitions.tracing.hooks import hook, print_value
 from nxkernel.messages import call_errors

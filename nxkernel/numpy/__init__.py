@@ -33,9 +33,9 @@ from nxkernel.numpy.arrays.array import ArrayValue as ArrayValue
 from nxkernel.numpy.arrays.array import Scalar as Scalar
 from nxkernel.numpy.arrays.array import wrap as wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice as DynamicSlice
-from nxkernel.numpy.arrays.integer_bounds import assume as assume
-from nxkernel.numpy.arrays.integer_bounds import forget as forget
 from nxkernel.numpy.arrays.masked_elements import MaskedElements as MaskedElements
+from nxkernel.numpy.base.integer_bounds import assume as assume
+from nxkernel.numpy.base.integer_bounds import forget as forget
 from nxkernel.numpy.constants import *  # noqa: F403
 from nxkernel.numpy.dispatch_table import twin as twin
 from nxkernel.numpy.functions.creation import *  # noqa: F403

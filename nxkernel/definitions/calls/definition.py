@@ -15,7 +15,6 @@ from nxkernel import types as types_
 from nxkernel.definitions.calls import (
     explanations,
     fast_path,
-    nan_checks,
     pickling,
     recompilation_advice,
 )
@@ -40,7 +39,7 @@ from nxkernel.definitions.keys import (
 )
 from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
-from nxkernel.definitions.outputs import assigned_arrays, hook_delivery
+from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import passes
-from nxkernel.definitions.calls import compilation_guards, explanations, recompilation_advice
+from nxkernel.definitions.calls import explanations, recompilation_advice
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.event_reports import report_compilation, report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
@@ -19,6 +19,7 @@ from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
+from nxkernel.definitions.observe import compilation_guards
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.definitions.tracing import dialects, side_effects

@@ -27,7 +27,7 @@ from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import VectorizedSpec, whole_spec
 from nxkernel.ops.machinery import dispatch
 from nxkernel.primitives import Spec

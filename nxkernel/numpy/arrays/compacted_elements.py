@@ -10,11 +10,12 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, memory_order
+from nxkernel.numpy.arrays import fancy_indexing, memory_order
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.subscripts import AxisRange
 from nxkernel.numpy.arrays.views import AxisSlice, Index, Reshape, Shape, ViewStep, reshaped
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
 from nxkernel.shapes import unnamed

@@ -11,10 +11,11 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxValueError
-from nxkernel.numpy.arrays import fancy_indexing, integer_bounds
+from nxkernel.numpy.arrays import fancy_indexing
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.arrays.views import AxisSlice, Index
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, filled, operand, spread
 from nxkernel.types import s64

@@ -16,7 +16,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds, subscripts
+from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import (
     Stretches,
@@ -28,6 +28,7 @@ from nxkernel.numpy.arrays.dynamic_broadcasting import (
     targets_of,
 )
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis, unnamed

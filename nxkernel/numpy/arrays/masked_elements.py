@@ -14,13 +14,14 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import deferred_calls
-from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
+from nxkernel.numpy.arrays import dynamic_slices
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.compacted_elements import compacted
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered
 from nxkernel.numpy.arrays.dynamic_slices import number
 from nxkernel.numpy.arrays.subscripts import as_number
 from nxkernel.numpy.arrays.views import reshaped
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import axes_of, text, unnamed

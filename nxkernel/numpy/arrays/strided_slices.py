@@ -12,13 +12,14 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, subscripts
+from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import number_or_first, numbered, parts_of
 from nxkernel.numpy.arrays.dynamic_slices import settled
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey, StridedAxis, as_number
 from nxkernel.numpy.arrays.views import Index, Shape, ViewStep, reshaped
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread

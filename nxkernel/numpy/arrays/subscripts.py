@@ -16,8 +16,8 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValue
 from nxkernel.graph import known_values, tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.messages import mask_shapes
-from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed

@@ -8,8 +8,9 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, subscripts
+from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, Scalar, fitted
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.ops.programs import control_flow

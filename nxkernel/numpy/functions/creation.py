@@ -12,12 +12,13 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.numpy.arrays import integer_bounds, memory_order, subscripts
+from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.joining import broadcast_arrays, stack
 from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_gaps

@@ -9,8 +9,9 @@ from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds, subscripts
+from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import Scalar
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand
 

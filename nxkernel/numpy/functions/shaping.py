@@ -9,13 +9,14 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
+from nxkernel.numpy.arrays import compacted_elements, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.strided_slices import StridedElements
 from nxkernel.numpy.arrays.views import AxisSlice, Index, reshaped
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import broadcast_shapes as shapes_together

@@ -14,10 +14,11 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import casting, integer_bounds, memory_order, ufunc_at
+from nxkernel.numpy.arrays import casting, memory_order, ufunc_at
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.numpy.base.eager_rules import by_numpys_rules
 from nxkernel.numpy.functions import integer_powers
 from nxkernel.operand import Operand

@@ -150,9 +150,14 @@ def test_the_graph_shows_its_name():
 
 
 @pytest.mark.parametrize("x", [X, nx.tensor(X)], ids=["array", "tensor"])
-def test_a_call_in_a_function_that_is_traced_as_it_stands(x):
+def test_a_call_in_a_numpy_program_that_is_traced_as_it_stands(x):
+    found = nx.jit(lambda x: between(x), promotion="numpy")(x)
+    np.testing.assert_array_equal(found, np.clip(X, 0, 1))
+
+
+def test_a_call_by_the_rules_of_nx_that_is_traced_as_it_stands():
     with pytest.raises(TracedValueError, match=r"A function compiled by Numba asks for the data.*f64\[1003\]") as error:
-        nx.jit(lambda x: between(x))(x)
+        nx.jit(lambda x: between(nx.abs(x)))(X)
     assert "nx.njit_map(function, t)" in str(error.value)
 
 

@@ -20,7 +20,7 @@ from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import VectorizedValueError
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
 

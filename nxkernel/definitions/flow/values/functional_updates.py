@@ -14,7 +14,7 @@ from nxkernel.backends.numpy_primitives import cast_number
 from nxkernel.errors import NxError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages import mask_shapes
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread

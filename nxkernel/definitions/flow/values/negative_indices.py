@@ -17,7 +17,7 @@ from nxkernel.definitions.keys import source_locations
 from nxkernel.errors import NegativeIndexWarning, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import apply, filled, operand

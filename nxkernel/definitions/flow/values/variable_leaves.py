@@ -18,11 +18,11 @@ from nxkernel.dict_metadata import form_of, values_of
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import VectorizedValueError
-from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.array import Array, as_value
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, settled
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant

@@ -7,7 +7,7 @@ import nxkernel as nx
 from nxkernel.errors import NxTypeError
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.tracing import BodyTrace, Trace
-from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.base import integer_bounds
 from nxkernel.primitives import Spec
 from nxkernel.types import s64, u8
 

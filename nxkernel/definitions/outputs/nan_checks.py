@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.compilers.nan_origin import Origin, has_nan, origin
-from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, default_options, source_locations
 from nxkernel.element_types import BY_DTYPE
@@ -17,6 +16,9 @@ from nxkernel.errors import NanError, NxTypeError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.shapes import describe
+
+if TYPE_CHECKING:
+    from nxkernel.definitions.calls.graph_cache import CachedProgram
 
 _watching = False
 
