@@ -49,8 +49,8 @@ class DeviceTensor(Tensor):
     def wrap(cls, array: DeviceArray, spec: Spec | VectorizedSpec) -> DeviceTensor:
         """A tensor over a device array that nobody writes to, of the type and shape of `spec`."""
         self = _new(cls)
-        self.array = array
-        self.spec = spec
+        _set_array(self, array)
+        _set_spec(self, spec)
         return self
 
     @property
@@ -144,6 +144,10 @@ class DeviceTensor(Tensor):
         if self.array.device.simulated:
             return super().__dlpack_device__()
         return (dlpack.CUDA, self.array.device.index)
+
+
+#: As slots are set: the class itself refuses that to everybody.
+_set_array, _set_spec = DeviceTensor.__dict__["array"].__set__, Tensor.__dict__["spec"].__set__
 
 
 class BorrowedMemory:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from nxkernel import types
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxAttributeError, NxTypeError, message
 from nxkernel.operand import Operand, OperandType, VectorizedAxes, VectorizedSpec, vectorized_spec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
@@ -55,8 +55,8 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
         """
         data.flags.writeable = False
         self = _new(cls)
-        self.data = data
-        self.spec = spec
+        _set_data(self, data)
+        _set_spec(self, spec)
         return self
 
     @classmethod
@@ -74,6 +74,14 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
         data = data.reshape(array.shape)
         data.flags.writeable = False
         return Tensor.wrap(data, Spec(type_, data.shape, normalize_names(names, data.shape)))
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise NxAttributeError(
+            message(
+                f"tensors are immutable: t.{name} = ... is not possible.",
+                "t.to_numpy().copy() is an array that can be written into.",
+            )
+        )
 
     @property
     def device(self) -> str:
@@ -185,6 +193,10 @@ def _restore(data: np.ndarray, names: Names, axes: VectorizedAxes) -> Tensor:
     tensor = Tensor.from_numpy(data)
     entry = Spec(tensor.type, tensor.shape[len(axes) :], names)
     return Tensor.wrap(tensor.data, vectorized_spec(entry, axes))
+
+
+#: As slots are set: the class itself refuses that to everybody.
+_set_data, _set_spec = Tensor.__dict__["data"].__set__, Tensor.__dict__["spec"].__set__
 
 
 class Template(Operand):

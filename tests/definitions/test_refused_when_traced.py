@@ -420,12 +420,12 @@ REFUSED = [
     ),
     (
         "def f(x):\n    return np.sum(x.valeus)",
-        "an array of a NumPy program has no 'valeus'.\n  cell.py, line 4:  return np.sum(x.valeus)",
+        "an array of a NumPy program has no 'valeus'.\n  cell.py, line 3:  return np.sum(x.valeus)",
     ),
     (
-        "def f(x):\n    return np.sum(x).men()",
+        "def f(x):\n    return np.sum(x).meen()",
         (
-            "an array of a NumPy program has no 'men'.\n  cell.py, line 4:  return np.sum(x).men()\n"
+            "an array of a NumPy program has no 'meen'.\n  cell.py, line 3:  return np.sum(x).meen()\n"
             "  Did you mean 'mean'?"
         ),
     ),

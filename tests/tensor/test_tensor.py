@@ -87,8 +87,14 @@ def test_tensors_are_immutable():
         tensor.to_numpy()[0] = 5
     with pytest.raises(TypeError, match="unhashable"):
         hash(tensor)
-    with pytest.raises(AttributeError):
-        tensor.color = "red"
+    for name in ("data", "spec", "color"):
+        with pytest.raises(AttributeError) as refused:
+            setattr(tensor, name, np.zeros(5))
+        assert str(refused.value) == (
+            f"tensors are immutable: t.{name} = ... is not possible.\n"
+            "  t.to_numpy().copy() is an array that can be written into."
+        )
+    assert tensor.to_list() == [1, 2]
 
 
 @pytest.mark.parametrize("data", [[1, 2], 1.5, np.array([1], ml_dtypes.bfloat16), np.zeros((0, 2))])

@@ -5,6 +5,7 @@ then assigns into the result; what was seen must be what NumPy's plain run gives
 """
 
 import linecache
+import time
 
 import numpy as np
 import pytest
@@ -118,11 +119,11 @@ def outcome(function, layout, kind):
         return None
 
 
-@pytest.mark.sampled(every=24)
-@pytest.mark.parametrize("kind", ["f8", "i8"])
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("expression", FUNCTIONS)
-def test_views_and_copies(expression, kind):
-    compared = 0
+def test_views_and_copies(expression):
+    """Of floats or of integers, in turns from hour to hour."""
+    compared, kind = 0, ("f8", "i8")[time.time_ns() // 3_600_000_000_000 % 2]
     for use in USES:
         plain = written(expression, use)
         definition = nx.defn(plain, promotion="numpy")
