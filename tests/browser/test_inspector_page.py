@@ -190,6 +190,20 @@ def test_a_node_tells_its_kernels_wherever_it_stands(show):
     assert page.locator("[aria-expanded=true]").all_inner_texts() == ["LLVM"]
 
 
+def test_what_is_pointed_at_is_told_again_when_the_text_of_its_function_comes(show):
+    shown = show(trained())
+    change = "texts => window.change({ sources: texts })"
+    shown.page.evaluate(change, [])
+    shown.page.evaluate("() => document.addEventListener('nxkernel:line', (event) => (window.heard = event.detail))")
+    shown.page.locator(".nx-shape", has_text="tanh").first.hover()
+    heard = shown.page.evaluate("() => window.heard")
+    assert "first" not in heard or heard["first"] is None
+    shown.page.evaluate(change, shown.widget.sources)
+    again = shown.page.evaluate("() => window.heard")
+    assert (again["cell"], again["line"]) == (heard["cell"], heard["line"])
+    assert "h = nx.tanh(x @ w) * 2.0" in again["lines"][again["line"] - again["first"]]
+
+
 def test_a_node_lights_its_line_and_a_line_its_nodes(show):
     shown = show(trained())
     page = shown.page

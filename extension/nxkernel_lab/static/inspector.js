@@ -64,6 +64,8 @@ class Inspector {
     this.seconds = false;
     /** @type {string | undefined} the line that was told last */
     this.told = undefined;
+    /** @type {[string, number] | undefined} */
+    this.at = undefined;
     this.canvases = SIDES.map((side) => new Canvas(`${this.id}-${side}`, {
       select: (id) => this.selected(side, id), toggle: (group) => this.toggle(side, group), point: (id) => this.pointed(side, id),
     }));
@@ -184,7 +186,14 @@ class Inspector {
     if (two && this.canvases[1].geometry) this.draw(1);
   }
 
-  sources() { this.source.show(this.model.get("sources"), this.graph(0)); }
+  sources() {
+    this.source.show(this.model.get("sources"), this.graph(0));
+    const at = this.at;
+    if (!at) return;
+    // What is pointed at was told before the text was there, by which its cell is found.
+    this.told = undefined;
+    this.tell({ at });
+  }
 
   times() {
     const { text = "", failed = false } = this.model.get("measured");
@@ -237,7 +246,8 @@ class Inspector {
 
   /** @param {{ at: [string, number] } | null | undefined} node */
   tell(node) {
-    const [cell, line] = node?.at ?? ["", 0];
+    this.at = node?.at;
+    const [cell, line] = this.at ?? ["", 0];
     if (this.told === `${cell} ${line}`) return;
     this.told = `${cell} ${line}`;
     // Cells are run again and get other numbers: which one it is can be told by the text of the function.
