@@ -222,6 +222,12 @@ class VectorizedExpr(TracedValue):
         return self.node.source
 
 
+def node_of(value: Any) -> Any:
+    """The expression of a traced value, also of one over vectorized axes and of an array; other values as they are."""
+    # Asked for an attribute that it lacks, an expression looks for one that was meant.
+    return value if isinstance(value, Expr) else getattr(value, "node", value)
+
+
 def node_with(node: Expr, spec: Spec | VectorizedSpec) -> Expr | VectorizedExpr:
     """A node as a value of the given spec: itself, or with its leading axes vectorized."""
     return VectorizedExpr(node, spec) if type(spec) is VectorizedSpec else node

@@ -62,10 +62,8 @@ class Inspector {
     /** @type {Picture | null} */
     this.saving = null;
     this.seconds = false;
-    /** @type {string | undefined} the line that was told last */
+    /** @type {[string, number] | undefined} the cell and line that were told last */
     this.told = undefined;
-    /** @type {[string, number] | undefined} */
-    this.at = undefined;
     this.canvases = SIDES.map((side) => new Canvas(`${this.id}-${side}`, {
       select: (id) => this.selected(side, id), toggle: (group) => this.toggle(side, group), point: (id) => this.pointed(side, id),
     }));
@@ -188,8 +186,8 @@ class Inspector {
 
   sources() {
     this.source.show(this.model.get("sources"), this.graph(0));
-    const at = this.at;
-    if (!at) return;
+    const at = this.told;
+    if (!at?.[0]) return;
     // What is pointed at was told before the text was there, by which its cell is found.
     this.told = undefined;
     this.tell({ at });
@@ -246,10 +244,9 @@ class Inspector {
 
   /** @param {{ at: [string, number] } | null | undefined} node */
   tell(node) {
-    this.at = node?.at;
-    const [cell, line] = this.at ?? ["", 0];
-    if (this.told === `${cell} ${line}`) return;
-    this.told = `${cell} ${line}`;
+    const [cell, line] = node?.at ?? ["", 0];
+    if (this.told?.[0] === cell && this.told[1] === line) return;
+    this.told = [cell, line];
     // Cells are run again and get other numbers: which one it is can be told by the text of the function.
     const { first, lines } = this.model.get("sources").find((each) => each.cell === cell && line >= each.first && line < each.first + each.lines.length) ?? {};
     this.root.dispatchEvent(new CustomEvent("nxkernel:line", { bubbles: true, composed: true, detail: { function: this.model.get("name"), cell, line, first, lines } }));

@@ -24,7 +24,7 @@ from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import python_numbers
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import node_of
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import parameter
@@ -469,6 +469,4 @@ def _needed(error: Exception) -> set[str]:
     asked = getattr(error, "value", None)
     if asked is None:
         return set()
-    # Asked for an attribute that it lacks, an expression looks for one that was meant.
-    node = asked if isinstance(asked, Expr) else getattr(asked, "node", asked)
-    return {n.params["name"] for n in post_order([node]) if n.primitive is parameter}
+    return {node.params["name"] for node in post_order([node_of(asked)]) if node.primitive is parameter}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.syntax.unsupported_syntax import pointer as shown
 from nxkernel.errors import NxError, message
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, node_of
 
 __all__ = ["SourceLine", "assigned", "error", "is_raised", "name", "place_of", "shown", "table"]
 
@@ -38,7 +38,7 @@ def table(rows: Sequence[SourceLine]) -> list[str]:
 
 def place_of(value: Any, otherwise: Any, remark: str) -> SourceLine:
     """The line that made a traced value; `otherwise` for values that no line made."""
-    node = value if type(value) is Expr else getattr(value, "node", value)
+    node = node_of(value)
     source = node.source if type(node) is Expr else None
     if source is None:
         return SourceLine(otherwise[0], otherwise[1], remark)

@@ -62,13 +62,13 @@ def _target(pairs: Sequence[tuple[AxisRange | None, int]]) -> Target:
     first = next((stretch, size) for stretch, size in pairs if stretch)
     several = [(stretch or AxisRange(0, size), size) for stretch, size in pairs if stretch or size != 1]
     others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
-    if not others or _is_several(first[0].length):
+    if not others or is_several(first[0].length):
         return first
     length = first[0].length
     for other, size in others:
-        if _is_several(other.length):
+        if is_several(other.length):
             return other, size
-        if not _is_one(other.length):
+        if not is_one(other.length):
             length = apply(p.select, _equals_one(length), as_number(other.length), as_number(length))
     most = max(size for _, size in several)
     if not isinstance(length, int):
@@ -85,12 +85,12 @@ def _is_whole(stretch: AxisRange, size: int) -> bool:
     return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == AxisRange(0, size)
 
 
-def _is_one(length: Any) -> bool:
+def is_one(length: Any) -> bool:
     """Whether a length is 1 for every input of the program."""
     return integer_bounds.interval(length) == (1, 1)
 
 
-def _is_several(length: Any) -> bool:
+def is_several(length: Any) -> bool:
     """Whether a length is 1 for no input of the program, so that broadcasting keeps it."""
     low, high = integer_bounds.interval(length)
     return (low is not None and low > 1) or (high is not None and high < 1)
@@ -110,7 +110,7 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
             continue
         own = own or AxisRange(0, size)
         wanted, length = target
-        if _is_one(own.length) and not _is_one(wanted.length):
+        if is_one(own.length) and not is_one(wanted.length):
             data = _taken(data, axis, own.offset, 1)
             continue
         if isinstance(own.length, int) and isinstance(wanted.length, int) and own.length != wanted.length:
@@ -118,7 +118,7 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
         there = data
         if size != length or not integer_bounds.same(own.offset, wanted.offset):
             there = moved(data, axis, plus(own.offset, wanted.offset, minus=True), length)
-        if not integer_bounds.same(own.length, wanted.length) and not _is_several(own.length):
+        if not integer_bounds.same(own.length, wanted.length) and not is_several(own.length):
             one = spread(_taken(data, axis, own.offset, 1), there.shape)
             there = apply(p.select, spread(_equals_one(own.length), there.shape), one, there)
         data = there
@@ -157,7 +157,7 @@ def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
 
 def number_or_first(length: Any, numbers: Operand) -> Operand:
     """Positions along an axis, replaced by 0 if the axis has one element, which is then broadcast."""
-    if _is_several(length):
+    if is_several(length):
         return numbers
     zero = filled(0, s64, numbers.shape)
-    return zero if _is_one(length) else apply(p.select, spread(_equals_one(length), numbers.shape), zero, numbers)
+    return zero if is_one(length) else apply(p.select, spread(_equals_one(length), numbers.shape), zero, numbers)

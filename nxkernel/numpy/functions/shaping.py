@@ -12,6 +12,7 @@ from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import compacted_elements, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
+from nxkernel.numpy.arrays.dynamic_broadcasting import is_one, is_several
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.strided_slices import StridedElements
@@ -287,15 +288,13 @@ def _is_single(value: Array | DynamicSlice, position: int) -> bool:
     stretch = value.stretches[position] if isinstance(value, DynamicSlice) else None
     if stretch is None:
         return value.shape[position] == 1
-    low, high = integer_bounds.interval(stretch.length)
-    if low is None or high is None or low <= 1 < high or low < 1 <= high:
-        raise subscripts.needed(
-            value.traced_length,
-            f"squeeze leaves out axes of one element, and whether axis {position} has one only the running program "
-            "knows.",
-            "np.squeeze(x, axis=k) leaves out axis k, whatever the others are; x[0] has the first element.",
-        )
-    return low == high == 1
+    if is_one(stretch.length) or is_several(stretch.length):
+        return is_one(stretch.length)
+    raise subscripts.needed(
+        value.traced_length,
+        f"squeeze leaves out axes of one element, and whether axis {position} has one only the running program knows.",
+        "np.squeeze(x, axis=k) leaves out axis k, whatever the others are; x[0] has the first element.",
+    )
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
