@@ -8,7 +8,6 @@ nobody looks into.
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import re
 import weakref
@@ -279,6 +278,8 @@ def _key(compiled: Any, function: Any) -> str:
         if "inttoptr (i64" in text:
             # An address means something in this process alone: nobody may find the code later.
             lines.append(_process_word())
+        import hashlib  # see code_fingerprint
+
         signature = f"{compiled.signature.return_type} {compiled.signature.args}"
         key = hashlib.sha256("\n".join([signature, *lines]).encode()).hexdigest()[:32]
         _keys[compiled.library] = key

@@ -21,7 +21,6 @@ then has the others'). The data is the tensors' elements in C order, one tensor 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
@@ -190,11 +189,18 @@ def _write(file: IO[bytes], container: Any, compressed: bool | int) -> None:
     stored = sum(map(len, pieces))
     prefix = _PREFIX.pack(MAGIC, VERSION, _COMPRESSED if level else 0, len(text), stored, size)
     parts = [text, bytes(_gap(len(text))).replace(b"\0", b" "), *pieces]
-    digest = hashlib.sha256(prefix)
+    for part in (prefix, _digest(prefix, *parts), *parts):
+        file.write(part)
+
+
+def _digest(*parts: bytes | memoryview) -> bytes:
+    """The checksum of what parts are together."""
+    import hashlib
+
+    digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
-    for part in (prefix, digest.digest(), *parts):
-        file.write(part)
+    return digest.digest()
 
 
 def _level(compressed: bool | int) -> int:
@@ -272,9 +278,7 @@ def _parts(source: ByteSource, limit: int) -> tuple[bytes, int, Callable[[], tup
     start = _HEAD + length + _gap(length)
     if start + stored != len(whole):
         source.refuse(f"it should have {start + stored} bytes by what it tells of itself, there are {len(whole)}")
-    digest = hashlib.sha256(whole[: _PREFIX.size])
-    digest.update(memoryview(whole)[_HEAD:])
-    if digest.digest() != whole[_PREFIX.size : _HEAD]:
+    if _digest(whole[: _PREFIX.size], memoryview(whole)[_HEAD:]) != whole[_PREFIX.size : _HEAD]:
         source.refuse("its checksum is wrong: it was damaged or changed after it was written")
     text = whole[_HEAD : _HEAD + length]
     if not flags & _COMPRESSED:

@@ -5,6 +5,9 @@ NumPy's rules while ``nxkernel.types.promotion("numpy")`` is active, and in call
 the array API standard, which tests/numpy/standard holds it to.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from nxkernel.numpy import array_methods as array_methods  # installs operators and methods
 from nxkernel.numpy import array_protocols as array_protocols  # installs those
 from nxkernel.numpy import constants
@@ -51,7 +54,6 @@ from nxkernel.numpy.functions.shaping import *  # noqa: F403
 from nxkernel.numpy.functions.signals import *  # noqa: F403
 from nxkernel.numpy.functions.sorting import *  # noqa: F403
 from nxkernel.numpy.functions.statistics import *  # noqa: F403
-from nxkernel.numpy.scipy import special as special
 from nxkernel.numpy.standard import data_types, devices, namespace_info, sets
 from nxkernel.numpy.standard.data_types import *  # noqa: F403
 from nxkernel.numpy.standard.devices import *  # noqa: F403
@@ -74,3 +76,13 @@ globals().update({name: getattr(family, name) for family in reversed(_FAMILIES) 
 
 ndarray = Array
 __all__ = sorted({name for family in _FAMILIES for name in family.__all__} - {"linalg_outer"})
+
+if TYPE_CHECKING:
+    from nxkernel.numpy.scipy import special as special
+else:
+
+    def __getattr__(name: str) -> Any:
+        # What SciPy looks for in a library of arrays; who has no SciPy does without.
+        if name == "special":
+            return importlib.import_module("nxkernel.numpy.scipy.special")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

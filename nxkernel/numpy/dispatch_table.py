@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
-from nxkernel.numpy.scipy import counterparts
 from nxkernel.numpy.standard import sets
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
@@ -95,7 +95,10 @@ def twin(function: Any) -> Any:
         counterpart = _table().get(function)
     except TypeError:
         return function
-    counterpart = counterparts.counterpart(function) if counterpart is None else counterpart
+    if counterpart is None and "scipy" in sys.modules:
+        from nxkernel.numpy.scipy import counterparts
+
+        counterpart = counterparts.counterpart(function)
     if counterpart is not None:
         return counterpart
     owner = getattr(function, "__self__", None)

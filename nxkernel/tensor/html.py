@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,13 @@ def page(tensor: Any) -> str:
 def framed(tensor: Any, body: str) -> str:
     """HTML with the headline of a tensor."""
     return f'<div style="{_STYLE}"><div style="margin-bottom:4px">{escape(headline(tensor))}</div>{body}</div>'
+
+
+def escape(text: str) -> str:
+    """As :func:`html.escape`, whose table of entities is not read when nxkernel is imported."""
+    import html
+
+    return html.escape(text)
 
 
 def headline(tensor: Any) -> str:

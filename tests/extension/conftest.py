@@ -5,7 +5,8 @@ import time
 import pytest
 
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView, KernelView, NodeView
+from nxkernel.definitions.calls.graph_cache import CacheInfo
+from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, NodeView
 
 
 def node(id_, label, spec, *operands, role="operation", detail="", kernels=(), output=False, line=0, code="", body=()):

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.definitions.observe.compilation_report import CacheInfo
+from nxkernel.definitions.calls.graph_cache import CacheInfo
 from nxkernel.definitions.observe.events import Event, is_of, stream
 from nxkernel.messages.grammar import counted
 from nxkernel.messages.quantities import duration

@@ -12,7 +12,7 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from nxkernel.compilers import registry
-from nxkernel.definitions.calls.explanations import compared
+from nxkernel.definitions.calls.program_views import compared
 from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
 from nxkernel_lab.inspector.compilation_view import FUSED, InspectorSide, side_of, steps_of
 from nxkernel_lab.inspector.event_list import EventFeed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.plan.locations import Location
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Stride
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -120,8 +121,6 @@ class _BufferAssigner:
     @staticmethod
     def _over(step: Step, old: Expr, new: Expr) -> bool:
         """Whether a step reads each element of `old` only where it writes the element of `new` at the same position."""
-        from nxkernel.compilers.schedule.canonical_form import BoundNest
-
         bound = step.work
         if not isinstance(bound, BoundNest) or bound.nest.kind != "map" or old.type.size != new.type.size:
             return False

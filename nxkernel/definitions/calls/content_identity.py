@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nxkernel.definitions.calls import explanations, graph_cache
-from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, CacheInfo
 from nxkernel.definitions.keys import source_locations
-from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView
 from nxkernel.definitions.observe.events import Event, stream
+
+if TYPE_CHECKING:
+    from nxkernel.definitions.observe.compilation_report import CompilationView
 
 
 class HasPrograms:
@@ -29,7 +32,13 @@ class HasPrograms:
     def compilations(self) -> list[CompilationView]:
         """The compiled programs as data for display, oldest first."""
         programs = sorted(self._entry_group.programs(), key=lambda program: program.made)
-        return [explanations.view(self.__name__, program) for program in programs]
+        return [self._view(program) for program in programs]
+
+    def _view(self, program: CachedProgram, inputs: Sequence[Any] | None = None) -> CompilationView:
+        """A program as data for display, measured on inputs if there are some."""
+        from nxkernel.definitions.calls import program_views
+
+        return program_views.view(self.__name__, program, inputs)
 
 
 class CachedFunction(HasPrograms):

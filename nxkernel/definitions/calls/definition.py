@@ -7,7 +7,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from nxkernel.definitions.keys import (
     source_locations,
     static_arguments,
 )
-from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
 from nxkernel.definitions.tracing import dialects
@@ -49,6 +48,9 @@ from nxkernel.graph.expr import TracedValue
 from nxkernel.scoped_settings import settled
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
+
+if TYPE_CHECKING:
+    from nxkernel.definitions.observe.compilation_report import CompilationView
 
 #: The parameters of a definition's function, and what it gives, for tools that check and complete.
 Parameters = ParamSpec("Parameters")
@@ -508,4 +510,4 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         arguments = self._bind(args, opts)
         program, _ = self._program(arguments)
-        return explanations.view(self.__name__, program, arguments.inputs(program.convention, program.fixed))
+        return self._view(program, arguments.inputs(program.convention, program.fixed))

@@ -24,6 +24,31 @@ _LEAVING = 16
 _REMEMBERED = 1024
 
 
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """Cache counts of one definition: hits, misses, kernels compiled, loaded and reused.
+
+    Parameters
+    ----------
+    hits : int
+        Calls answered by the graph cache.
+    misses : int
+        Calls that were traced.
+    compiled, memory, disk : int
+        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. All loops and branches of
+        a program together are one kernel.
+    entries : int
+        Programs kept now.
+    """
+
+    hits: int
+    misses: int
+    compiled: int
+    memory: int
+    disk: int
+    entries: int
+
+
 @dataclass(eq=False)
 class CachedProgram:
     """A compiled graph in the cache.

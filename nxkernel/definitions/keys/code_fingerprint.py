@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import types
 from collections.abc import Callable
 
@@ -17,6 +16,9 @@ def of_code(code: types.CodeType) -> str:
     >>> of_code(compile("x + 1", "here", "eval")) == of_code(compile("x  +  1  # more", "there", "eval"))
     True
     """
+    # It loads OpenSSL, for longer than most of our modules take together: not when nxkernel is imported.
+    import hashlib
+
     digest = hashlib.sha256()
     _feed(code, digest.update)
     return digest.hexdigest()[:32]

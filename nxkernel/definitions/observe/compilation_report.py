@@ -305,28 +305,3 @@ class CompilationView:
             how = "" if self.measurement.bandwidth else ", simulated"
             took = f", {duration(1e3 * self.measurement.seconds)}{how}"
         return f"<compilation {self.signature}: {kernels}{took}>"
-
-
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """Cache counts of one definition: hits, misses, kernels compiled, loaded and reused.
-
-    Parameters
-    ----------
-    hits : int
-        Calls answered by the graph cache.
-    misses : int
-        Calls that were traced.
-    compiled, memory, disk : int
-        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. All loops and branches of
-        a program together are one kernel.
-    entries : int
-        Programs kept now.
-    """
-
-    hits: int
-    misses: int
-    compiled: int
-    memory: int
-    disk: int
-    entries: int

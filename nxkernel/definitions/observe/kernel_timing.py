@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,27 @@ def measured(executable: Executable, arrays: Sequence[Any] | None = None) -> Mea
     bandwidth, arithmetic = clock.machine()
     kernels = {number: KernelTime(*time_) for number, time_ in middle.kernels.items()}
     return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)
+
+
+def grouped(measurement: Measurement, group_of: Sequence[int]) -> Measurement:
+    """A measurement with the times of merged kernels added up.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        The times of a program's kernels.
+    group_of : sequence of int
+        The second result of :func:`~nxkernel.definitions.observe.launch_groups.joined`.
+
+    Returns
+    -------
+    Measurement
+    """
+    together: dict[int, KernelTime] = {}
+    for index, each in measurement.kernels.items():
+        before = together.get(group_of[index], KernelTime(0.0, each.runs))
+        together[group_of[index]] = KernelTime(before.seconds + each.seconds, before.runs)
+    return replace(measurement, kernels=together)
 
 
 def _made_up(executable: Executable) -> list[np.ndarray]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from nxkernel.compilers.interface import Executable, KernelRecord
-from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
 from nxkernel.messages.grammar import shared
 
 #: Of several origins, the one that is reported: the first of these, which cost most.
@@ -40,27 +38,6 @@ def code_of(executable: Executable) -> list[KernelRecord]:
 def origins(records: Sequence[KernelRecord]) -> list[str]:
     """The origins of the kernels after merging: compiled, memory or disk."""
     return [origin for group in _groups(records) if (origin := _origin(group)) != "program"]
-
-
-def measured(measurement: Measurement, group_of: Sequence[int]) -> Measurement:
-    """A measurement with the times of merged kernels added up.
-
-    Parameters
-    ----------
-    measurement : Measurement
-        The times of a program's kernels.
-    group_of : sequence of int
-        The second result of :func:`joined`.
-
-    Returns
-    -------
-    Measurement
-    """
-    together: dict[int, KernelTime] = {}
-    for index, each in measurement.kernels.items():
-        before = together.get(group_of[index], KernelTime(0.0, each.runs))
-        together[group_of[index]] = KernelTime(before.seconds + each.seconds, before.runs)
-    return replace(measurement, kernels=together)
 
 
 def _groups(records: Sequence[KernelRecord]) -> list[list[KernelRecord]]:

@@ -10,7 +10,7 @@ import pytest
 import nxkernel as nx
 from graph_comparison.public_functions import OF_TENSORS, arguments, is_dynamic
 from nxkernel import passes
-from nxkernel.definitions.observe.compilation_report import CacheInfo
+from nxkernel.definitions.calls.graph_cache import CacheInfo
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, NxValueError, TracedValueError
 from nxkernel.transforms.simplify import simplify
 

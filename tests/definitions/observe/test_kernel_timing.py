@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.definitions.observe import kernel_timing
+from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
 from nxkernel.errors import NxValueError
 
 
@@ -152,3 +154,8 @@ def test_compilations_are_short_when_printed():
     slow = nx.jit(lambda x: x + 1, compiler="evaluator")
     slow(1.0)
     assert repr(slow.compilations()[0]) == "<compilation <lambda>(x: f32): by the evaluator>"
+
+
+def test_what_kernels_of_one_group_took_is_told_together():
+    found = Measurement(1.0, {0: KernelTime(0.5, 2), 1: KernelTime(0.2, 3), 2: KernelTime(0.3, 3)}, "", 1.0, 1.0)
+    assert kernel_timing.grouped(found, [0, 1, 1]).kernels == {0: KernelTime(0.5, 2), 1: KernelTime(0.5, 3)}

@@ -5,8 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
-from nxkernel.definitions.observe.launch_groups import joined, measured, origins
+from nxkernel.definitions.observe.launch_groups import joined, origins
 
 
 def record(title, continues=False, origin="memory", **more):
@@ -64,11 +63,6 @@ def test_of_kernels_that_differ_the_one_that_does_most_gives_its_name():
     tiles = record("tiles of 6", True, operations=9)
     ((one,), _) = joined([record("map of 36"), tiles, record("copy", True, operations=1)])
     assert (one.kind, one.title, one.symbol, one.operations) == ("tiles", "tiles of 6, 3 steps", "nx_tiles of 6", 10)
-
-
-def test_what_they_took_is_told_together():
-    found = Measurement(1.0, {0: KernelTime(0.5, 2), 1: KernelTime(0.2, 3), 2: KernelTime(0.3, 3)}, "", 1.0, 1.0)
-    assert measured(found, [0, 1, 1]).kernels == {0: KernelTime(0.5, 2), 1: KernelTime(0.5, 3)}
 
 
 @pytest.mark.slow
