@@ -18,6 +18,8 @@ except ImportError:  # Windows; there, tests run in one process.
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = "NXKERNEL_CACHE_DIR"
+#: How often garbage is looked for, as :func:`gc.set_threshold` takes it. By default it takes a twentieth of the time.
+SELDOM = 50_000, 20, 50
 #: More processes than this spend their time on collecting the same tests.
 MOST = 8
 _folder = pytest.StashKey[Path]()
@@ -70,9 +72,10 @@ def distributes(config: pytest.Config) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector of garbage from going through all tests, which stay, each time."""
+    """Keep the collector of garbage from going through all tests, which stay, and from looking so often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*SELDOM)
 
 
 def compile_modules(folder: Path) -> None:
