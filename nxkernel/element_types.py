@@ -281,6 +281,12 @@ def refuse_outside(type_: Type, number: int, hint: str) -> None:
     """
     low, high = limits(type_)
     if not low <= number <= high:
-        raise NxTypeError(
-            message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
-        )
+        raise outside(type_, number, hint)
+
+
+def outside(type_: Type, number: int, hint: str) -> NxTypeError:
+    """The error for a Python int out of range of an integer type."""
+    low, high = limits(type_)
+    return NxTypeError(
+        message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
+    )

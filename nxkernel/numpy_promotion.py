@@ -60,6 +60,10 @@ def merge_weak(type_: Type, weak: Type) -> Type:
     return s64 if type_ is bool_ and weak is not bool_ else type_
 
 
+#: What to do about a Python number that an array's type does not hold.
+TAKES_TYPE = "By NumPy's rules a Python number takes the array's type; convert the array first."
+
+
 def merge_number(type_: Type, number: Any) -> Type:
     """The type of an array beside a Python number, which has to be in its range.
 
@@ -76,7 +80,5 @@ def merge_number(type_: Type, number: Any) -> Type:
     """
     type_of_both = merge_weak(type_, type_of(number))
     if type_of_both.is_integer and type_of_both is not bool_:
-        refuse_outside(
-            type_of_both, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
-        )
+        refuse_outside(type_of_both, number, TAKES_TYPE)
     return type_of_both

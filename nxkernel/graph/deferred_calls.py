@@ -39,6 +39,12 @@ class RecordedCall:
     in_branch: bool
 
 
+def are_made() -> bool:
+    """Whether a call that is asked for here is made: what is traced runs once in its program at most."""
+    run = tracing.current()
+    return run is not None and run.runs_once
+
+
 def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
     """Have a function called when the program that is being traced has run.
 
@@ -53,9 +59,9 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
     bool
         Whether it will be: the program runs this place once at most.
     """
-    run = tracing.current()
-    if run is None or not run.runs_once:
+    if not are_made():
         return False
+    run = tracing.current()
     in_branch, cells = run.previous is not None, []
     for node in [constant(1, u8), *values] if in_branch else values:
         cells.append(MutableCell("a call"))

@@ -121,7 +121,10 @@ def full(
         return DynamicSlice(full(most, fill_value, dtype), stretches)
     wanted = sizes(most)
     if is_number(fill_value):
-        return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
+        type_ = type_of(dtype, types.infer(fill_value))
+        if type(fill_value) is int and type_.is_integer and type_ is not bool_:
+            types.refuse_outside(type_, fill_value, "NumPy refuses it, too: give another dtype.")
+        return _made(filled(fill_value, type_, wanted), order)
     value = as_value(fill_value)
     result = _made(filled(0, type_of(dtype, value.type), wanted), order)
     result[...] = value

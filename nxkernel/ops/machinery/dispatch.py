@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
-from nxkernel import primitives, shapes, types
+from nxkernel import element_types, numpy_promotion, primitives, shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy_primitives import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
-from nxkernel.graph import python_numbers, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, Proxy
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.foreign_arrays import array_of_numbers
 from nxkernel.tensor.tensor import StoredTensor, Template, Tensor
-from nxkernel.types import Type
+from nxkernel.types import Type, s64
 
 TypeRule = Callable[[Type], Type]
 
@@ -232,7 +233,26 @@ def convert(value: Operand, type_: Type) -> Tensor | Expr:
         return constant(number_of(value.params["value"], type_), type_, value.spec.shape, value.spec.names)
     if tracing.weak(value):
         python_numbers.check(value.spec.type, type_)
+    if type_.is_integer and value.spec.type is s64 and type_ is not types.bool_ and types.follows_numpy():
+        _check_range(value, type_)
     return apply(primitives.as_type, value, type=type_)
+
+
+def _check_range(number: Operand, type_: Type) -> None:
+    """Have the program tell of a Python int that the type which it takes does not hold; in loops it goes unchecked."""
+    while type(number) is Expr and number.primitive is primitives.broadcast:
+        number = number.operands[0]
+    if not tracing.weak(number) or number.spec.shape or not deferred_calls.are_made():
+        return
+    low, high = types.limits(type_)
+    wrong = apply(primitives.less, number, constant(low, s64))
+    if high < types.limits(s64)[1]:
+        wrong = apply(primitives.logical_or, wrong, apply(primitives.greater, number, constant(high, s64)))
+    deferred_calls.raise_if(wrong, [number], functools.partial(_outside, type_))
+
+
+def _outside(type_: Type, number: int) -> NxTypeError:
+    return element_types.outside(type_, number, numpy_promotion.TAKES_TYPE)
 
 
 def counted(value: Operand) -> Type:

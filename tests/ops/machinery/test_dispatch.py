@@ -147,3 +147,74 @@ def test_operands_that_do_not_broadcast_are_told_with_their_names():
 def test_what_no_memory_can_hold():
     with pytest.raises(NxValueError, match=r"^iota would give s64\[4611686018427387904\], which no memory can hold$"):
         nx.iota(2**62)
+
+
+def assigned(x, n):
+    x[0] = n
+    return x
+
+
+#: By NumPy's rules, functions in which a whole number of Python's takes the type of an array.
+TAKE_TYPE = [
+    np.add, np.multiply, np.maximum, np.bitwise_and, np.left_shift, np.power, np.full_like, assigned,
+    lambda x, n: np.floor_divide(n, x), lambda x, n: np.where(np.sum(x) > 0, x + n, x),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", TAKE_TYPE)
+@pytest.mark.parametrize("type_", [np.uint8, np.int16, np.uint64])
+def test_whole_numbers_by_position_are_refused_outside_of_the_type_that_they_take(function, type_):
+    compiled = nx.jit(function, promotion="numpy")
+    values = np.array([1, 120, 255], type_)
+    limits = np.iinfo(type_)
+    for number in (3, 0, int(limits.max), limits.max + 1, int(limits.min), limits.min - 1):
+        if not -(2**63) <= number < 2**63:
+            continue
+        try:
+            expected = function(values.copy(), number)
+        except (OverflowError, ValueError) as error:
+            # NumPy refuses negative powers of whole numbers, too.
+            if isinstance(error, OverflowError):
+                with pytest.raises(NxTypeError, match=f"the Python integer {number} is outside of "):
+                    compiled(values.copy(), number)
+            continue
+        found = compiled(values.copy(), number)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: np.multiply(x, n, dtype=np.int64),
+        lambda x, n: np.less(x, n),
+        lambda x, n: np.asarray(n).astype(np.uint8) + x,
+        lambda x, n: x.astype(int) * n,
+        lambda x, n: x + n % 256,
+    ],
+)
+def test_whole_numbers_that_take_no_narrow_type_are_not_refused(function):
+    values = np.array([1, 120, 255], np.uint8)
+    compiled = nx.jit(function, promotion="numpy")
+    for number in (3, 300, -1):
+        expected = function(values, number)
+        found = compiled(values, number)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_number_outside_is_no_fault_in_a_branch_that_is_not_taken():
+    @nx.defn(promotion="numpy")
+    def f(x, n):
+        if n < 256:
+            x = x * n
+        return np.add(x, 1)
+
+    x = np.array([1, 2], np.uint8)
+    assert f(x, 300).tolist() == [2, 3]
+    assert f(x, 100).tolist() == [101, 201]
+
+
+def test_made_arrays_refuse_numbers_outside_of_their_type():
+    with pytest.raises(NxTypeError, match="the Python integer 300 is outside of u8"):
+        nx.jit(lambda x: np.full_like(x, 300), promotion="numpy")(np.zeros(2, np.uint8))
