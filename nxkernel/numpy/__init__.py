@@ -54,15 +54,16 @@ from nxkernel.numpy.functions.shaping import *  # noqa: F403
 from nxkernel.numpy.functions.signals import *  # noqa: F403
 from nxkernel.numpy.functions.sorting import *  # noqa: F403
 from nxkernel.numpy.functions.statistics import *  # noqa: F403
-from nxkernel.numpy.standard import data_types, devices, namespace_info, sets
+from nxkernel.numpy.standard import data_types, devices, namespace_info, sequences, sets
 from nxkernel.numpy.standard.data_types import *  # noqa: F403
 from nxkernel.numpy.standard.devices import *  # noqa: F403
 from nxkernel.numpy.standard.namespace_info import *  # noqa: F403
+from nxkernel.numpy.standard.sequences import *  # noqa: F403
 from nxkernel.numpy.standard.sets import *  # noqa: F403
 
 _FAMILIES = (
-    selection, constants, namespace_info, data_types, devices, sets, creation, cumulative, elementwise, inspection,
-    joining, products, reductions, shaping, signals, sorting, statistics, index_tricks,
+    sequences, selection, constants, namespace_info, data_types, devices, sets, creation, cumulative, elementwise,
+    inspection, joining, products, reductions, shaping, signals, sorting, statistics, index_tricks,
 )  # fmt: skip
 for _family in (*_FAMILIES, fft, linalg):
     eager_rules.install(_family, _family.__all__)

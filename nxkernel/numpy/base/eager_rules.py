@@ -32,6 +32,11 @@ def kept() -> AbstractContextManager[None]:
     return ScopedSetting(_state, "kept", True)
 
 
+def are_kept() -> bool:
+    """Whether a call that runs at once comes from one of NumPy's own functions."""
+    return _state.kept
+
+
 def by_numpys_rules(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that follows NumPy's rules of types when it is called while nothing is traced.
 
