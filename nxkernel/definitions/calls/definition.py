@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -191,16 +191,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
+        fixed = self._entry_group.fixed
+        if fixed or self.static:
+            return self._by_key_with_values(args, opts, fixed)
         key: list[Any] = []
         arrays: list[Any] = []
-        fixed, dialect = self._entry_group.fixed, self.dialect
-        if dialect is None:
-            dialect = self._dialect_of_call(args, opts)
-        if dialect != dialects.NX or self.static or fixed:
-            of_numpy = dialect == dialects.NUMPY
-            if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
-                return self._by_fast_path(args, opts, tuple(key), arrays)
-            return self._call(args, opts)
         for value in args:
             kind = type(value)
             if kind is np.ndarray:
@@ -209,11 +204,25 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             elif kind is Tensor:
                 key.append(value.spec)
                 arrays.append(value.data)
-            elif not fast_keys.add(value, key, arrays):
-                return self._call(args, opts)
+            else:
+                # How a key has others than arrays and tensors depends on whose rules hold.
+                dialect = self.dialect or self._dialect_of_call(args, opts)
+                add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
+                if not add(value, key, arrays):
+                    return self._call(args, opts)
         if opts and not fast_keys.add_options(opts, key):
             return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
+
+    def _by_key_with_values(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> Any:
+        """Answer a call whose key has values of arguments in it."""
+        __tracebackhide__ = True
+        key: list[Any] = []
+        arrays: list[Any] = []
+        of_numpy = self._dialect_of_call(args, opts) == dialects.NUMPY
+        if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
+            return self._by_fast_path(args, opts, tuple(key), arrays)
+        return self._call(args, opts)
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
