@@ -41,7 +41,8 @@ _DEFINING = {
     "keys.options": "Options", "keys.tree_functions": "Containers", "devices.transfer": "Where tensors are",
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",
-    "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks", "streams.stream": "Streams",
+    "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
+    "tracing.python_calls": "Calls of Python", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
     "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
 }  # fmt: skip

@@ -212,6 +212,12 @@ class HostFunction:
         Whether it takes arrays of any shape, and works on each element.
     batch : tuple of int
         Axes in front of those that the function takes; it is called for each index.
+    quiet : bool
+        Whether NumPy is kept from warning of what it computes.
+    declared_by : str
+        For errors: what the shapes and types of its results come from, and what a person does about others.
+    underivable : str
+        For errors: why it has no gradient.
     """
 
     name: str
@@ -222,6 +228,12 @@ class HostFunction:
     adjoint: Callable[[Any], Any] | None = None
     elementwise: bool = False
     batch: tuple[int, ...] = ()
+    quiet: bool = True
+    declared_by: str = (
+        "What the shapes of its results depend on besides those of its arguments, it has to be given before the "
+        "definition."
+    )
+    underivable: str = "No derivative of this function of SciPy's is known here."
 
     @property
     def results(self) -> tuple[Spec, ...]:
@@ -271,21 +283,24 @@ class HostFunction:
         return results
 
     def _once(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        with np.errstate(all="ignore"):
+        if self.quiet:
+            with np.errstate(all="ignore"):
+                returned = self.call(*arrays)
+        else:
             returned = self.call(*arrays)
-        results = []
-        for one, spec in zip(returned, self.outputs, strict=True):
-            array = np.asarray(one)
-            if array.shape != spec.shape or not np.can_cast(array.dtype, spec.type.dtype):
-                raise NxValueError(
-                    message(
-                        f"{self.name} gave {array.dtype} of the shape {array.shape}, expected was {spec}.",
-                        "What the shapes of its results depend on besides those of its arguments, it has to be given "
-                        "before the definition.",
-                    )
+        return [self._checked(one, spec) for one, spec in zip(returned, self.outputs, strict=True)]
+
+    def _checked(self, one: Any, spec: Spec) -> np.ndarray:
+        """A result as it was declared; Python's numbers are of any type of their kind."""
+        array, dtype = np.asarray(one), spec.type.dtype
+        weak = type(one) in (int, float, complex) and np.result_type(dtype, one) == dtype
+        if array.shape != spec.shape or not (weak or np.can_cast(array.dtype, dtype)):
+            raise NxValueError(
+                message(
+                    f"{self.name} gave {array.dtype} of the shape {array.shape}, expected was {spec}.", self.declared_by
                 )
-            results.append(array.astype(spec.type.dtype, copy=False))
-        return results
+            )
+        return array.astype(dtype, copy=False)
 
 
 def _with_axes(spec: Spec, axes: tuple[int, ...]) -> Spec:

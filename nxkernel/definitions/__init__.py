@@ -31,6 +31,7 @@ from nxkernel.definitions.observe.events import Event, events
 from nxkernel.definitions.outputs.nan_checks import debug_nans
 from nxkernel.definitions.streams.stream import Stream, stream
 from nxkernel.definitions.tracing.hooks import hook, print_value
+from nxkernel.definitions.tracing.python_calls import host_call
 from nxkernel.messages import call_errors
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "grad",
     "hessian",
     "hook",
+    "host_call",
     "jacobian",
     "jit",
     "jit_apply",
@@ -79,5 +81,5 @@ __all__ = [
     "while_",
 ]
 
-_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "jacobian", "jit", "jvp", "vjp")
+_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacobian", "jit", "jvp", "vjp")
 call_errors.explain(globals(), _EXPLAINED, "nx")

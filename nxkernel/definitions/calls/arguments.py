@@ -67,6 +67,10 @@ class CallArguments:
         The leaves on a device that are given away.
     order : tuple of str
         What the function takes as ``**options``, in the order of the call.
+    left_out : tuple of (str, Any)
+        The texts and None that it takes for arguments that the call leaves out.
+    inputs_now : mapping
+        The numbers that were constants of programs before this call, each with what its event says of it.
     """
 
     __slots__ = (
@@ -82,8 +86,10 @@ class CallArguments:
         "found_fixed",
         "given",
         "hooks",
+        "inputs_now",
         "keywords",
         "kinds",
+        "left_out",
         "names",
         "options",
         "order",
@@ -116,6 +122,8 @@ class CallArguments:
         owner: tuple = (),
         donated: Collection[str] = (),
         order: tuple[str, ...] = (),
+        left_out: tuple[tuple[str, Any], ...] = (),
+        inputs_now: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.names, self.given, self.structures = names, args, tuple(structures)
         self.options, self.snapshot = options, snapshot
@@ -134,6 +142,7 @@ class CallArguments:
             self.donated = device_programs.places_of(self.paths, donated, self.values)
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
+        self.left_out, self.inputs_now = left_out, inputs_now
         #: What a function sees apart though types and shapes are equal: weak numbers, and, if it is NumPy's, arrays.
         self.kinds = tuple([kind_of(value, dialect == dialects.NUMPY) for value in self.values])
         #: Whether a trace found that Python's floats need all of their digits.
@@ -163,6 +172,7 @@ class CallArguments:
             tuple(self._option_states.items()),
             self.keywords,
             self.order,
+            self.left_out,
             self._aliases(),
             self._options_again() if self.identifies else (),
             self.snapshot.ident,
@@ -369,6 +379,8 @@ class CallArguments:
         for path in self.assigned:
             spec, text = found[f"argument {path}"]
             found[f"argument {path}"] = ((spec, "assigned"), f"{text} (assigned into)")
+        for name, value in self.left_out:
+            found[f"argument {name}"] = (value, describe(value))
         for name, value in self.options.items():
             if constant(value) is not None:
                 kind = "argument" if name in self.placed else "option"

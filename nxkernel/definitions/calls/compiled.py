@@ -63,6 +63,10 @@ class Compiled(Definition[Parameters, Result]):
     def _silent(self) -> bool:
         return super()._rules() is None
 
+    def _notes_of_defaults(self, *_: Any) -> dict[str, str]:
+        """Nothing: its numbers are inputs, whatever their defaults."""
+        return {}
+
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
         if opts is not self._options:
             if opts:

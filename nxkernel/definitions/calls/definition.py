@@ -20,6 +20,7 @@ from nxkernel.definitions.calls import (
 )
 from nxkernel.definitions.calls.arguments import CallArguments, flattened
 from nxkernel.definitions.calls.content_identity import HasPrograms
+from nxkernel.definitions.calls.default_values import DefaultValues
 from nxkernel.definitions.calls.event_reports import report_failure
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
 from nxkernel.definitions.calls.missed_calls import MissedCall
@@ -156,6 +157,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         self._open = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
         self._snapshot: Snapshot | None = None
         self._made_of = callables.made_of(function)
+        self._defaults = DefaultValues(callables.plain(function), self._positional)
+        #: With so many arguments by position, a call leaves no number out.
+        self._full = self._defaults.last
 
     def __repr__(self) -> str:
         return f"<definition {options.call(self.__name__, self._signature)}, {self.rules}>"
@@ -191,7 +195,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        fixed = self._entry_group.fixed
+        if opts or len(args) < self._full:
+            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
+        fixed = self._entry_group.static_numbers
         if fixed or self.static:
             return self._by_key_with_values(args, opts, fixed)
         key: list[Any] = []
@@ -367,6 +373,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _bound(self, args: tuple, opts: dict[str, Any], dialect: str, templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
+        left_out = self._defaults.left_out(len(args))
         if dialect == dialects.NUMPY or self.static:
             is_static = functools.partial(self._is_static, dialect)
             args, names, keywords, more = static_arguments.split_static(args, names, is_static)
@@ -381,7 +388,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             if isinstance(value, Template) and not templates:
                 raise argument_errors.template(self.__name__, path)
         snapshot, captured = self._look()
-        fixed = self._entry_group.fixed
+        notes = self._notes_of_defaults(names, args, not templates)
+        fixed = self._entry_group.static_numbers if dialect == dialects.NUMPY else self._entry_group.fixed
         placed, assigned, owner = frozenset(more), self._entry_group.assigned, ()
         if self._entry_group.owned:
             owner = hook_delivery.owner(self._root)
@@ -389,7 +397,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
             return CallArguments(
                 names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
-                keywords, placed, assigned, self.hooks, owner, self.donated, order,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order, left_out, notes,
             )  # fmt: skip
 
         found = arguments(structures, leaves)
@@ -399,6 +407,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             leaves, structures = flattened(self.__name__, names, args, found.identities())
             found = arguments(structures, leaves)
         return found
+
+    def _notes_of_defaults(self, names: Sequence[str], args: Sequence[Any], learns: bool) -> dict[str, str]:
+        """Keep which numbers have had other values than their defaults; what is said of those that are new."""
+        if not self._defaults.numbers:
+            return {}
+        return self._defaults.become_inputs(self._entry_group, dict(zip(names, args, strict=True)), learns)
 
     def _is_static(self, dialect: str, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""

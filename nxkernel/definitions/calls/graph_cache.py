@@ -124,6 +124,13 @@ class CacheEntryGroup:
         self._forgotten_hits = self._reported_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
         self.fixed: set[str] = set()
+        #: The numbers by default that no call has passed another value for, and those that some call has.
+        self.constants: frozenset[str] = frozenset()
+        self.inputs: frozenset[str] = frozenset()
+        #: The first default value of each.
+        self.defaults: dict[str, Any] = {}
+        #: The numbers whose values are part of the keys of NumPy programs: all that are fixed or constants.
+        self.static_numbers: Set[str] = frozenset()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
         self.assigned: dict[str, bool] = {}
         #: Whether a function that is traced as it is has to be rewritten: it asks for what only the program knows.
@@ -176,8 +183,25 @@ class CacheEntryGroup:
             for path, whole in assigned:
                 self.assigned = {**self.assigned, path: whole and self.assigned.get(path, True)}
             self.fixed, self.owned = self.fixed | fixed, self.owned or owned
+            self.static_numbers = self.fixed | self.constants
             if (self.assigned, self.fixed, self.owned) != before:
                 self.version += 1
+
+    def add_constant(self, name: str) -> None:
+        """Have a number that is left to its default be a constant of NumPy programs."""
+        if name not in self.constants:
+            with self._lock:
+                self.constants |= {name}
+                self.static_numbers = self.fixed | self.constants
+                self.version += 1
+
+    def add_input(self, name: str) -> None:
+        """Have a number that has a default be an input from now on: calls pass other values."""
+        with self._lock:
+            self.inputs |= {name}
+            self.constants -= {name}
+            self.static_numbers = self.fixed | self.constants
+            self.version += 1
 
     def count(self, program: CachedProgram) -> None:
         """Count a call that was new."""

@@ -111,7 +111,11 @@ class MissedCall:
 
     def report(self, program: CachedProgram) -> None:
         """Tell who watches that a program was made, why, and what would avoid it."""
-        notes = (*self._notes, *explanations.other_loops(self.case, program.executable.kernels))
+        notes = (
+            *self._arguments.inputs_now.values(),
+            *self._notes,
+            *explanations.other_loops(self.case, program.executable.kernels),
+        )
         report_compilation(self._name, self._group.identity, program, self._rules, self._advice, notes)
 
     def _compiled(self, traced: Traced, trace_ms: float, where: str) -> CachedProgram:

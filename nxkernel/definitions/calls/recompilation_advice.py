@@ -178,6 +178,8 @@ def _of_numbers(changed: Sequence[Change], arguments: CallArguments, declared: D
         (name,) = static
         if name in arguments.fixed:
             return _FIXED.format(name=name)
+        if name in arguments.inputs_now:
+            return ""
         return (
             f"{name} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, "
             f"take it out of {declared.static_by}."

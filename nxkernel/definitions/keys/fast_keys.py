@@ -151,7 +151,8 @@ def add_static(value: Any, key: list[Any]) -> bool:
     """Append a static value to a key; False if it needs the slow path."""
     kind = type(value)
     if kind is float:
-        key += (_STATIC, kind, value.hex())
+        # Zeros of both signs are equal, and NaN is not itself.
+        key += (_STATIC, kind, value if value and value == value else value.hex())
     elif kind in _PLAIN:
         key += (_STATIC, kind, value)
     else:

@@ -122,8 +122,8 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
 #: The attributes that nxkernel gives definitions, network modules and transformations; all others are the user's.
 OF_DEFINITIONS = frozenset({
     "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
-    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_beside_numbers", "_definition",
-    "_entry_group", "_inputs", "_made", "_made_of", "_open", "_positional", "_root", "_signature", "_snapshot",
+    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_beside_numbers", "_defaults", "_definition",
+    "_entry_group", "_full", "_inputs", "_made", "_made_of", "_open", "_positional", "_root", "_signature", "_snapshot",
     "_static_by", "compiler", "dialect", "donated", "fingerprint", "hooks", "on_conflict", "promotion", "ruled_by",
     "static", "syntax",
 })  # fmt: skip

@@ -117,12 +117,13 @@ def _named(function: Any, error: NxTypeError) -> NxTypeError:
         reason = f"asks for the data of a traced value{of}."
     else:
         reason = f"does not take traced values: {str(error).splitlines()[0]}"
+    name = getattr(function, "__name__", type(function).__name__)
     named = kind(
         message(
             f"{_name(function)}() {reason}",
             "Its code reads numbers, and a program has none before it runs.",
-            "Call it before the definition and pass what it gives, or nx.njit_call(function, x, shape=..., type=...) "
-            "with a function by numba.njit in its place.",
+            "Call it before the definition and pass what it gives, or have the running program call it: "
+            f"nx.host_call({name}, like, x), where `like` has the shape and type of its result.",
             *_about_the_standard(),
         )
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,18 +20,12 @@ from nxkernel.library_functions import HostFunction
 from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, operand
+from nxkernel.ops.machinery.known_parts import Slot, filled, frozen, given_copies, taken_out
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 
 #: Makes an array of a shape and a type that a function takes.
 Example = Callable[[tuple[int, ...], np.dtype], np.ndarray]
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """The place of an array among arguments that are known."""
-
-    index: int
 
 
 def _holds_arrays(value: Any) -> bool:
@@ -44,26 +37,6 @@ def _holds_arrays(value: Any) -> bool:
 def is_traced(args: Sequence[Any], options: dict[str, Any]) -> bool:
     """Whether some argument is an array of the program, or holds one."""
     return any(map(_holds_arrays, (*args, *options.values())))
-
-
-def _taken_out(value: Any, arrays: list[Any]) -> Any:
-    """A structure with places instead of arrays, which are put into a list."""
-    if isinstance(value, list | tuple) and any(isinstance(one, Operand | Proxy | np.ndarray) for one in value):
-        parts = [_taken_out(one, arrays) for one in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, Operand | Proxy | np.ndarray):
-        arrays.append(value)
-        return _Slot(len(arrays) - 1)
-    return value
-
-
-def _filled(value: Any, arrays: Sequence[Any]) -> Any:
-    if isinstance(value, _Slot):
-        return arrays[value.index]
-    if isinstance(value, list | tuple) and any(isinstance(one, _Slot) for one in value):
-        parts = [_filled(one, arrays) for one in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -103,9 +76,12 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example]) -> Callable
         if not is_traced(args, options):
             return theirs(*args, **options)
         arrays: list[Any] = []
-        known = _taken_out(tuple(args), arrays), {one: _taken_out(value, arrays) for one, value in options.items()}
+        known = (
+            taken_out(tuple(args), arrays),
+            {one: taken_out(value, arrays) for one, value in options.items()},
+        )
         nodes = [operand(as_value(array)) for array in arrays]
-        by_place = {slot.index: one for one, slot in _parameters(theirs, known).items() if isinstance(slot, _Slot)}
+        by_place = {slot.index: one for one, slot in _parameters(theirs, known).items() if isinstance(slot, Slot)}
         given = [
             array if isinstance(array, np.ndarray) else examples.get(by_place.get(place, ""), _of_any_values)(
                 tuple(node.shape), node.type.dtype
@@ -114,14 +90,20 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example]) -> Callable
         ]  # fmt: skip
 
         def run(*values: Any) -> Any:
-            # Some write into what they are given, and compiled ones may refuse what is read-only.
-            own = [np.array(value) if np.ndim(value) else np.asarray(value)[()] for value in values]
-            return theirs(*_filled(known[0], own), **{one: _filled(value, own) for one, value in known[1].items()})
+            own = given_copies(values)
+            return theirs(
+                *filled(known[0], own),
+                **{one: filled(value, own) for one, value in known[1].items()},
+            )
 
         result = _of_example(run, given, name)
         outputs = tuple([_spec(one, name) for one in _leaves(result)])
         function = HostFunction(
-            name, (name, _frozen(known)), lambda *values: list(_leaves(run(*values))), outputs, len(outputs) == 1
+            name,
+            (name, frozen(known)),
+            lambda *values: list(_leaves(run(*values))),
+            outputs,
+            len(outputs) == 1,
         )
         found = apply(p.njit_call, *nodes, function=function)
         return _rebuilt(result, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
@@ -157,18 +139,3 @@ def _spec(value: Any, name: str) -> Spec:
             message(f"{name}() gives {type(value).__name__}, which is no array.", "Call it before the definition.")
         )
     return Spec(types.normalize(array.dtype), array.shape, unnamed(array.shape))
-
-
-def _frozen(known: Any) -> Any:
-    """What is known of a call as what can be compared; something equal to nothing else where that cannot be told."""
-    try:
-        hash(_hashable(known))
-    except TypeError:
-        return object()
-    return _hashable(known), repr(known)
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple([(one, _hashable(part)) for one, part in value.items()])
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

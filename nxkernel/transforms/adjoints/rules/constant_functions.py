@@ -13,7 +13,6 @@ CONSTANT |= {p.parameter, p.constant, p.iota}
 REFUSED |= {p.bitcast: "It takes the bits of a number for those of another one, which do not change by degrees."}
 
 _NUMBA = "Nobody but its author knows the derivative of a function of Numba."
-_SCIPY = "No derivative of this function of SciPy's is known here."
 
 
 @rule(p.njit, p.njit_call)
@@ -22,5 +21,6 @@ def _of_its_author(at: AdjointSite) -> Sequence[Gain]:
     if not isinstance(function, ElementFunction | HostFunction):
         raise refusal(at.node, _NUMBA)
     if function.adjoint is None:
-        raise refusal(at.node, _SCIPY)
+        reason = function.underivable if isinstance(function, HostFunction) else HostFunction.underivable
+        raise refusal(at.node, reason)
     return function.adjoint(at)

@@ -1,0 +1,81 @@
+"""What is known of a call's arguments while a program is made, apart from the arrays that only its runs have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nxkernel.operand import Operand, Proxy
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of an array among arguments that are known."""
+
+    index: int
+
+
+def _mapped(value: Any, part: Callable[[Any], Any], kinds: type | Any) -> Any:
+    """A list, tuple or dict with its parts replaced; itself where none of them, however deep, is of these types."""
+    if not isinstance(value, list | tuple | dict) or not _holds(value, kinds):
+        return value
+    if isinstance(value, dict):
+        return {name: part(one) for name, one in value.items()}
+    parts = [part(one) for one in value]
+    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+
+
+def _holds(value: Any, kinds: type | Any) -> bool:
+    if isinstance(value, list | tuple | dict):
+        return any(_holds(one, kinds) for one in (value.values() if isinstance(value, dict) else value))
+    return isinstance(value, kinds)
+
+
+def taken_out(value: Any, arrays: list[Any]) -> Any:
+    """A structure with slots instead of traced values and arrays, which are put into a list.
+
+    Examples
+    --------
+    >>> arrays = []
+    >>> taken_out((np.ones(2), {"order": 3, "x": np.zeros(2)}), arrays)
+    (Slot(index=0), {'order': 3, 'x': Slot(index=1)})
+    >>> len(arrays)
+    2
+    """
+    if isinstance(value, Operand | Proxy | np.ndarray):
+        arrays.append(value)
+        return Slot(len(arrays) - 1)
+    return _mapped(value, lambda part: taken_out(part, arrays), Operand | Proxy | np.ndarray)
+
+
+def filled(value: Any, arrays: Sequence[Any]) -> Any:
+    """The structure with arrays in the places of its slots."""
+    if isinstance(value, Slot):
+        return arrays[value.index]
+    return _mapped(value, lambda part: filled(part, arrays), Slot)
+
+
+def given_copies(values: Sequence[np.ndarray]) -> list[Any]:
+    """Copies of a program's arrays, and NumPy's numbers for those of no axes.
+
+    A function may keep what it is given, or write into it, and the memory is the program's.
+    """
+    return [np.array(value) if np.ndim(value) else np.asarray(value)[()] for value in values]
+
+
+def frozen(known: Any) -> Any:
+    """What is known as what can be compared; something equal to nothing else where that cannot be told."""
+    try:
+        hash(_hashable(known))
+    except TypeError:
+        return object()
+    return _hashable(known), repr(known)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple([(one, _hashable(part)) for one, part in value.items()])
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
