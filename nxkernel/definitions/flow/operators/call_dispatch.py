@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -19,6 +20,7 @@ from nxkernel.definitions.flow.control import trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import membership, object_identity, output_calls, python_builtins, python_math
 from nxkernel.definitions.flow.source_sites import is_raised
+from nxkernel.definitions.keys import callables
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
@@ -106,6 +108,38 @@ def everywhere(holds: bool) -> ScopedSetting:
 def seen(function: Any) -> Any:
     """A function that is to be traced as it is, rewritten where its calls have to be dispatched."""
     return fn(function) if _scope.everywhere else function
+
+
+#: What asks for classes in a way that traced values see nothing of.
+_OF_CLASSES = frozenset({"isinstance", "issubclass", "type", "isscalar"})
+
+
+def asks_for_classes(function: Any) -> bool:
+    """Whether the text of a function, or of one of the user's that it names, asks for the class of a value.
+
+    A traced value answers for the class that it stands for only where calls are dispatched.
+    """
+    waiting, met = [callables.plain(function)], set()
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
+            continue
+        codes = [one.__code__]
+        while codes:
+            code = codes.pop()
+            met.add(code)
+            if not _OF_CLASSES.isdisjoint(code.co_names):
+                return True
+            codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+            named = [one.__globals__.get(name) for name in code.co_names]
+            waiting += named
+            for module in named:
+                if isinstance(module, types.ModuleType):
+                    waiting += [vars(module).get(name) for name in code.co_names]
+        for cell in one.__closure__ or ():
+            with contextlib.suppress(ValueError):
+                waiting.append(cell.cell_contents)
+    return False
 
 
 def is_stopped_by_scipy(error: BaseException) -> bool:
