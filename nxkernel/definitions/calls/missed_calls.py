@@ -71,8 +71,8 @@ class MissedCall:
         self._outside: tuple[str, ...] = ()
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
-        #: Whether it is rewritten since its text asks for classes, which is dropped where it cannot be.
-        self._for_classes = self._of_numpy and not is_rewritten and call_dispatch.asks_for_classes(function)
+        #: Whether it is rewritten since its text needs that, which is dropped where it cannot be.
+        self._by_text = self._of_numpy and not is_rewritten and call_dispatch.has_to_be_dispatched(function)
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
 
@@ -190,8 +190,8 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
-        if self._for_classes and isinstance(error, RefusedSyntaxError):
-            self._for_classes = False
+        if self._by_text and isinstance(error, RefusedSyntaxError):
+            self._by_text = False
             return
         more = arguments.fixable(error) if isinstance(error, NxError) else set()
         if isinstance(error, NxError) and not more:
@@ -226,7 +226,7 @@ class MissedCall:
     @property
     def _is_dispatched(self) -> bool:
         """Whether a function that is traced as it is is rewritten all the same."""
-        return self._group.dispatched or self._for_classes
+        return self._group.dispatched or self._by_text
 
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""

@@ -209,7 +209,7 @@ def test_what_cannot_be_rewritten_tells_what_stopped_it():
             nx.jit(f)(np.ones(2))
 
 
-def test_what_asks_for_classes_is_seen_in_functions_that_are_named():
+def test_what_has_to_be_dispatched_is_seen_in_functions_that_are_named():
     def asks(x):
         return isinstance(x, np.ndarray)
 
@@ -222,6 +222,6 @@ def test_what_asks_for_classes_is_seen_in_functions_that_are_named():
     def plain(x):
         return np.linalg.norm(x)
 
-    assert [call_dispatch.asks_for_classes(one) for one in (asks, names_it, of_numpy, plain, len)] == [
+    assert [call_dispatch.has_to_be_dispatched(one) for one in (asks, names_it, of_numpy, plain, len)] == [
         True, True, True, False, False,
     ]  # fmt: skip
