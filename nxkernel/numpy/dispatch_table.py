@@ -150,6 +150,11 @@ def _refusing(function: Any) -> Any:
 CALLS_FOR_USERS = _refusing(len).__code__
 
 
+def refuses(twin: Any) -> bool:
+    """Whether what :func:`twin` gives refuses traced values."""
+    return getattr(twin, "__code__", None) is CALLS_FOR_USERS
+
+
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
     """Carry out what NumPy's ``__array_ufunc__`` asks for."""
     if numba_functions.is_compiled(ufunc):
