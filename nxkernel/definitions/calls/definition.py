@@ -310,12 +310,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         convention = program.convention
         arguments.refuse_changes(self.__name__, convention)
         given = arguments.inputs(convention, program.fixed)
-        assigned_arrays.copy_tensors(convention, arguments.values, given)
+        assigned_arrays.copy_kept(convention, arguments.values, given)
         made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+        late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
-        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-        return fast_path.results(program, made, self.hooks, wrap)
+        return late if convention.holds_back else fast_path.results(program, made, self.hooks, wrap)
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())
