@@ -30,7 +30,9 @@ _OF_ARRAYS = frozenset(
 
 def _implementation(function: Any) -> types.FunctionType | None:
     """The Python function of NumPy's that a function calls, if it computes with arrays."""
-    inner = function if isinstance(function, types.FunctionType) else getattr(function, "__wrapped__", None)
+    # Of other objects nothing is asked, since they may answer with code of their own.
+    is_numpys = type(function).__module__.partition(".")[0] == "numpy"
+    inner = getattr(function, "__wrapped__", None) if is_numpys else function
     if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
         return None
     return inner
