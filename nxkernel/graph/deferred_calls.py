@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, constant
+from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.types import u8
 
@@ -32,11 +32,14 @@ class RecordedCall:
         What holds the values when the trace is over.
     in_branch : bool
         Whether the first of them is a number that says that the branch was taken.
+    source : SourceLocation or None
+        The line of the user's that asked for it.
     """
 
     function: Callable[[Any], None]
     cells: tuple[MutableCell, ...]
     in_branch: bool
+    source: SourceLocation | None = None
 
 
 def are_made() -> bool:
@@ -68,7 +71,7 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
         if in_branch:
             run.outermost.write(cells[-1], constant(0, *node.spec))
         run.write(cells[-1], run.node(node))
-    entries(run).append(RecordedCall(function, tuple(cells), in_branch))
+    entries(run).append(RecordedCall(function, tuple(cells), in_branch, tracing.user_line()))
     return True
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn
+
+from nxkernel.definitions.keys import source_locations
+from nxkernel.errors import NxError
+from nxkernel.graph.expr import SourceLocation
 
 
 class Line(NamedTuple):
@@ -25,6 +30,39 @@ class Line(NamedTuple):
         line, end_line, column, end_column = list(code.co_positions())[last // 2]
         line = line or code.co_firstlineno
         return cls(code.co_filename, code.co_qualname, line, end_line or line, column or 0, end_column or 0)
+
+
+@dataclass(frozen=True)
+class LocatedErrors:
+    """Calls a function, and adds lines of the user's to the text of an error of nxkernel's that it raises.
+
+    Parameters
+    ----------
+    function : callable
+        What is called when a program has run.
+    lines : tuple of str
+    """
+
+    function: Callable[[tuple], None]
+    lines: tuple[str, ...]
+
+    #: Whether the caller's arrays are to be as they were where this is called.
+    raises = True
+
+    def __call__(self, values: tuple) -> None:
+        """Call the function with the values of the program."""
+        try:
+            self.function(values)
+        except NxError as error:
+            what, *hints = str(error).split("\n")
+            error.args = ("\n".join([what, *(f"  {line}" for line in self.lines), *hints]),)
+            raise
+
+
+def located(function: Callable[[Any], None], source: SourceLocation | None) -> Callable[[Any], None]:
+    """What is called after a run; if it raises errors, with the line that asked for it in their texts."""
+    lines = source_locations.line_of(source) if getattr(function, "raises", False) else []
+    return LocatedErrors(function, tuple(lines)) if lines else function
 
 
 def raised_at(error: BaseException, trail: Sequence[Line]) -> NoReturn:

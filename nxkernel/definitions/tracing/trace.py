@@ -20,6 +20,7 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
+from nxkernel.definitions.outputs import raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
@@ -227,7 +228,7 @@ class _HookRequests:
             structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
             if call.in_branch:
                 structure = ("tuple", None, (containers.LEAF, structure))
-            hook = Hook(None, call.function, call.in_branch)
+            hook = Hook(None, raised_again.located(call.function, call.source), call.in_branch)
             self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
 
     def unknown(self) -> list[str]:

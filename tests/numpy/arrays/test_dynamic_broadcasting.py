@@ -120,10 +120,15 @@ def test_lengths_that_do_not_fit_are_an_error_of_the_run(text):
     assert refused < 4
 
 
-def test_the_error_tells_both_lengths():
-    f = nx.jit(lambda x, y, k: x[:k] + y, promotion="numpy")
+def test_the_error_tells_both_lengths_and_the_line():
+    def sum_of_parts(x, y, k):
+        return x[:k] + y
+
     with pytest.raises(NxValueError) as raised:
-        f(np.arange(6.0), np.arange(4.0), 3)
+        nx.jit(sum_of_parts, promotion="numpy")(np.arange(6.0), np.arange(4.0), 3)
+    line = sum_of_parts.__code__.co_firstlineno + 1
     assert str(raised.value) == (
-        "parts of 3 and 4 elements do not fit together.\n  They are as long as each other, or one has a single element."
+        "parts of 3 and 4 elements do not fit together.\n"
+        f"  test_dynamic_broadcasting.py, line {line}:  return x[:k] + y\n"
+        "  They are as long as each other, or one has a single element."
     )

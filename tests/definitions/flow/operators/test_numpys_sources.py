@@ -38,7 +38,7 @@ def test_what_cannot_be_traced_is_refused_as_before():
 def test_checks_in_numpys_text_are_made():
     checked = nx.defn(lambda x: np.asarray_chkfinite(x) * 2)
     assert checked(np.array([1.0, 2.0])).tolist() == [2, 4]
-    with pytest.raises(ValueError, match="^array must not contain infs or NaNs$"):
+    with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
         checked(np.array([1.0, np.nan]))
 
 
