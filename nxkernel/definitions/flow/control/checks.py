@@ -14,20 +14,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.keys import source_locations
+from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, UndispatchedError
+from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
-from nxkernel.errors import NxError
+from nxkernel.errors import CompilationError, NxError, TracedValueError
 from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import constant
 from nxkernel.graph.tracing import MutableCell
+from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
 from nxkernel.ops.programs.control_flow import scalar
 
 #: Where an exception that traced code made keeps how: a function that records it, with the leaves that it needs.
 _ORIGIN = "__nx_origin__"
+#: What is raised to trace again.
+_OF_TRACING = (UndispatchedError, LearntError, MustUnrollError)
+#: Under which key the outermost trace remembers the blocks of `try` that are being traced.
+_ATTEMPTS = "attempts"
 #: Under which key the outermost trace remembers the cell that tells whether a check has failed.
 _FAILED = "whether a check has failed"
 #: The module whose functions run what is traced.
@@ -117,6 +125,49 @@ def is_raised(error: BaseException) -> bool:
     return own and source_sites.is_raised(error)
 
 
+def by_user(error: BaseException) -> BaseException:
+    """Mark an exception as one that the user's code would raise; returns it."""
+    return came_from(error, _Copy(error), ())
+
+
+def is_pythons(error: BaseException) -> bool:
+    """Whether an exception that came while tracing would come in plain Python, too.
+
+    Other ones are raised to trace again, or say that nxkernel cannot do something.
+    """
+    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING):
+        return False
+    if hasattr(error, _ORIGIN):
+        return True
+    if isinstance(error, AttributeError) and isinstance(error.obj, ArrayValue):
+        return not (hasattr(np.ndarray, error.name) or hasattr(np.generic, error.name))
+    if not isinstance(error, NxError):
+        return not argument_errors.is_of_traced(error)
+    # By Nx's rules, a call that runs at once raises it, too.
+    at_once = not (types.follows_numpy() or isinstance(error, TracedValueError | CompilationError))
+    return error.of_python or (at_once and not getattr(error, "pointed_out", False))
+
+
+def attempts() -> list[Any]:
+    """The blocks of `try` that are being traced, the innermost last."""
+    return tracing.current().outermost.memory.setdefault(_ATTEMPTS, [])
+
+
+def catching(kind: type[BaseException]) -> Any:
+    """The innermost `try` that catches exceptions of a class; None where there is none."""
+    run = tracing.current()
+    active = () if run is None else run.outermost.memory.get(_ATTEMPTS, ())
+    return next((attempt for attempt in reversed(active) if attempt.would_catch(kind)), None)
+
+
+def mark() -> Callable[[], None]:
+    """What undoes that a check has failed since."""
+    run = tracing.current()
+    cell = _failed()
+    before = run.read(cell)
+    return lambda: run.write(cell, before)
+
+
 def has_values(error: BaseException) -> bool:
     """Whether the text of an error has values that only the running program knows."""
     return bool(getattr(error, _ORIGIN, (None, ()))[1])
@@ -124,7 +175,9 @@ def has_values(error: BaseException) -> bool:
 
 def are_recorded() -> bool:
     """Whether the program that is being traced has a check."""
-    return _FAILED in tracing.current().outermost.memory
+    outermost = tracing.current().outermost
+    cell = outermost.memory.get(_FAILED)
+    return cell is not None and outermost.node(outermost.read(cell)).primitive is not p.constant
 
 
 def record(error: BaseException) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
-from nxkernel.definitions.flow.control import trace_time_calls
+from nxkernel.definitions.flow.control import attempts, trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import membership, object_identity, output_calls, python_builtins, python_math
 from nxkernel.definitions.flow.source_sites import is_raised
@@ -69,7 +69,7 @@ def fn(function: Any) -> Any:
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
-            return twin
+            return attempts.guarded(function, twin)
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
     if numba_functions.is_compiled(function):

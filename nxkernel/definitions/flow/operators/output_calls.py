@@ -23,6 +23,7 @@ from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values.variable_leaves import known
 from nxkernel.definitions.keys import containers
+from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
     DeferredCall,
     FixedText,
@@ -313,7 +314,9 @@ def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    _hooks().defer_call(DeferredCall(function, parts, more), tuple(leaves))
+    call = DeferredCall(function, parts, more)
+    settings = output_settings.current()
+    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
