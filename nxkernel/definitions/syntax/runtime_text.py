@@ -12,7 +12,11 @@ from nxkernel.definitions.keys import callables, source_locations
 from nxkernel.definitions.syntax.sources import tree_of
 
 #: Instructions of handlers, of contexts, and of text that is formatted.
-_TELLING = frozenset({"CHECK_EXC_MATCH", "WITH_EXCEPT_START", "FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC"})
+_TELLING = frozenset(
+    dis.opmap[name]
+    for name in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START", "FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+    if name in dis.opmap
+)
 #: What makes text, or says it.
 _NAMES = frozenset({"print", "str", "repr", "format", "warn", "debug", "info", "warning", "error"})
 
@@ -25,30 +29,26 @@ def has(function: Callable[..., Any]) -> bool:
     function : callable
         Its source has to be at hand: else nothing could be rewritten.
     """
-    plain = callables.plain(function)
-    return isinstance(plain, types.FunctionType) and _has(plain, set())
-
-
-def _has(function: types.FunctionType, seen: set[types.CodeType]) -> bool:
-    code = function.__code__
-    if code in seen or not source_locations.is_users(code.co_filename):
-        return False
-    seen.add(code)
-    if _tells(code):
-        return tree_of(code) is not None
-    named = [function.__globals__.get(name) for name in _named(code)]
-    return any(isinstance(value, types.FunctionType) and _has(value, seen) for value in named)
-
-
-@functools.lru_cache(maxsize=2048)
-def _tells(code: types.CodeType) -> bool:
-    steps = dis.get_instructions(code)
-    if not _NAMES.isdisjoint(code.co_names) or any(step.opname in _TELLING for step in steps):
-        return True
-    return any(_tells(each) for each in code.co_consts if isinstance(each, types.CodeType))
+    waiting, seen = [callables.plain(function)], set()
+    while waiting:
+        plain = waiting.pop()
+        if not isinstance(plain, types.FunctionType):
+            continue
+        code = plain.__code__
+        if code in seen or not source_locations.is_users(code.co_filename):
+            continue
+        seen.add(code)
+        names, tells = _read(code)
+        if tells:
+            return tree_of(code) is not None
+        waiting += [plain.__globals__.get(name) for name in names]
+    return False
 
 
 @functools.lru_cache(maxsize=2048)
-def _named(code: types.CodeType) -> tuple[str, ...]:
-    inner = [name for each in code.co_consts if isinstance(each, types.CodeType) for name in _named(each)]
-    return (*code.co_names, *inner)
+def _read(code: types.CodeType) -> tuple[tuple[str, ...], bool]:
+    """The names that code and the code in it has, and whether it handles exceptions or makes text."""
+    inner = [_read(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    tells = not (_TELLING.isdisjoint(code.co_code[::2]) and _NAMES.isdisjoint(code.co_names))
+    names = (*code.co_names, *(name for names, _ in inner for name in names))
+    return names, tells or any(tells for _, tells in inner)
