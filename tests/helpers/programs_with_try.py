@@ -207,6 +207,20 @@ def text_of_all_kinds(x):
     return x
 
 
+def text_of_parts(x):
+    print("negative:", x[x < 0], np.flatnonzero(x < 0), x[: np.argmax(x)], f"{x[x < 0]}")
+    if (x < -3).any():
+        raise ValueError(f"too low: {x[x < -3]}")
+    return x
+
+
+def of_types(x):
+    assert isinstance(x, np.ndarray), type(x)
+    if not isinstance(x, np.ndarray) or x.ndim != 1:
+        raise TypeError(x)
+    return x + 1
+
+
 def factorized(x):
     m = np.array([[2.0, 0.5], [0.5, 1.0]]) * x[0]
     try:
@@ -240,5 +254,6 @@ def solved(x):
 PROGRAMS = [
     missing_attribute, missing_module, length, shapes, a_check, a_check_in_a_helper, converted, raised_from,
     one_in_another, not_caught, assigned_into, jumps, a_return_on_a_condition, otherwise, settings, no_warnings,
-    warned, of_a_class, text_of_all_kinds, factorized, inverted, solved,
+    warned, of_a_class, text_of_all_kinds, text_of_parts,
+    of_types, factorized, inverted, solved,
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions whose text handles exceptions, or makes text: traced as they stand, they would do so with traced values."""
+"""Functions whose text has exceptions, or makes text: traced as they stand, they would do so with traced values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from typing import Any
 from nxkernel.definitions.keys import callables, source_locations
 from nxkernel.definitions.syntax.sources import tree_of
 
-#: Instructions of handlers, of contexts, and of text that is formatted.
+#: Instructions of exceptions, handlers, contexts, and text that is formatted.
 _TELLING = frozenset(
     dis.opmap[name]
-    for name in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START", "FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+    for name in (
+        "CHECK_EXC_MATCH",
+        "RAISE_VARARGS",
+        "WITH_EXCEPT_START",
+        "FORMAT_VALUE",
+        "FORMAT_SIMPLE",
+        "FORMAT_WITH_SPEC",
+    )
     if name in dis.opmap
 )
 #: What makes text, or says it.
@@ -22,7 +29,7 @@ _NAMES = frozenset({"print", "str", "repr", "format", "warn", "debug", "info", "
 
 
 def has(function: Callable[..., Any]) -> bool:
-    """Whether the text of a function, or of one of the user's that it names, has a `try` or `with`, or makes text.
+    """Whether a function, or one of the user's that it names, raises, handles exceptions, or makes text.
 
     Parameters
     ----------
@@ -47,7 +54,7 @@ def has(function: Callable[..., Any]) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def _read(code: types.CodeType) -> tuple[tuple[str, ...], bool]:
-    """The names that code and the code in it has, and whether it handles exceptions or makes text."""
+    """The names that code and the code in it has, and whether it has exceptions or makes text."""
     inner = [_read(each) for each in code.co_consts if isinstance(each, types.CodeType)]
     tells = not (_TELLING.isdisjoint(code.co_code[::2]) and _NAMES.isdisjoint(code.co_names))
     names = (*code.co_names, *(name for names, _ in inner for name in names))
