@@ -4,7 +4,15 @@ from __future__ import annotations
 
 
 class NxError(Exception):
-    """The base of nxkernel's errors; each is also the builtin error that callers expect."""
+    """The base of nxkernel's errors; each is also the builtin error that callers expect.
+
+    Attributes
+    ----------
+    of_python : bool
+        Whether plain Python and NumPy raise an error of that kind at the place, too.
+    """
+
+    of_python = False
 
 
 class NxTypeError(NxError, TypeError):
@@ -17,6 +25,8 @@ class NxValueError(NxError, ValueError):
 
 class NxIndexError(NxError, IndexError):
     """A static index out of bounds."""
+
+    of_python = True
 
 
 class NxAttributeError(NxError, AttributeError):

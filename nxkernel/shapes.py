@@ -268,7 +268,7 @@ def broadcast_shapes(
     a, b = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
     for axis, (n, m) in enumerate(zip(a, b, strict=True)):
         if n != m and 1 not in (n, m):
-            raise NxValueError(
+            error = NxValueError(
                 message(
                     f"cannot broadcast {text(left, left_names)} with {text(right, right_names)}: "
                     f"axis {axis - rank} has sizes {n} and {m}.",
@@ -277,6 +277,8 @@ def broadcast_shapes(
                     "nx.new_axis(t, axis) adds an axis of size 1.",
                 )
             )
+            error.of_python = True
+            raise error
     return tuple(m if n == 1 else n for n, m in zip(a, b, strict=True))
 
 

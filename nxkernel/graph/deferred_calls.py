@@ -7,7 +7,8 @@ and in a branch that is taken; in loops, and in functions that are traced on the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,17 @@ def entries(run: Trace) -> list[Any]:
     What a part of a trace has added that is dropped goes by ``del entries[count:]``.
     """
     return run.outermost.memory.setdefault(_CALLS, [])
+
+
+@contextlib.contextmanager
+def apart(run: Trace) -> Iterator[list[Any]]:
+    """A context in which what is asked for goes into a list of its own."""
+    memory, own = run.outermost.memory, []
+    before, memory[_CALLS] = entries(run), own
+    try:
+        yield own
+    finally:
+        memory[_CALLS] = before
 
 
 def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:

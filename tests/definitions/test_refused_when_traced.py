@@ -472,18 +472,6 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    return q(x)\ndef q(x):\n    try:\n        return nx.abs(x)\n    finally:\n        pass",
-        (
-            "a definition has no `try`: its compiled program raises nothing that could be caught\n"
-            "  cell.py, line 5, in q:\n"
-            "    try:\n"
-            "    ^^^\n"
-            "  Ask before, with `if` or nx.select, whether the computation is possible.\n"
-            "  Plain Python that runs while a definition is traced goes into a function of its own, marked with "
-            "nx.deftransform."
-        ),
-    ),
-    (
         "def f(x):\n    W[0] = nx.sum(x)\n    return x",
         (
             "the assignment into `W` would be lost: a traced value does not change, and W is no variable of f.\n"

@@ -10,6 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters
+from nxkernel.definitions.flow.control.checks import InnerChecks
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -344,17 +345,23 @@ def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: b
         supply = iter(
             [differentiated_variables.in_dialect(node, leaf) for (_, leaf), node in zip(leaves, nodes, strict=True)]
         )
-        pull_ = _Pullback(function, [containers.rebuild(structure, supply) for structure in structures], name)
+        with checks:
+            pull_ = _Pullback(function, [containers.rebuild(structure, supply) for structure in structures], name)
         blocks = []
         for number in range(len(pull_.outputs)):
             parts = iter(_rows(pull_, number))
             inner = [containers.rebuild(structure, parts) for structure in structures]
             blocks.append(tuple(inner) if several else inner[0])
-        return containers.rebuild(pull_.structure, iter(blocks))
+        return containers.rebuild(pull_.structure, iter(blocks)), checks.leaves
 
+    checks = InnerChecks()
     graph, outside, structure = subgraphs.traced(name, one, specs, differentiated_variables.no_value(name))
     blocks_ = subgraphs.placed(graph, [*values, *outside])
-    return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in blocks_]))
+    structure, count = structure[2][0], len(blocks_) - len(checks.leaves)
+    checks.keep(blocks_[count:], many=False)
+    return containers.rebuild(
+        structure, iter([differentiated_variables.in_dialect(value) for value in blocks_[:count]])
+    )
 
 
 def _rows(function: _Pullback, number: int) -> list[Expr]:

@@ -10,6 +10,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.flow.control.checks import InnerChecks
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -71,18 +72,26 @@ def vmap(
         call = differentiated_variables.guard_shared_arrays(function, name, args, options)
 
         def one(*nodes: Expr) -> Any:
-            return call(*differentiated_variables.separate_copies(arguments.of_one(nodes)), **options)
+            with checks:
+                result = call(*differentiated_variables.separate_copies(arguments.of_one(nodes)), **options)
+            return (result, checks.leaves) if checks.leaves else result
 
+        checks = InnerChecks()
         graph, outside, structure = subgraphs.traced(
             name, one, arguments.specs, differentiated_variables.no_value(name)
         )
-        axes = _spread(out_axes, structure, f"{name}: out_axes")
+        if checks.leaves:
+            structure = structure[2][0]
+        axes = [*_spread(out_axes, structure, f"{name}: out_axes"), *[0] * len(checks.leaves)]
         flags = [True] * len(arguments.values) + [False] * len(outside)
         batched = vectorize(graph, arguments.size, flags, [axis is not None for axis in axes])
         values = [*arguments.values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
+        made = subgraphs.placed(batched.graph, values)
+        count = len(made) - len(checks.leaves)
+        checks.keep(made[count:])
         results = [
             _moved(value, axis, flag, arguments.axis_name, name)
-            for value, axis, flag in zip(subgraphs.placed(batched.graph, values), axes, batched.mapped, strict=True)
+            for value, axis, flag in zip(made[:count], axes[:count], batched.mapped[:count], strict=True)
         ]
         return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in results]))
 

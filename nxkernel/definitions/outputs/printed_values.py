@@ -53,6 +53,34 @@ class RunTimeValue:
 
 
 @dataclass(frozen=True)
+class PickedElements:
+    """A part of an array whose size only the program knows: by a mask, or by the bounds of some axes.
+
+    Parameters
+    ----------
+    axis : int or None
+        The first axis of the mask; None for bounds.
+    bounds : tuple of bool
+        For each axis whether it has bounds: where its part begins, and how long it is.
+    """
+
+    axis: int | None
+    bounds: tuple[bool, ...] = ()
+
+    def formatted(self, leaves: Iterator[Any]) -> np.ndarray:
+        """The part, of an array and a mask or bounds that are the next leaves."""
+        array = np.asarray(next(leaves))
+        if self.axis is not None:
+            return array[(*(slice(None),) * self.axis, np.asarray(next(leaves)))]
+        key = [slice(None)] * array.ndim
+        for place, has_bounds in enumerate(self.bounds):
+            if has_bounds:
+                first, length = int(np.asarray(next(leaves))), int(np.asarray(next(leaves)))
+                key[place] = slice(first, first + length)
+        return array[tuple(key)]
+
+
+@dataclass(frozen=True)
 class TextTemplate:
     """Text with values in it, as by ``str.format``.
 

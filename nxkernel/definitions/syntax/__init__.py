@@ -18,6 +18,9 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``x[k] = v``                          ``x = set_item(x, k, v)``
 ``x += v``                            ``x = in_place("+", x, v)``
 ``f(x)``                              ``fn(f)(x)``
+``with m as y: A``                    ``with context(m, SITE) as y: A``
+``try: A``, ``except E as e: B``      ``a, b = try_(block, (lambda: E,), (a, b), ("a", "b"), SITE)``, where
+                                      ``def block(attempt, a, b): ...; return a, b`` has all of the statement
 ``assert t, text``                    ``assert_(t, lambda: text, SITE)``
 a variable without a value            ``a = unassigned("a")``; ``pending("a")`` for those that are made here
 ====================================  ==================================================================================

@@ -28,6 +28,8 @@ def settled(loop: ast.While | ast.For) -> frozenset[str]:
     """
     if any(isinstance(node, ast.Break | ast.Continue) for each in loop.orelse for node in ast.walk(each)):
         return _NOTHING
+    if any(isinstance(node, ast.Try | ast.With) for node in ast.walk(loop)):
+        return _NOTHING
     ways = _Ways()
     start = ways.head(loop, _NOTHING)
     ways.block(loop.body, start)

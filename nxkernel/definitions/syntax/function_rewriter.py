@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Container, Iterable
 
-from nxkernel.definitions.syntax import list_append_analysis
+from nxkernel.definitions.syntax import list_append_analysis, unsupported_syntax
 from nxkernel.definitions.syntax import names as naming
 from nxkernel.definitions.syntax.assignments import Assignments
 from nxkernel.definitions.syntax.expressions import ExpressionRewriter, load, runtime, store, thunk
@@ -128,6 +129,10 @@ class _FunctionRewriter:
             return self.while_(statement, bound)
         if isinstance(statement, ast.For):
             return self.for_(statement, bound)
+        if isinstance(statement, ast.Try):
+            return self.try_(statement, bound)
+        if isinstance(statement, ast.With):
+            return [self.with_(statement, bound)]
         if isinstance(statement, ast.FunctionDef):
             bound.add(statement.name)
             return [self.nested(statement)]
@@ -350,6 +355,59 @@ class _FunctionRewriter:
             ]
             call.keywords = [ast.keyword("gathered", ast.Tuple(lists, ast.Load()))]
         return [*before, body, self.taken(state, call)]
+
+    def with_(self, statement: ast.With, bound: set[str]) -> ast.With:
+        """A `with`, which is entered and left while the function is traced."""
+        items = []
+        for item in statement.items:
+            site = self.expressions.site(item.context_expr)
+            manager = runtime("context", self.expressions.visit(item.context_expr), site)
+            target = item.optional_vars and self.expressions.visit(item.optional_vars)
+            bound.update(() if target is None else naming.stored(target))
+            items.append(ast.withitem(manager, target))
+        return at(ast.With(items, self.block(statement.body, bound)), statement)
+
+    def try_(self, statement: ast.Try, bound: set[str]) -> list[ast.stmt]:
+        """A `try`: one in a function of its own, which is called again for what only the running program decides."""
+        assigned = self.assigned([statement])
+        state = [name for name in assigned if name in statement.live]
+        kept = [name for name in assigned if name in statement.live_body and name not in state]
+        before = self.bind([*state, *kept], bound, statement)
+        frame, error = self.fresh("attempt"), self.fresh("error")
+
+        kinds = [
+            ast.Constant(None) if handler.type is None else self.expressions.later(copy.deepcopy(handler.type))
+            for handler in statement.handlers
+        ]
+
+        def asked(name: str, *arguments: ast.expr) -> ast.expr:
+            return ast.Call(ast.Attribute(load(frame), name, ast.Load()), list(arguments), [])
+
+        def body(inside: set[str]) -> list[ast.stmt]:
+            # An exception may leave any of them without a value.
+            first = self.bind(assigned, inside, statement)
+            otherwise: list[ast.stmt] = [ast.Raise(None, None)]
+            for handler in reversed(statement.handlers):
+                block = self.block(handler.body, set(inside))
+                if handler.name is not None:
+                    block.insert(0, at(ast.Assign([store(handler.name)], load(error)), handler))
+                kinds = [] if handler.type is None else [self.expressions.later(handler.type)]
+                otherwise = [at(ast.If(asked("catches", load(error), *kinds), block, otherwise), handler)]
+            everything = ast.Attribute(load(frame), "everything", ast.Load())
+            caught = ast.ExceptHandler(everything, error, [ast.Expr(asked("end")), *otherwise])
+            tried = [ast.Expr(asked("begin")), *self.block(statement.body, set(inside)), ast.Expr(asked("end"))]
+            orelse = self.block(statement.orelse, set(inside))
+            final = self.block(statement.finalbody, set(inside))
+            return [*first, ast.Try(tried, [caught], orelse, final), *self.results(state)]
+
+        function = self.function("try", state, kept, body, assigned, bound, statement)
+        function.args.args.insert(0, ast.arg(frame))
+        site = unsupported_syntax.site(self.file, self.name, statement)
+        place = site._replace(end_line=site.line, end_column=site.column + len("try"))
+        call = runtime(
+            "try_", load(function.name), ast.Tuple(kinds, ast.Load()), *self.handed(state), ast.Constant(tuple(place))
+        )
+        return [*before, function, self.taken(state, call)]
 
     def gathered(self, loop: ast.For) -> dict[str, str]:
         """Replace appends to lists by new variables, which the body assigns; maps them to the lists' names."""

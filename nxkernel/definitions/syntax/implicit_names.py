@@ -21,22 +21,13 @@ def prepare(tree: Function, class_name: str, has_super: bool) -> Function:
     has_super : bool
         Whether ``super()`` without arguments works in it.
     """
-    if class_name or has_super or any(_is_typed(node) or _is_silence(node) for node in nodes_of(tree)):
+    if class_name or has_super or any(map(_is_typed, nodes_of(tree))):
         return _Prepare(class_name.lstrip("_"), has_super).visit(tree)
     return tree
 
 
 def _is_typed(node: ast.AST) -> bool:
     return isinstance(node, ast.AnnAssign) or bool(getattr(node, "annotation", None) or getattr(node, "returns", None))
-
-
-def _is_silence(node: ast.AST) -> bool:
-    """Whether a statement is ``with np.errstate(...)``, whose warnings compiled programs do not give."""
-    if not isinstance(node, ast.With):
-        return False
-    asked = [item.context_expr for item in node.items if item.optional_vars is None]
-    functions = [ast.unparse(call.func).rpartition(".")[2] for call in asked if isinstance(call, ast.Call)]
-    return len(functions) == len(node.items) and set(functions) == {"errstate"}
 
 
 def class_of(qualified: str) -> str:
@@ -99,9 +90,10 @@ class _Prepare(ast.NodeTransformer):
             return at(ast.Pass(), node)
         return self.visit(at(ast.Assign([node.target], node.value), node))
 
-    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        return node.body if _is_silence(node) else node
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        if node.name is not None:
+            node.name = self.private(node.name)
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords

@@ -10,9 +10,11 @@ import ast
 from collections.abc import Callable, Iterable
 
 from nxkernel.definitions.syntax.definite_assignment import settled
-from nxkernel.definitions.syntax.names import at, children
+from nxkernel.definitions.syntax.names import at, children, stores
 
 _LOOPS = ast.While | ast.For
+#: Statements whose blocks stay where they are, and run at most once.
+_REGIONS = ast.Try | ast.With
 _LEAVES = ast.Return | ast.Break | ast.Continue
 
 #: Whether control reaches the end of a block.
@@ -41,6 +43,27 @@ class LoopExits:
         self.skipped = ""
         self.guarded = False
 
+    def flags(self, statement: ast.stmt) -> list[str]:
+        """The flags that a jump sets, besides that for skipping the rest of the iteration."""
+        names = [self.returned] if isinstance(statement, ast.Return) else []
+        if not isinstance(statement, ast.Continue) and self.broken != self.returned:
+            names.append(self.broken)
+        return names
+
+
+class RegionExits(LoopExits):
+    """The flags of a `try` or `with` that is left by `break`, `continue` or `return`."""
+
+    def __init__(self, fresh: Callable[[str], str], kinds: Iterable[type[ast.stmt]]) -> None:
+        super().__init__(fresh, False, False)
+        names = {ast.Return: "returned", ast.Break: "broken", ast.Continue: "continued"}
+        self.of_kind = {kind: fresh(names[kind]) for kind in kinds}
+        self.value = fresh("value") if ast.Return in self.of_kind else None
+
+    def flags(self, statement: ast.stmt) -> list[str]:
+        """The flag of a jump."""
+        return [self.of_kind[type(statement)]]
+
 
 def straighten(body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.stmt]:
     """Replace the jumps in a function's body by flags and branches.
@@ -54,9 +77,9 @@ def straighten(body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.st
     Returns
     -------
     list of ast.stmt
-        Loops have no `else`, and two attributes: `broken`, the name of the flag that ends them, or None; and `settled`,
-        the variables that they assign on every path. An `if` has the attribute `returns`: whether both of its sides
-        end with a return.
+        Nothing jumps out of a `try` or `with`. Loops have no `else`, and two attributes: `broken`, the name of the flag
+        that ends them, or None; and `settled`, the variables that they assign on every path. An `if` has the attribute
+        `returns`: whether both of its sides end with a return.
     """
     return _Jumps(fresh).to_end(body)
 
@@ -78,8 +101,8 @@ class _Jumps:
                 if _leaves(statement):
                     return [*statements, *self._last(statement, rest)]
                 statements.append(self._plain(statement))
-            elif isinstance(statement, _LOOPS):
-                loop, after, ends = self.loop(statement)
+            elif isinstance(statement, _LOOPS | _REGIONS):
+                loop, after, ends = self.region(statement) if isinstance(statement, _REGIONS) else self.loop(statement)
                 statements += loop
                 if ends or after:
                     return [*statements, *self.to_end([*after, *([] if ends else rest)])]
@@ -116,6 +139,55 @@ class _Jumps:
         branch = at(ast.If(statement.test, self.to_end(statement.body), self.to_end(statement.orelse)), statement)
         branch.returns = False
         return branch
+
+    # `try` and `with` --------------------------------------------------------------------------------------------
+
+    def region(self, statement: ast.Try | ast.With) -> tuple[list[ast.stmt], list[ast.stmt], bool]:
+        """A `try` or `with` that is left at its end; the statements to follow it; and whether nothing else does."""
+        blocks = blocks_of(statement)
+        kinds = [kind for kind in (ast.Return, ast.Break, ast.Continue) if any(_jumps(block, kind) for block in blocks)]
+        exits = RegionExits(self.fresh, kinds)
+        body, *others = [self.iteration(block, exits) for block in blocks]
+        if isinstance(statement, ast.Try):
+            *caught, orelse, final = others
+            if kinds and orelse:
+                exits.guarded = True
+                reached = ast.UnaryOp(ast.Not(), ast.Name(self._skip_flag(exits), ast.Load()))
+                guarded = _placed(ast.If(reached, orelse, []), statement.orelse[0])
+                guarded.returns = False
+                orelse = [guarded]
+            handlers = [
+                at(ast.ExceptHandler(handler.type, handler.name, block), handler)
+                for handler, block in zip(statement.handlers, caught, strict=True)
+            ]
+            rewritten: ast.stmt = at(ast.Try(body, handlers, orelse, final), statement)
+        else:
+            rewritten = at(ast.With(statement.items, body), statement)
+        assigned = frozenset(stores([statement]))
+        for block in blocks_of(rewritten):
+            for node in (node for each in block for node in ast.walk(each) if isinstance(node, ast.If)):
+                # Where it is left before, nothing reads what is assigned later.
+                node.settled = getattr(node, "settled", frozenset()) | assigned
+        names = [*exits.of_kind.values(), *([exits.skipped] if exits.guarded else [])]
+        before: list[ast.stmt] = [_flag(name, False, statement) for name in names]
+        if not exits.guarded:
+            for block in blocks_of(rewritten):
+                block[:] = _without_marks(block) or ([_placed(ast.Pass(), statement)] if block else [])
+        if exits.value is None:
+            back: list[ast.stmt] = []
+        else:
+            before.append(_placed(ast.Delete([ast.Name(exits.value, ast.Del())]), statement))
+            back = [_placed(ast.Return(ast.Name(exits.value, ast.Load())), statement)]
+        if kinds == [ast.Return] and _falls([statement]) == _NEVER:
+            return [*before, rewritten], back, True
+        jumps = {ast.Return: back, ast.Break: [ast.Break()], ast.Continue: [ast.Continue()]}
+        after = [
+            _placed(
+                ast.If(ast.Name(name, ast.Load()), [_placed(each, statement) for each in jumps[kind]], []), statement
+            )
+            for kind, name in exits.of_kind.items()
+        ]
+        return [*before, rewritten], after, False
 
     # Loops -----------------------------------------------------------------------------------------------------
 
@@ -183,8 +255,8 @@ class _Jumps:
                 return statements
             if isinstance(statement, ast.If):
                 statements.append(self._branch(statement, [statement.body, statement.orelse], loop))
-            elif isinstance(statement, _LOOPS):
-                inner, after, ends = self.loop(statement)
+            elif isinstance(statement, _LOOPS | _REGIONS):
+                inner, after, ends = self.region(statement) if isinstance(statement, _REGIONS) else self.loop(statement)
                 statements += inner
                 if ends or after:
                     return [*statements, *self.iteration([*after, *([] if ends else rest)], loop)]
@@ -202,9 +274,7 @@ class _Jumps:
         if isinstance(statement, ast.Return):
             target = ast.Name(loop.value, ast.Store())
             statements.append(_placed(ast.Assign([target], statement.value or ast.Constant(None)), statement))
-            statements.append(_flag(loop.returned, True, statement))
-        if not isinstance(statement, ast.Continue) and loop.broken != loop.returned:
-            statements.append(_flag(loop.broken, True, statement))
+        statements += [_flag(name, True, statement) for name in loop.flags(statement)]
         mark = _flag(self._skip_flag(loop), True, statement)
         mark.only_for_guards = True
         return [*statements, mark]
@@ -213,6 +283,23 @@ class _Jumps:
         """The flag for skipping the rest of this iteration."""
         loop.skipped = loop.skipped or self.fresh("gone")
         return loop.skipped
+
+
+def blocks_of(statement: ast.Try | ast.With) -> list[list[ast.stmt]]:
+    """The blocks of a `try` or `with`."""
+    if isinstance(statement, ast.With):
+        return [statement.body]
+    handlers = [handler.body for handler in statement.handlers]
+    return [statement.body, *handlers, statement.orelse, statement.finalbody]
+
+
+def _ways(statement: ast.Try | ast.With) -> set[int]:
+    """Whether control reaches the end of a `try` or `with`, for each way through it."""
+    if isinstance(statement, ast.With):
+        return {_falls(statement.body)}
+    if statement.finalbody and _falls(statement.finalbody) == _NEVER:
+        return {_NEVER}
+    return {_falls([*statement.body, *statement.orelse]), *[_falls(handler.body) for handler in statement.handlers]}
 
 
 def _go_on(tail: Tail, near: ast.AST) -> GoOn:
@@ -242,6 +329,9 @@ def _without_marks(block: list[ast.stmt]) -> list[ast.stmt]:
         if isinstance(statement, ast.If):
             statement.body = _without_marks(statement.body) or [_placed(ast.Pass(), statement)]
             statement.orelse = _without_marks(statement.orelse)
+        elif isinstance(statement, _REGIONS):
+            for inner in blocks_of(statement):
+                inner[:] = _without_marks(inner) or ([_placed(ast.Pass(), statement)] if inner else [])
         statements.append(statement)
     return statements
 
@@ -252,6 +342,8 @@ def _jumps(block: Iterable[ast.AST], kind: type[ast.stmt]) -> bool:
         if isinstance(node, kind):
             return True
         if isinstance(node, ast.If) and _jumps([*node.body, *node.orelse], kind):
+            return True
+        if isinstance(node, _REGIONS) and any(_jumps(block, kind) for block in blocks_of(node)):
             return True
         if isinstance(node, _LOOPS):
             parts = [*node.body, *node.orelse] if kind is ast.Return else node.orelse
@@ -275,6 +367,12 @@ def _falls(block: list[ast.stmt]) -> int:
             if sides == {_NEVER}:
                 return _NEVER
             if sides != {_ALWAYS} and _leaves(statement):
+                reached = _MAYBE
+        elif isinstance(statement, _REGIONS):
+            ways = _ways(statement)
+            if ways == {_NEVER}:
+                return _NEVER
+            if ways != {_ALWAYS} and _leaves(statement):
                 reached = _MAYBE
         elif isinstance(statement, _LOOPS) and _leaves(statement):
             endless = isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant)

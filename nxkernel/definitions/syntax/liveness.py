@@ -27,12 +27,14 @@ class Liveness:
     def __init__(self, body: list[ast.stmt]) -> None:
         self._held = _held(body)
         self._shared = frozenset().union(*self._held.values())
+        #: What the handlers around read, which any statement may go on to.
+        self._caught = _NOTHING
         self.block(body, _NOTHING)
 
     def block(self, statements: list[ast.stmt], live: Names) -> Names:
         """The variables that are live before a block, given those that are live after it."""
         for statement in reversed(statements):
-            live = self._before(statement, live)
+            live = self._before(statement, live) | self._caught
         return live
 
     def _before(self, statement: ast.stmt, live: Names) -> Names:
@@ -48,6 +50,12 @@ class Liveness:
             return self._reads(statement.iter) | self._of_loop(
                 statement, live, target, frozenset(stored(statement.target))
             )
+        if isinstance(statement, ast.Try):
+            return self._of_try(statement, live)
+        if isinstance(statement, ast.With):
+            targets = [item.optional_vars for item in statement.items if item.optional_vars is not None]
+            named = frozenset(name for target in targets for name in stored(target))
+            return (self.block(statement.body, live) - named) | frozenset().union(*map(self._reads, statement.items))
         if isinstance(statement, Tail):
             # Nothing may go on to it, where what looks as if it did ends in a loop.
             self._of_tail(statement)
@@ -61,6 +69,18 @@ class Liveness:
             taken = self._reads(statement) if statement.decorator_list else self._reads(statement) - free(statement)
             return (live - {statement.name}) | taken
         return (live - _replaced(statement)) | self._reads(statement)
+
+    def _of_try(self, statement: ast.Try, live: Names) -> Names:
+        statement.live = live
+        end = self.block(statement.finalbody, live) if statement.finalbody else live
+        after, caught = self.block(statement.orelse, end), end if statement.finalbody else _NOTHING
+        for handler in statement.handlers:
+            kinds = _NOTHING if handler.type is None else self._reads(handler.type)
+            caught |= kinds | (self.block(handler.body, end) - {handler.name})
+        around, self._caught = self._caught, self._caught | caught
+        statement.live_body = self.block(statement.body, after | self._caught) | self._caught
+        self._caught = around
+        return statement.live_body
 
     def _of_tail(self, tail: Tail) -> Names:
         if not hasattr(tail, "live"):

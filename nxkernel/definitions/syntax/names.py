@@ -60,7 +60,7 @@ def mentioned(nodes: Iterable[ast.AST]) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
-        elif isinstance(node, ast.FunctionDef):
+        elif isinstance(node, ast.FunctionDef) or (isinstance(node, ast.ExceptHandler) and node.name is not None):
             names.add(node.name)
         elif isinstance(node, ast.alias):
             names.add(bound_by(node))
@@ -203,7 +203,7 @@ def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None], may
             bound[node.id] = None
     elif isinstance(node, ast.NamedExpr):
         maybe[node.target.id] = None
-    elif isinstance(node, ast.FunctionDef):
+    elif isinstance(node, ast.FunctionDef) or (isinstance(node, ast.ExceptHandler) and node.name is not None):
         bound[node.name] = None
     elif isinstance(node, ast.Import | ast.ImportFrom):
         bound.update((bound_by(alias), None) for alias in node.names)

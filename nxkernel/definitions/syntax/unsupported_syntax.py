@@ -86,21 +86,12 @@ def lost(name: str, location: tuple) -> None:
     )
 
 
-_TRANSFORM = (
-    "Plain Python that runs while a definition is traced goes into a function of its own, marked with nx.deftransform."
-)
-
 #: The first word of a construct, what is wrong with it, and what to write instead.
 _CONSTRUCTS: dict[type[ast.AST], tuple[str, str, tuple[str, ...]]] = {
-    ast.Try: (
+    ast.TryStar: (
         "try",
-        "a definition has no `try`: its compiled program raises nothing that could be caught",
-        ("Ask before, with `if` or nx.select, whether the computation is possible.", _TRANSFORM),
-    ),
-    ast.With: (
-        "with",
-        "a definition has no `with`: its statements run once, while it is traced, and not in the compiled program",
-        ("Write `with` around the call of the definition.", _TRANSFORM),
+        "a definition has no `except*`",
+        ("Write `except`.",),
     ),
     ast.ClassDef: (
         "class",
@@ -141,7 +132,6 @@ _CONSTRUCTS: dict[type[ast.AST], tuple[str, str, tuple[str, ...]]] = {
         ("Write if … elif … else.",),
     ),
 }
-_CONSTRUCTS[ast.TryStar] = _CONSTRUCTS[ast.Try]
 _CONSTRUCTS[ast.YieldFrom] = _CONSTRUCTS[ast.Yield]
 _CONSTRUCTS[ast.AsyncWith] = _CONSTRUCTS[ast.AsyncFor] = _CONSTRUCTS[ast.AsyncFunctionDef]
 

@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.outputs.printed_values import DeferredCall, Labelled
+from nxkernel.definitions.outputs.printed_values import Labelled
 from nxkernel.definitions.tracing import trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -123,7 +123,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
     return tensor
 
 
-def defer_call(call: DeferredCall, leaves: tuple) -> None:
+def defer_call(call: Callable[[tuple], Any], leaves: tuple) -> None:
     """Have a call made after the program has run, with values that it computes."""
     _ask(Hook(None, call), leaves, tracing.current(), "print_value")
 

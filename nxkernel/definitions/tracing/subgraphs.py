@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.keys import containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -55,6 +56,13 @@ def traced(
         leaves: list[tuple[str, Any]] = []
         structure = containers.flatten(function(*parameters), "the result", leaves, refuse)
         outputs = [trace.node(_entry(operand(leaf))) for _, leaf in leaves]
+    if trace.written and all(map(checks.is_of_checks, trace.written)):
+        raise NxTypeError(
+            message(
+                f"{name}: the function raises an error on a condition that only the running program knows.",
+                "Check before: the function may be run for many entries, or again for its gradient.",
+            )
+        )
     if trace.written:
         changed = ", ".join(sorted(cell.name or "an array" for cell in trace.written))
         raise NxTypeError(

@@ -1,8 +1,10 @@
 """The runtime object whose methods code rewritten by :mod:`nxkernel.definitions.syntax` calls."""
 
+from nxkernel.definitions.flow.control.attempts import try_
 from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
+from nxkernel.definitions.flow.operators.contexts import context
 from nxkernel.definitions.flow.operators.membership import contains, key, member
 from nxkernel.definitions.flow.operators.object_identity import is_
 from nxkernel.definitions.flow.operators.output_calls import assert_, percent, text
@@ -13,6 +15,7 @@ __all__ = [
     "and_",
     "assert_",
     "contains",
+    "context",
     "fn",
     "for_",
     "get_item",
@@ -30,6 +33,7 @@ __all__ = [
     "percent",
     "set_item",
     "text",
+    "try_",
     "unassigned",
     "while_",
 ]

@@ -65,7 +65,9 @@ class ArrayValue(Proxy, ArrayMethods):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise NxTypeError("len() of a scalar: it has no axes")
+            error = NxTypeError("len() of a scalar: it has no axes")
+            error.of_python = True
+            raise error
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:

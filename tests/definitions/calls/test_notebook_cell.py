@@ -203,8 +203,8 @@ def test_what_belongs_into_other_cells_is_refused(text, word, line, code, caret,
 
 
 def test_what_definitions_refuse_is_refused():
-    with pytest.raises(RefusedSyntaxError, match=r"a definition has no `try`") as caught:
-        run("y = x\ntry:\n    y = 1\nexcept ValueError:\n    pass", {"x": np.ones(2)})
+    with pytest.raises(RefusedSyntaxError, match=r"one compiled program, which has no `class`") as caught:
+        run("y = x\nclass A:\n    pass", {"x": np.ones(2)})
     assert ", line 2, in %%jit:" in str(caught.value)
 
 

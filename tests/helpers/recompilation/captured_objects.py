@@ -536,13 +536,11 @@ TEXTS = [
         "attribute that a function is given, and that was done without",
         "def h(): return 2.\ndef f(x):\n    try:\n        return x * h.k\n    except AttributeError:\n        return x * h()",
         "h.k = 5.",
-        in_defn=REFUSED,
     ),
     Text(
         "default that a function is given, and that was done without",
         "def h(k): return k\ndef f(x):\n    try:\n        return x * h()\n    except TypeError:\n        return x * h(2.)",
         "h.__defaults__ = (5.,)",
-        in_defn=REFUSED,
     ),
     Text("name of Python's own that is defined", "def f(x): return x * len('ab')", "def len(v): return 5."),
     Text(

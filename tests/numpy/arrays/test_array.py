@@ -195,7 +195,6 @@ REFUSED = {
     "float": (lambda np, x: x[np.array([0.5])], NxIndexError, "an index is a whole number"),
     "shapes": (lambda np, x: x.__setitem__(0, np.ones(3)), NxValueError, r"cannot assign \[3\] to a part of the shape"),
     "read-only": (lambda np, x: np.diagonal(x).fill(0), NxValueError, "this array is read-only"),
-    "condition": (lambda np, x: 1 if x[0, 0] > 0 else 0, TracedValueError, "asks for the data of a traced value"),
     "bytes": (lambda np, x: x.tobytes(), TracedValueError, "tobytes"),
     "nonzero": (lambda np, x: x.nonzero(), NxTypeError, "only the running program knows"),
     "unique": (lambda np, x: np.unique(x), NxTypeError, "only the running program knows"),

@@ -173,7 +173,6 @@ REFUSED = {
     "shape": lambda np, v, i: np.zeros(v[:i].shape[0]),
     "result": lambda np, v, i: v[:i],
     "joined": lambda np, v, i: np.concatenate([v[:i], v]),
-    "len": lambda np, v, i: len(v[:i]),
     "sorted": lambda np, v, i: np.sort(v[:i]),
 }
 

@@ -188,20 +188,24 @@ class _Branch:
             chosen = control_flow.choose(
                 condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
             )
-        except RaisingSideError:
+        except RaisingSideError as raised:
             del later[count:]
-            return self._checked(condition, then, otherwise, raises_then=not self._runs)
+            return self._checked(condition, then, otherwise, raised.error, raises_then=not self._runs)
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
         return tuple([self._result(place, supply) for place in range(len(self._names))])
 
-    def _checked(self, condition: Any, then: Side, otherwise: Side, raises_then: bool) -> tuple:
+    def _checked(self, condition: Any, then: Side, otherwise: Side, error: Exception, raises_then: bool) -> tuple:
         """The variables after a branch of which one side raises: those that the other side gives."""
         failing, going_on = (then, otherwise) if raises_then else (otherwise, then)
         if not raises_then:
             condition = comparison.logical_not(condition)
         self._runs.clear()
-        control_flow.choose(condition, lambda: self._failing(failing), list)
+        attempt = checks.catching(type(error))
+        if attempt is None:
+            control_flow.choose(condition, lambda: self._failing(failing), list)
+        elif attempt.is_raised(condition):
+            return tuple(failing(*self._values))
         return tuple(going_on(*self._values))
 
     def _failing(self, side: Side) -> list:

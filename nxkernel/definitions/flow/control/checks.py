@@ -9,25 +9,40 @@ first one, with its values. What comes after a failed check is computed in vain;
 from __future__ import annotations
 
 import copy
+import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.keys import source_locations
+from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, UndispatchedError
+from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
-from nxkernel.errors import NxError
+from nxkernel.errors import CompilationError, NxError, TracedValueError
 from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import constant
 from nxkernel.graph.tracing import MutableCell
+from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
-from nxkernel.ops.programs.control_flow import scalar
+from nxkernel.ops.programs.control_flow import choose, scalar
+from nxkernel.ops.reductions import reduction
+from nxkernel.ops.shapes import gathering
 
 #: Where an exception that traced code made keeps how: a function that records it, with the leaves that it needs.
 _ORIGIN = "__nx_origin__"
+#: What is raised to trace again.
+_OF_TRACING = (UndispatchedError, LearntError, MustUnrollError)
+#: Under which key the outermost trace remembers in which one the cells of checks begin.
+_OWNER = "owner of the checks"
+#: What the cells of checks are called.
+_CELL = "a check"
+#: Under which key the outermost trace remembers the blocks of `try` that are being traced.
+_ATTEMPTS = "attempts"
 #: Under which key the outermost trace remembers the cell that tells whether a check has failed.
 _FAILED = "whether a check has failed"
 #: The module whose functions run what is traced.
@@ -117,6 +132,49 @@ def is_raised(error: BaseException) -> bool:
     return own and source_sites.is_raised(error)
 
 
+def by_user(error: BaseException) -> BaseException:
+    """Mark an exception as one that the user's code would raise; returns it."""
+    return came_from(error, _Copy(error), ())
+
+
+def is_pythons(error: BaseException) -> bool:
+    """Whether an exception that came while tracing would come in plain Python, too.
+
+    Other ones are raised to trace again, or say that nxkernel cannot do something.
+    """
+    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING):
+        return False
+    if hasattr(error, _ORIGIN):
+        return True
+    if isinstance(error, AttributeError) and isinstance(error.obj, ArrayValue):
+        return not (hasattr(np.ndarray, error.name) or hasattr(np.generic, error.name))
+    if not isinstance(error, NxError):
+        return not argument_errors.is_of_traced(error)
+    # By Nx's rules, a call that runs at once raises it, too.
+    at_once = not (types.follows_numpy() or isinstance(error, TracedValueError | CompilationError))
+    return error.of_python or (at_once and not getattr(error, "pointed_out", False))
+
+
+def attempts() -> list[Any]:
+    """The blocks of `try` that are being traced, the innermost last."""
+    return tracing.current().outermost.memory.setdefault(_ATTEMPTS, [])
+
+
+def catching(kind: type[BaseException]) -> Any:
+    """The innermost `try` that catches exceptions of a class; None where there is none."""
+    run = tracing.current()
+    active = () if run is None else run.outermost.memory.get(_ATTEMPTS, ())
+    return next((attempt for attempt in reversed(active) if attempt.would_catch(kind)), None)
+
+
+def mark() -> Callable[[], None]:
+    """What undoes that a check has failed since."""
+    run = tracing.current()
+    cell = _failed()
+    before = run.read(cell)
+    return lambda: run.write(cell, before)
+
+
 def has_values(error: BaseException) -> bool:
     """Whether the text of an error has values that only the running program knows."""
     return bool(getattr(error, _ORIGIN, (None, ()))[1])
@@ -124,7 +182,9 @@ def has_values(error: BaseException) -> bool:
 
 def are_recorded() -> bool:
     """Whether the program that is being traced has a check."""
-    return _FAILED in tracing.current().outermost.memory
+    outermost = tracing.current().outermost
+    cell = outermost.memory.get(_FAILED)
+    return cell is not None and outermost.node(outermost.read(cell)).primitive is not p.constant
 
 
 def record(error: BaseException) -> None:
@@ -138,11 +198,17 @@ def record(error: BaseException) -> None:
     run = tracing.current()
     check, leaves = _check(error, _trail(error))
     nodes = [run.node(_alone(operand(leaf))) for leaf in leaves]
-    outermost, failed = run.outermost, _failed()
+    _keep(check, nodes)
+
+
+def _keep(check: FailedCheck, nodes: Sequence[Any]) -> None:
+    """Have a check raise its error of these values, if no check has failed before."""
+    run = tracing.current()
+    owner, failed = _owner(), _failed()
     is_first = apply(p.logical_not, run.read(failed))
-    cells = [MutableCell("a check") for _ in (is_first, *nodes)]
+    cells = [MutableCell(_CELL) for _ in (is_first, *nodes)]
     for cell, node in zip(cells, (is_first, *nodes), strict=True):
-        outermost.write(cell, constant(False if node is is_first else 0, *node.spec))
+        owner.write(cell, constant(False if node is is_first else 0, *node.spec))
         # In a loop, a later turn may come by here, too.
         if node is not is_first and not run.runs_once:
             node = apply(p.select, spread(is_first, node.shape), node, run.node(run.read(cell)))
@@ -171,12 +237,77 @@ def going_on(condition: Any) -> Any:
     )
 
 
+class InnerChecks:
+    """A context for tracing a function on its own, whose checks become those of the program around it.
+
+    Where it runs for many entries, the first of these that fails counts.
+
+    Attributes
+    ----------
+    leaves : list
+        What the function has to give besides its result.
+    """
+
+    def __init__(self) -> None:
+        self.leaves: list[Any] = []
+        self._checks: list[tuple[FailedCheck, int]] = []
+
+    def __enter__(self) -> InnerChecks:
+        self._run = tracing.current()
+        memory = self._run.outermost.memory
+        self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS)}
+        memory[_OWNER] = self._run
+        self._apart = deferred_calls.apart(self._run)
+        self._calls = self._apart.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        memory, run = self._run.outermost.memory, self._run
+        for name, before in self._before.items():
+            memory.pop(name, None)
+            memory.update({} if before is None else {name: before})
+        self._apart.__exit__(None, None, None)
+        for call in self._calls if kind is None else ():
+            nodes = deferred_calls.contents(run, call)
+            if nodes[0].primitive is not p.constant:
+                self._checks.append((call.function, len(nodes)))
+                self.leaves += nodes
+
+    def keep(self, leaves: Sequence[Any], many: bool = True) -> None:
+        """Have them raised: `leaves` are the function's own, with an axis of entries before the others if it has many.
+
+        Parameters
+        ----------
+        leaves : sequence of traced values
+        many : bool, optional
+        """
+        supply = iter(leaves)
+        found = [(check, [next(supply) for _ in range(count)]) for check, count in self._checks]
+        if found and many:
+            failed = functools.reduce(functools.partial(apply, p.logical_or), [flag for _, (flag, *_) in found])
+            first = reduction.argmax(convert(failed, types.u8), axis=0)
+            found = [(check, [gathering.take(value, first, axis=0) for value in values]) for check, values in found]
+        for check, (flag, *nodes) in found:
+            choose(flag, lambda check=check, nodes=nodes: _keep(check, nodes) or [], list)
+
+
+def is_of_checks(cell: MutableCell) -> bool:
+    """Whether a cell is one of the checks'."""
+    return cell.name == _CELL
+
+
+def _owner() -> Any:
+    """The trace in which the cells of checks begin."""
+    outermost = tracing.current().outermost
+    return outermost.memory.get(_OWNER, outermost)
+
+
 def _failed() -> MutableCell:
     outermost = tracing.current().outermost
     cell = outermost.memory.get(_FAILED)
     if cell is None:
-        cell = outermost.memory[_FAILED] = MutableCell("failed")
-        outermost.write(cell, constant(False, types.bool_))
+        cell = outermost.memory[_FAILED] = MutableCell(_CELL)
+        _owner().write(cell, constant(False, types.bool_))
     return cell
 
 

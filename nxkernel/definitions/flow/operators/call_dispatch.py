@@ -16,7 +16,7 @@ from typing import Any
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
-from nxkernel.definitions.flow.control import trace_time_calls
+from nxkernel.definitions.flow.control import attempts, trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
     membership,
@@ -78,7 +78,9 @@ def fn(function: Any) -> Any:
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
-            return numpys_sources.traced(function, twin, _twin_of_text) if dispatch_table.refuses(twin) else twin
+            if dispatch_table.refuses(twin):
+                return numpys_sources.traced(function, twin, _twin_of_text)
+            return attempts.guarded(function, twin)
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
     if numba_functions.is_compiled(function):

@@ -23,11 +23,13 @@ from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values.variable_leaves import known
 from nxkernel.definitions.keys import containers
+from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
     DeferredCall,
     FixedText,
     OutputStream,
     Percent,
+    PickedElements,
     RunTimeValue,
     Several,
     TextTemplate,
@@ -36,6 +38,8 @@ from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import operand
 
@@ -107,6 +111,14 @@ def _part(value: Any, leaves: list[Any]) -> Any:
         return value.template
     if not has_traced(value):
         return FixedText(_plain(value))
+    if isinstance(value, MaskedElements):
+        leaves += [value.base, value.mask]
+        return PickedElements(value.axis)
+    if isinstance(value, DynamicSlice):
+        leaves.append(value.base)
+        for stretch in value.stretches:
+            leaves += () if stretch is None else (stretch.offset, stretch.length)
+        return PickedElements(None, tuple([stretch is not None for stretch in value.stretches]))
     pairs: list[tuple[str, Any]] = []
     structure = containers.flatten(value, "the value", pairs, containers.no_tensor("print"))
     leaves += [leaf for _, leaf in pairs]
@@ -230,8 +242,8 @@ def _now(value: Any) -> Any:
     shown = list(map(_Shown, value.leaves))
     try:
         return value.template.formatted(iter(shown))
-    except (TypeError, ValueError):
-        # Such as "%d", which takes numbers alone.
+    except (TypeError, ValueError, IndexError):
+        # Such as "%d", which takes numbers alone, and the part of an array.
         return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
@@ -313,7 +325,9 @@ def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    _hooks().defer_call(DeferredCall(function, parts, more), tuple(leaves))
+    call = DeferredCall(function, parts, more)
+    settings = output_settings.current()
+    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import primitives, types
+from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.operators import python_builtins as twins
 from nxkernel.definitions.flow.operators.python_builtins import any_traced, as_number, in_dialect, like
 from nxkernel.definitions.flow.values.variable_leaves import has_values, known, plain
@@ -187,6 +188,7 @@ def _twin(name: str, real: Callable) -> Callable:
         proxy = next((value for value in args if isinstance(value, Proxy)), None)
         if types.follows_numpy() and name not in _OF_ANY:
             args = tuple(map(_float, args))
+        attempts.refuse_unseen(ValueError, f"math.{name}() of traced values", "ask before, with `if`")
         result = traced(*args, **options)
         return like(proxy, result) if proxy is not None and isinstance(result, Operand) else result
 

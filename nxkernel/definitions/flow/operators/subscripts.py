@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from nxkernel import types
+from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.loop_iterables import Counted
 from nxkernel.definitions.flow.operators.membership import hashed
 from nxkernel.definitions.flow.operators.python_builtins import as_number
@@ -135,6 +136,8 @@ def _same_node(one: Any, other: Any) -> bool:
 
 def get_item(value: Any, key: Any) -> Any:
     """``value[key]``."""
+    if attempts.are_active() and _has_traced(key):
+        attempts.refuse_unseen(IndexError, "an index that only the running program knows", "compare it with the size")
     if type(value) is MutableArgument:
         value = value.__nx_operand__()
     if isinstance(value, Operand):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from checked_programs import PROGRAMS, helper, printed
+from checked_programs import PROGRAMS, helper
 
 INPUTS = [[1.0, 4.0], [1.0, -4.0], [-4.0, 1.0], [200.0, -3.0], [-3.0, 200.0], [-30.0, -10.0], [np.inf, 1.0], [0.0, 2.0]]
 
@@ -29,8 +29,6 @@ NAMES = {function.__name__ for function in [*PROGRAMS, helper]}
 @pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[function.__name__ for function in PROGRAMS])
 def test_checks_are_those_of_python(program, entered, capsys):
-    if program is printed and entered is nx.jit:
-        pytest.skip("XX")
     compiled = entered(program)
     for values in INPUTS:
         x = np.array(values)
@@ -104,3 +102,62 @@ def test_hooks_before_a_check_are_called():
     with pytest.raises(ValueError, match="negative"):
         compiled(-1.0)
     assert [float(each) for each in seen] == [1, 2, -1]
+
+
+def of_a_row(v, k):
+    if v.sum() < 0:
+        raise ValueError("negative", v.sum())
+    for i in range(2):
+        if v[i] > 100:
+            raise KeyError("big", v[i])
+    return v * k
+
+
+@pytest.mark.parametrize("entered", [nx.jit, lambda f: f], ids=["jit", "vmap"])
+def test_vmap_raises_for_the_first_entry(entered):
+    mapped = entered(nx.vmap(of_a_row, in_axes=(0, None)))
+    for rows in ([[1, 2], [3, 4]], [[1, 2], [200, 4], [-4, 1]], [[1, 2], [-4, 1], [200, 4]]):
+        x = np.array(rows, float)
+        expected = outcome(lambda x: np.array([of_a_row(v, 2.0) for v in x]), x)
+        result = outcome(lambda x: mapped(x, 2.0), x)
+        if isinstance(expected, tuple):
+            assert result[:3] == expected[:3]
+        else:
+            np.testing.assert_array_equal(result, expected)
+
+
+def test_vmap_in_vmap_among_other_checks():
+    def of_one(v):
+        if v < 0:
+            raise ValueError("negative", v)
+        return v * 2
+
+    @nx.defn
+    def f(x):
+        if np.sum(x) > 1000:
+            raise TypeError("too much")
+        r = nx.vmap(lambda row: nx.vmap(lambda v: of_one(v))(row))(x)
+        if r.sum() > 10:
+            raise RuntimeError("after", r.sum())
+        return r
+
+    np.testing.assert_array_equal(f(np.array([[1.0, 2], [1, 0]])), [[2, 4], [2, 0]])
+    for rows, kind in (
+        ([[1, 2], [3, -4]], ValueError),
+        ([[1, 2], [3, 400]], RuntimeError),
+        ([[-1, 2], [3, 4e3]], TypeError),
+    ):
+        with pytest.raises(kind):
+            f(np.array(rows, float))
+
+
+def test_jacobians():
+    def f(x):
+        if x.sum() < 0:
+            raise ValueError("negative", x.sum())
+        return x * x
+
+    for function in (nx.jacobian(f), nx.hessian(lambda x: f(x).sum())):
+        np.testing.assert_array_equal(np.diagonal(function(np.array([1.0, 1.0]))), [2, 2])
+        with pytest.raises(ValueError, match="negative"):
+            function(np.array([1.0, -4.0]))
