@@ -1,6 +1,7 @@
 """The runtime object whose methods code rewritten by :mod:`nxkernel.definitions.syntax` calls."""
 
 from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
+from nxkernel.definitions.flow.control.comprehensions import listed
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.operators.membership import contains, key, member
@@ -22,6 +23,7 @@ __all__ = [
     "in_place",
     "is_",
     "key",
+    "listed",
     "member",
     "not_",
     "or_",
