@@ -34,6 +34,10 @@ GATHER = 4
 MOST_REDUCTIONS = 12
 #: Most pieces that one kernel writes.
 MOST_STORES = 64
+#: Elements of a piece up to which all of a concatenation are written by one kernel.
+SMALL_PIECES = 16
+#: Operations in them up to which they are: longer code is shared by kernels that are equal.
+SMALL_WORK = 32
 
 
 def weight(node: Expr) -> int:
@@ -415,7 +419,9 @@ class Fusion:
     def _pieces(self, node: Expr) -> None:
         """Group a buffer that is written in pieces: one kernel a piece, each after the previous one.
 
-        Those of a concatenation that have values to compute in common are written by one kernel.
+        Those of a concatenation that have values to compute in common are written by one kernel. So are those of few
+        elements: a matrix of sines and cosines has 16 pieces, and a kernel of each would take longer to start and to
+        compile than all of them.
         """
         waits: set[KernelGroup] = set()
         if self.stores_element(node):
@@ -428,7 +434,9 @@ class Fusion:
             needs = self._kernels_of(self.reach_store(store, inside))
             computed = {one for one, _ in inside if one.primitive.family == "elementwise"}
             alike = previous is not None and node.primitive is p.concatenate and previous.space == store.value.shape
-            if alike and shared & computed and len(previous.stores) < MOST_STORES:
+            small = shapes.size(store.value.shape) <= SMALL_PIECES and len(shared | computed) <= SMALL_WORK
+            together = small or bool(shared & computed)
+            if alike and together and len(previous.stores) < MOST_STORES:
                 previous.stores.append(store)
                 previous.wait_for(needs)
                 shared |= computed

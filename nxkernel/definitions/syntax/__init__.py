@@ -13,6 +13,7 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
                                       appends to a list, ``gathered=((1, "xs", xs),)`` which part it appends
 ``a and b``, ``a or b``, ``not a``    ``and_(lambda: a, lambda: b, SITE)``, ``or_`` likewise, ``not_(a, SITE)``
 ``a in b``, ``a not in b``            ``contains(a, b)``, and ``not_`` of it
+``[a for b in it]``                   ``listed(it, lambda b: a, 0, SITE)``
 ``{a}``, ``{a: b}``                   ``{member(a)}``, ``{key(a): b}``
 ``x[k]``                              ``get_item(x, k)``
 ``x[k] = v``                          ``x = set_item(x, k, v)``

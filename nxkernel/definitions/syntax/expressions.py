@@ -54,6 +54,18 @@ def _is_no_truth(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is not bool
 
 
+def _plain_targets(node: ast.ListComp) -> list[str] | None:
+    """The names that a comprehension over one iterable gives its items; None for others."""
+    generator = node.generators[0]
+    if len(node.generators) > 1 or generator.ifs or generator.is_async or _assignment(node.elt) is not None:
+        return None
+    if any(isinstance(each, ast.Await | ast.Yield | ast.YieldFrom) for each in ast.walk(node.elt)):
+        return None
+    targets = generator.target.elts if isinstance(generator.target, ast.Tuple) else [generator.target]
+    names = [each.id for each in targets if isinstance(each, ast.Name)]
+    return names if len(names) == len(targets) == len({*names}) else None
+
+
 class ExpressionRewriter(ast.NodeTransformer):
     """Rewrites expressions in place.
 
@@ -193,6 +205,17 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.elts = [each if isinstance(each, ast.Starred) else _asked("member", each) for each in node.elts]
         return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        """``[a for b in c]``, where the names of `b` are the arguments of a function that gives `a`."""
+        self.generic_visit(node)
+        names = _plain_targets(node)
+        if names is None:
+            return node
+        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+        item = at(ast.Lambda(arguments, node.elt), node.elt)
+        parts = len(names) if isinstance(node.generators[0].target, ast.Tuple) else 0
+        return at(runtime("listed", node.generators[0].iter, item, ast.Constant(parts), self.site(node)), node)
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         """``{a for b in c}``."""

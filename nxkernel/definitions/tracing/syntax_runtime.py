@@ -2,6 +2,7 @@
 
 from nxkernel.definitions.flow.control.attempts import try_
 from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
+from nxkernel.definitions.flow.control.comprehensions import listed
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.operators.contexts import context
@@ -25,6 +26,7 @@ __all__ = [
     "in_place",
     "is_",
     "key",
+    "listed",
     "member",
     "not_",
     "or_",

@@ -12,7 +12,16 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, TracedValueError, message
-from nxkernel.numpy.scipy import called_algebra, fourier, integrals, linear_algebra, signals, special, special_ufuncs
+from nxkernel.numpy.scipy import (
+    called_algebra,
+    called_objects,
+    fourier,
+    integrals,
+    linear_algebra,
+    signals,
+    special,
+    special_ufuncs,
+)
 from nxkernel.numpy.scipy.hosted import Example, hosted, is_traced
 
 #: By module of SciPy's, the modules that have functions of the same names.
@@ -102,10 +111,17 @@ def _naming(function: Any) -> Callable[..., Any]:
     def called(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
-        except NxTypeError as error:
+        except (TypeError, ValueError, AttributeError) as error:
             if getattr(error, "of_scipy", False) or not _is_raised_below(error):
                 raise
-            raise _named(function, error) from error
+            if is_traced(args, options) or any(isinstance(one, called_objects.MadeObject) for one in args):
+                try:
+                    return called_objects.called(function, _name(function), args, options)
+                except called_objects.NoExampleError:
+                    pass
+            if isinstance(error, NxTypeError):
+                raise _named(function, error) from error
+            raise
 
     return called
 

@@ -96,19 +96,27 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example]) -> Callable
                 **{one: filled(value, own) for one, value in known[1].items()},
             )
 
-        result = _of_example(run, given, name)
-        outputs = tuple([_spec(one, name) for one in _leaves(result)])
-        function = HostFunction(
-            name,
-            (name, frozen(known)),
-            lambda *values: list(_leaves(run(*values))),
-            outputs,
-            len(outputs) == 1,
-        )
-        found = apply(p.njit_call, *nodes, function=function)
-        return _rebuilt(result, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
+        return step(name, (name, frozen(known)), run, nodes, _of_example(run, given, name))
 
     return called
+
+
+def step(name: str, identity: tuple, run: Callable[..., Any], arrays: Sequence[Any], example: Any) -> Any:
+    """A call in the running program, for arrays and traced values, of what gives results like an example."""
+    outputs = tuple([_spec(one, name) for one in _leaves(example)])
+    function = HostFunction(name, identity, lambda *values: list(_leaves(run(*values))), outputs, len(outputs) == 1)
+    found = apply(p.njit_call, *map(operand, arrays), function=function)
+    return _rebuilt(example, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
+
+
+def is_of_numbers(value: Any) -> bool:
+    """Whether a result is an array or number, or a plain container of such."""
+    if isinstance(value, list | tuple):
+        # Results of statistics are tuples that cannot be made of their parts alone.
+        plain = type(value) in (list, tuple) or hasattr(value, "_make")
+        return plain and bool(value) and all(map(is_of_numbers, value))
+    is_array = isinstance(value, np.ndarray | np.generic | bool | int | float | complex)
+    return is_array and np.asarray(value).dtype.kind in "biufc"
 
 
 def _of_example(run: Callable[..., Any], given: Sequence[Any], name: str) -> Any:

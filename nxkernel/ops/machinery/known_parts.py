@@ -35,7 +35,7 @@ def _holds(value: Any, kinds: type | Any) -> bool:
 
 
 def taken_out(value: Any, arrays: list[Any]) -> Any:
-    """A structure with slots instead of traced values and arrays, which are put into a list.
+    """A structure with slots instead of traced values and arrays, which are put into a list, each once.
 
     Examples
     --------
@@ -46,6 +46,9 @@ def taken_out(value: Any, arrays: list[Any]) -> Any:
     2
     """
     if isinstance(value, Operand | Proxy | np.ndarray):
+        for place, array in enumerate(arrays):
+            if array is value:
+                return Slot(place)
         arrays.append(value)
         return Slot(len(arrays) - 1)
     return _mapped(value, lambda part: taken_out(part, arrays), Operand | Proxy | np.ndarray)

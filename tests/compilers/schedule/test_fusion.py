@@ -232,3 +232,14 @@ def test_each_value_that_is_kept_has_a_kernel(steps):
 def test_functions_of_short_rows_are_computed_by_vectors(function, expected):
     found = nests(function, spec("f32", 64, 64), spec("f32", 64))
     assert [nest.kind for nest in found] == expected
+
+
+def test_small_pieces_are_written_by_one_kernel():
+    def rotation(a):
+        return nx.stack([nx.stack([nx.cos(a), nx.sin(a)]), nx.stack([-nx.sin(a), nx.cos(a)])])
+
+    turn = nx.jit(rotation)
+    np.testing.assert_allclose(
+        turn(nx.tensor(0.5)), [[np.cos(0.5), np.sin(0.5)], [-np.sin(0.5), np.cos(0.5)]], rtol=1e-6
+    )
+    assert len(turn.compilations()[-1].kernels) <= 4

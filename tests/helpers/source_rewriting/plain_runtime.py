@@ -65,6 +65,9 @@ class PlainRuntime:
                 break
         return state
 
+    def listed(self, items, item, parts, site):
+        return [item(*each) if parts else item(each) for each in items]
+
     def and_(self, one, other, site=None):
         return one() and other()
 

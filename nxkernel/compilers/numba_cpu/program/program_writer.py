@@ -37,6 +37,10 @@ _PLACES, _SHORT = 4, 200
 _TOGETHER = 8
 
 
+#: Where the workspace begins, which is no place in it.
+_BASE = -1
+
+
 @dataclass(frozen=True)
 class KernelCall:
     """One run of a kernel, whose steps are shared among threads.
@@ -101,6 +105,9 @@ class NativeScope:
         self.inputs, self.outputs, self.work = inputs, outputs, work
         self.numbers: dict[int, IRValue] = {}
         self.divisors = _divisors(plan)
+        #: The block that code is written into, and the addresses that it has computed, by where they are.
+        self._block: tuple[object, str] | None = None
+        self._addresses: dict[int, IRValue] = {}
 
     def run(self) -> None:
         """Write all steps."""
@@ -143,8 +150,21 @@ class NativeScope:
                 self.numbers[where] = self.b.stack_slot("i8", max(node.type.size, 8))
             return self.numbers[where]
         if kind is MemoryKind.WORKSPACE:
-            return self.w.further(self.work(), self.w.scalar(where))
+            return self._workspace(where)
         return self.at((kind, where))
+
+    def _workspace(self, where: int) -> IRValue:
+        """An address in the workspace, computed once in a block of code: a program has thousands of steps in one."""
+        block = self.w.b, self.w.b.block
+        if self._block != block:
+            self._block, self._addresses = block, {}
+        address = self._addresses.get(where)
+        if address is None:
+            base = self._addresses.get(_BASE)
+            if base is None:
+                base = self._addresses[_BASE] = self.work()
+            address = self._addresses[where] = self.w.further(base, self.w.scalar(where))
+        return address
 
     def tag(self, node: Expr) -> object:
         """The alias tag of a value's memory; None if it may alternate between buffers."""

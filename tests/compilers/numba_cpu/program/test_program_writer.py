@@ -101,7 +101,7 @@ def test_not_a_number_arrives():
         assert np.isnan(found.astype("f8")).all()
 
 
-@pytest.mark.parametrize(("places", "size", "inlined"), [(4, 300, True), (5, 300, False), (5, 10, True)])
+@pytest.mark.parametrize(("places", "size", "inlined"), [(4, 300, True), (5, 300, False), (5, 17, True)])
 def test_a_kernel_of_many_places_in_a_loop_is_called_unless_it_is_very_short(places, size, inlined):
     def turn(_, x):
         return nx.concatenate([nx.sin(x[place * size : (place + 1) * size]) for place in range(places)])

@@ -1,0 +1,245 @@
+"""Functions of SciPy's that are called in the running program though no table has them, and the objects that they make.
+
+The shapes and types of what they give are found by calls with examples of several kinds: where these agree, they are
+taken for those of every run, and a run that gives others is an error. An object, such as an interpolator, is made anew
+in each call of what it is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import operator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy.arrays.array import as_value
+from nxkernel.numpy.scipy.hosted import is_of_numbers, step
+from nxkernel.ops.machinery.dispatch import operand
+from nxkernel.ops.machinery.known_parts import filled, given_copies, taken_out
+
+#: What makes an object from arrays.
+Recipe = Callable[[Sequence[np.ndarray]], Any]
+
+
+class NoExampleError(Exception):
+    """No example tells what a function gives."""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The place of an object among arguments: how it is made, and of which arrays."""
+
+    recipe: Recipe
+    begin: int
+    end: int
+
+
+def called(function: Callable[..., Any], name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """The results of a function for traced arrays, computed by the running program.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        As people call it.
+    args, options : sequence, dict
+
+    Returns
+    -------
+    array, container of arrays or object of SciPy's
+
+    Raises
+    ------
+    NoExampleError
+        If it fails for all examples, or what it gives depends on more than shapes and types.
+    """
+    arrays: list[Any] = []
+    known = [_taken_out(one, arrays) for one in args], {one: _taken_out(options[one], arrays) for one in options}
+    arrays = [array if isinstance(array, np.ndarray) else operand(as_value(array)) for array in arrays]
+
+    def recipe(values: Sequence[np.ndarray]) -> Any:
+        given = [_filled(one, values) for one in known[0]]
+        return function(*given, **{one: _filled(value, values) for one, value in known[1].items()})
+
+    found = _of_examples(recipe, arrays, getattr(function, "x", None))
+    if all(map(is_of_numbers, found)):
+        if any(_forms(one) != _forms(found[0]) for one in found):
+            raise NoExampleError
+        return step(name, (name, object()), lambda *values: recipe(given_copies(values)), arrays, found[0])
+    if any(type(one) is not type(found[0]) for one in found) or not _is_scipys(found[0]):
+        raise NoExampleError
+    return MadeObject(name, recipe, arrays, found[0])
+
+
+def _taken_out(value: Any, arrays: list[Any]) -> Any:
+    if isinstance(value, MadeObject):
+        _, recipe, own, _ = value._nx_made
+        arrays += own
+        return _Made(recipe, len(arrays) - len(own), len(arrays))
+    return taken_out(value, arrays)
+
+
+def _filled(value: Any, arrays: Sequence[np.ndarray]) -> Any:
+    return value.recipe(arrays[value.begin : value.end]) if isinstance(value, _Made) else filled(value, arrays)
+
+
+def _of_examples(recipe: Recipe, arrays: Sequence[Any], table: Any) -> list[Any]:
+    """What examples of different values give; `table` is where an interpolator has its points."""
+    known = [one for one in (*arrays, table) if isinstance(one, np.ndarray) and one.ndim == 1 and one.size]
+    tables = [one for one in known if one.dtype.kind == "f" and np.isfinite(one).all()]
+    within = (max(map(np.min, tables)), min(map(np.max, tables))) if tables else (0.2, 0.8)
+    found = []
+    with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for make in _KINDS:
+            try:
+                found += [recipe(_example(make, arrays, seed, within)) for seed in (0, 1)]
+            except Exception:
+                continue
+    if not found:
+        raise NoExampleError
+    return found
+
+
+def _example(make: _Kind, arrays: Sequence[Any], seed: int, within: tuple[float, float]) -> list[Any]:
+    values = _Values(np.random.default_rng(seed), seed, within)
+    return given_copies(
+        [
+            array if isinstance(array, np.ndarray) else make(values, tuple(array.shape), array.type.dtype)
+            for array in arrays
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Where the values of an example come from: at random, or between the ends of a table that is known."""
+
+    random: np.random.Generator
+    seed: int
+    within: tuple[float, float]
+
+
+_Kind = Callable[[_Values, tuple[int, ...], np.dtype], np.ndarray]
+
+
+def _any_values(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if dtype.kind == "b":
+        return np.asarray(values.random.uniform(size=shape) < 0.5)
+    if dtype.kind in "iu":
+        return np.asarray(values.random.integers(1, 9, shape)).astype(dtype)
+    return np.asarray(values.random.uniform(0.2, 0.8, shape)).astype(dtype)
+
+
+def _definite(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    any_ = _any_values(values, shape, dtype)
+    if len(shape) < 2 or shape[-1] != shape[-2] or dtype.kind in "biu":
+        return any_
+    return ((any_ + any_.swapaxes(-1, -2)) / 2 + np.eye(shape[-1]) * shape[-1]).astype(dtype)
+
+
+def _ascending(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if dtype.kind == "b" or not shape:
+        return _any_values(values, shape, dtype)
+    steps = np.arange(shape[0]).reshape(-1, *(1,) * (len(shape) - 1))
+    return (np.sort(_any_values(values, shape, np.dtype(float)), axis=0) + steps).astype(dtype)
+
+
+def _even(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if dtype.kind in "biu" or not shape:
+        return _any_values(values, shape, dtype)
+    first, last = values.within
+    steps = np.linspace(first, last - values.seed * (last - first) / 8, shape[0])
+    return np.broadcast_to(steps.reshape(-1, *(1,) * (len(shape) - 1)), shape).astype(dtype)
+
+
+def _signed(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    any_ = _any_values(values, shape, dtype)
+    return any_ if dtype.kind in "biu" else np.asarray(5 * values.random.normal(size=shape)).astype(dtype)
+
+
+#: Examples: for what wants good matrices, an order, points within others, or tells apart what is large or below zero.
+_KINDS: tuple[_Kind, ...] = (_definite, _ascending, _even, _signed)
+
+
+def _forms(value: Any) -> Any:
+    """The shapes of a result. Types that depend on values, as those of matrix functions, are those of good matrices."""
+    return (type(value), tuple(map(_forms, value))) if isinstance(value, list | tuple) else np.shape(value)
+
+
+def _is_scipys(value: Any) -> bool:
+    return any(one.__module__.partition(".")[0] == "scipy" for one in type(value).__mro__)
+
+
+class MadeObject:
+    """An object of SciPy's that depends on traced arrays: what is asked of it is a step of the program.
+
+    Parameters
+    ----------
+    name : str
+    recipe : callable
+        Makes it.
+    arrays : list
+        What it is made of, traced or known.
+    example : Any
+        One that was made of an example.
+    """
+
+    def __init__(self, name: str, recipe: Recipe, arrays: list[Any], example: Any) -> None:
+        self._nx_made = name, recipe, arrays, example
+
+    @property
+    def shown_as(self) -> str:
+        """What it is, for errors."""
+        return f"an object that {self._nx_made[0]} gives: take its arrays out of it"
+
+    def __repr__(self) -> str:
+        return f"<what {self._nx_made[0]} makes of traced arrays>"
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        name, example = f"{self._nx_made[0]}.{attribute}", self._nx_made[-1]
+        if callable(getattr(example, attribute)):
+            return lambda *args, **options: self._method(name, attribute, args, options)
+        return _asked(name, operator.attrgetter(attribute), (self,), {})
+
+    def _method(self, name: str, attribute: str, args: tuple, options: dict[str, Any]) -> Any:
+        return _asked(name, lambda made, *a, **o: getattr(made, attribute)(*a, **o), (self, *args), options)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """What calling the object gives: of an interpolator, its values."""
+        return self._method(self._nx_made[0], "__call__", args, options)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _asked(self._nx_made[0], operator.itemgetter(index), (self,), {})
+
+    def __len__(self) -> int:
+        return len(self._nx_made[-1])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[place] for place in range(len(self))])
+
+    def __mul__(self, other: Any) -> Any:
+        return _asked(self._nx_made[0], operator.mul, (self, other), {})
+
+    def __pow__(self, power: Any) -> Any:
+        return _asked(self._nx_made[0], operator.pow, (self, power), {})
+
+
+def _asked(name: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> Any:
+    try:
+        return called(function, name, args, options)
+    except NoExampleError:
+        raise NxTypeError(
+            message(
+                f"{name} gives results whose shapes or types depend on values, or none for arrays of these shapes.",
+                "Declare them: nx.host_call(function, like, x), where `like` has the shape and type of its result.",
+            )
+        ) from None
