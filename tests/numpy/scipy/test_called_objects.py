@@ -32,7 +32,7 @@ def agrees(function, *arguments):
     lambda x: scipy.signal.csd(x, x, nperseg=8)[1],
     lambda x: scipy.stats.norm.pdf(x, 1.0, scale=2.0), lambda x: scipy.stats.skew(x), lambda x: scipy.stats.zscore(x),
     lambda x: scipy.integrate.simpson(x, dx=0.1), lambda x: scipy.spatial.distance.euclidean(x, x[::-1]),
-], ids=str)  # fmt: skip
+])  # fmt: skip
 def test_functions_and_objects_that_are_known(function):
     agrees(function, X)
 
@@ -43,7 +43,7 @@ def test_functions_and_objects_that_are_known(function):
     lambda p, v, x: interp1d(p, v, bounds_error=False, fill_value="extrapolate")(2 * x),
     lambda p, v, x: scipy.interpolate.splev(x, scipy.interpolate.splrep(p, v)),
     lambda p, v, x: CubicSpline(p, v).c,
-], ids=str)  # fmt: skip
+])  # fmt: skip
 def test_objects_that_are_made_of_traced_arrays(function):
     agrees(function, POINTS, VALUES, X)
 
