@@ -23,7 +23,7 @@ def test_an_error_is_raised_after_the_run_in_which_a_condition_does_not_hold():
     f = nx.jit(at_most_3)
     assert f(nx.tensor([1, 3])).to_list() == [2, 6]
     for _ in range(2):
-        with pytest.raises(NxValueError, match=r"^at most 3, got 7$"):
+        with pytest.raises(NxValueError, match=r"^at most 3, got 7\n  test_deferred_calls.py, line "):
             f(nx.tensor([1, 7]))
     assert f(nx.tensor([2, 2])).to_list() == [4, 4]
 
@@ -37,7 +37,7 @@ def test_in_a_branch_it_is_checked_where_that_is_taken():
 
     assert f(nx.tensor([1, 7]), 0).to_list() == [1, 7]
     assert f(nx.tensor([1, 2]), 1).to_list() == [2, 4]
-    with pytest.raises(NxValueError, match=r"^at most 3, got 7$"):
+    with pytest.raises(NxValueError, match=r"^at most 3, got 7\n  test_deferred_calls.py, line "):
         f(nx.tensor([1, 7]), 1)
 
 

@@ -21,7 +21,6 @@ from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.observe import compilation_guards
 from nxkernel.definitions.outputs import hook_delivery
-from nxkernel.definitions.syntax import runtime_text
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
@@ -76,9 +75,6 @@ class MissedCall:
         self._by_text = self._of_numpy and not is_rewritten and call_dispatch.has_to_be_dispatched(function)
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
-        #: Whether the function is rewritten because of what its text has, and not because it was stopped.
-        self._by_text = self._of_numpy and not is_rewritten and not group.dispatched and runtime_text.has(function)
-        group.dispatched = group.dispatched or self._by_text
 
     def make(self) -> CachedProgram:
         """Trace and compile; errors are reported, and name the line of the user's."""
@@ -248,10 +244,6 @@ class MissedCall:
                 if self._may_be_rewritten(error):
                     self._stopped = error
                     raise UndispatchedError from error
-                if self._by_text and isinstance(error, RefusedSyntaxError):
-                    outside.undo()
-                    self._by_text = self._group.dispatched = False
-                    return self._traced(outside)
                 if self._stopped is not None and isinstance(error, RefusedSyntaxError):
                     # What stopped the function says more than why it is not rewritten.
                     self._group.dispatched = False

@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.syntax import runtime_text
 
 
@@ -45,15 +46,15 @@ def has_one(x):
 
 @pytest.mark.parametrize("function", [_tried, names_one, says, prints, raises, enters, has_one])
 def test_it_is_found(function):
-    assert runtime_text.has(function)
+    assert call_dispatch.has_to_be_dispatched(function)
 
 
 @pytest.mark.parametrize("function", [plain, len, lambda x: plain(x)])
 def test_others(function):
-    assert not runtime_text.has(function)
+    assert not call_dispatch.has_to_be_dispatched(function)
 
 
 def test_without_source():
     space = {}
     exec("def f(x): print(x)", space)
-    assert not runtime_text.has(space["f"])
+    assert not runtime_text.is_in(space["f"].__code__)

@@ -29,7 +29,7 @@ from nxkernel.definitions.flow.operators import (
 from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.keys import callables
 from nxkernel.definitions.keys.static_values import installed_file
-from nxkernel.definitions.syntax import unsupported_syntax
+from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
@@ -127,7 +127,7 @@ def has_to_be_dispatched(function: Any) -> bool:
     """Whether the text of a function, or of one of the user's that it names, needs its calls dispatched.
 
     It asks for the class of a value, and a traced value answers for the one that it stands for only where calls are
-    dispatched; or it names a function of NumPy's that is traced in NumPy's own text.
+    dispatched; or it names a function of NumPy's that is traced in NumPy's own text, has exceptions, or makes text.
     """
     waiting: list[Any] = [callables.plain(function)]
     met: set[Any] = set()
@@ -137,6 +137,8 @@ def has_to_be_dispatched(function: Any) -> bool:
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
             continue
+        if runtime_text.is_in(one.__code__):
+            return True
         for code in _codes(one.__code__):
             met.add(code)
             if not _OF_CLASSES.isdisjoint(code.co_names):

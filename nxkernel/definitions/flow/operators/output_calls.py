@@ -21,7 +21,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
-from nxkernel.definitions.flow.values.variable_leaves import known
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
@@ -267,11 +267,18 @@ def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseExcepti
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
     """``assert``."""
 
-    def fail() -> tuple:
+    def error() -> Exception:
         what = text()
-        raise _error(AssertionError, *([] if what is None else [what]))
+        return _error(AssertionError, *([] if what is None else [what]))
 
-    if_(condition, lambda: (), fail, (), (), site)
+    def fail() -> tuple:
+        raise error()
+
+    if is_traced(condition):
+        if_(condition, lambda: (), fail, (), (), site)
+    elif not known(condition):
+        # From here, so that its traceback is that of an `assert`.
+        raise error()
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
