@@ -230,6 +230,20 @@ def factorized(x):
     return r
 
 
+def more_and_more(x):
+    m = np.array([[2.0, 0.5], [0.5, 1.0]]) * x[0]
+    more = 1e-6
+    for _ in range(5):
+        try:
+            r = np.linalg.cholesky(m + more * np.eye(2))
+            break
+        except np.linalg.LinAlgError:
+            more *= 80
+    else:
+        raise np.linalg.LinAlgError("not positive definite")
+    return r * more
+
+
 def inverted(x):
     m = np.array([[1.0, 2.0], [2.0, 4.0]])
     m[0, 0] = x[0]
@@ -255,5 +269,5 @@ PROGRAMS = [
     missing_attribute, missing_module, length, shapes, a_check, a_check_in_a_helper, converted, raised_from,
     one_in_another, not_caught, assigned_into, jumps, a_return_on_a_condition, otherwise, settings, no_warnings,
     warned, of_a_class, text_of_all_kinds, text_of_parts,
-    of_types, factorized, inverted, solved,
+    of_types, factorized, more_and_more, inverted, solved,
 ]  # fmt: skip
