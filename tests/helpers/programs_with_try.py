@@ -230,6 +230,20 @@ def factorized(x):
     return r
 
 
+def more_and_more(x):
+    m = np.array([[2.0, 0.5], [0.5, 1.0]]) * x[0]
+    more = 1e-6
+    for _ in range(5):
+        try:
+            r = np.linalg.cholesky(m + more * np.eye(2))
+            break
+        except np.linalg.LinAlgError:
+            more *= 80
+    else:
+        raise np.linalg.LinAlgError("not positive definite")
+    return r * more
+
+
 def inverted(x):
     m = np.array([[1.0, 2.0], [2.0, 4.0]])
     m[0, 0] = x[0]
@@ -251,9 +265,146 @@ def solved(x):
     return r
 
 
+def in_each_turn(x):
+    s = 0.0
+    for i in range(len(x)):
+        try:
+            if x[i] < 0:
+                raise ValueError(x[i])
+            s += np.sqrt(x[i])
+        except ValueError:
+            s += 100.0
+    return s
+
+
+def out_of_a_while(x):
+    n = 0
+    while n < 2:
+        try:
+            if x[n] < 0:
+                raise ValueError
+            n += 1
+        except ValueError:
+            break
+    return n
+
+
+def in_a_branch(x):
+    if x.sum() > 0:
+        try:
+            if x[0] < 0:
+                raise ValueError("i")
+            y = x * 2
+        except ValueError:
+            y = x * 3
+    else:
+        y = x
+    return y
+
+
+def a_return_in_a_loop(x):
+    for i in range(len(x)):
+        try:
+            if x[i] < 0:
+                return i
+        finally:
+            x = x + 1
+    return -1
+
+
+def _rooted(v):
+    try:
+        if v < 0:
+            raise ValueError("neg")
+        return np.sqrt(v)
+    except ValueError:
+        return 0.0 * v
+
+
+def twice_in_a_helper(x):
+    return _rooted(x[0]) + _rooted(x[1])
+
+
+def to_python(x):
+    try:
+        v = float(x[0])
+        w = int(x[1])
+    except (TypeError, ValueError):
+        v, w = 0.0, 0
+    return v + w
+
+
+def sizes(x, axis=None):
+    try:
+        n = x.shape[axis]
+    except (TypeError, IndexError):
+        n = x.size
+    return x.sum() / n
+
+
+def a_name_of_a_module(x):
+    try:
+        from scipy.special import nothing_like_this
+    except ImportError:
+        nothing_like_this = np.sin
+    return nothing_like_this(x)
+
+
+def several_handlers(x):
+    try:
+        d = {"a": 1}["b"]
+    except KeyError:
+        d = 2
+    except:  # noqa: E722 - as people write it
+        d = 3
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where(x != 0, 1 / x, 0)
+    return r * d
+
+
+def jumps_out_of_with(x):
+    for i in range(2):
+        with np.errstate(all="ignore"):
+            if i == 1:
+                continue
+            x = x * 2
+            if x[0] > 100:
+                break
+    return x
+
+
+def of_an_inner_function(x):
+    def inner(v):
+        if v.min() < 0:
+            raise ValueError("inner")
+        return v
+
+    try:
+        return inner(x) * 2
+    except ValueError:
+        pass
+    return x
+
+
+def raised_in_a_handler(x):
+    try:
+        if x[0] < 0:
+            raise KeyError("k")
+        try:
+            if x[1] < 0:
+                raise ValueError("v")
+        except ValueError as e:
+            raise RuntimeError("again") from e
+    except RuntimeError:
+        return x * 5
+    return x
+
+
 PROGRAMS = [
     missing_attribute, missing_module, length, shapes, a_check, a_check_in_a_helper, converted, raised_from,
     one_in_another, not_caught, assigned_into, jumps, a_return_on_a_condition, otherwise, settings, no_warnings,
     warned, of_a_class, text_of_all_kinds, text_of_parts,
-    of_types, factorized, inverted, solved,
+    of_types, in_each_turn, out_of_a_while, in_a_branch, a_return_in_a_loop,
+    twice_in_a_helper, to_python, sizes, a_name_of_a_module, several_handlers, jumps_out_of_with, of_an_inner_function,
+    raised_in_a_handler, factorized, more_and_more, inverted, solved,
 ]  # fmt: skip

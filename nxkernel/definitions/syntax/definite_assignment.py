@@ -28,8 +28,6 @@ def settled(loop: ast.While | ast.For) -> frozenset[str]:
     """
     if any(isinstance(node, ast.Break | ast.Continue) for each in loop.orelse for node in ast.walk(each)):
         return _NOTHING
-    if any(isinstance(node, ast.Try | ast.With) for node in ast.walk(loop)):
-        return _NOTHING
     ways = _Ways()
     start = ways.head(loop, _NOTHING)
     ways.block(loop.body, start)
@@ -82,12 +80,28 @@ class _Ways:
             inner.block(statement.body, inner.head(statement, had))
             after = self.block(statement.orelse, had)
             return _either([*inner.breaks, after])
+        if isinstance(statement, ast.Try):
+            return self._after_try(statement, had)
+        if isinstance(statement, ast.With):
+            for item in statement.items:
+                self._read(item, had)
+            return self.block(statement.body, had | frozenset(stores(statement.items)))
         if isinstance(statement, ast.Delete):
             return had - frozenset(stores([statement]))
         self._read(statement, had)
         if isinstance(statement, ast.Continue | ast.Return | ast.Raise):
             return None
         return had | (frozenset(stores([statement])) - frozenset(maybe_stores(statement)))
+
+    def _after_try(self, statement: ast.Try, had: frozenset[str]) -> Had:
+        ways = [self.block([*statement.body, *statement.orelse], had)]
+        for handler in statement.handlers:
+            named = frozenset() if handler.name is None else frozenset({handler.name})
+            ways.append(self.block(handler.body, had | named))
+        # It runs on the ways that leave the statement, too.
+        self.block(statement.finalbody, had)
+        after = _either(ways)
+        return None if after is None else self.block(statement.finalbody, after)
 
     def _read(self, node: ast.AST, had: frozenset[str]) -> None:
         self.early |= reads(node) - had

@@ -25,6 +25,11 @@ from nxkernel.graph import deferred_calls, tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, operand
 
+#: What ``int`` raises, and of which numbers.
+_INTEGERS = (
+    (ValueError, p.is_nan, "cannot convert float NaN to integer"),
+    (OverflowError, p.is_infinity, "cannot convert float infinity to integer"),
+)
 #: Gives the class, or the tuple of classes, that a handler catches; None for one that catches everything.
 Kind = Callable[[], Any] | None
 _TRY = Words("this `try`", "this `try` and its handler", "whether an exception is raised")
@@ -231,6 +236,16 @@ def refuse_unseen(kind: type[BaseException], what: str, instead: str) -> None:
     for attempt in checks.attempts():
         if attempt.names(kind):
             attempt.refuse(what, instead)
+
+
+def raise_of_integers(number: Any) -> None:
+    """Raise what ``int`` raises of NaN and infinity, in a `try` that catches it."""
+    if not number.type.is_float:
+        return
+    for kind, primitive, text in _INTEGERS:
+        attempt = checks.catching(kind) if are_active() else None
+        if attempt is not None and attempt.is_raised(apply(primitive, number)):
+            raise checks.by_user(kind(text))
 
 
 # LAPACK ----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives, types
+from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.branches import and_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
 from nxkernel.definitions.flow.operators import rounding
@@ -256,6 +257,7 @@ def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
     if not is_traced(value):
         return builtins.int(known(value), *base, **options)
     number_ = _number(value, "int")
+    attempts.raise_of_integers(number_)
     return in_dialect_of_rules(as_number(convert(number_, types.infer(0)), number_))
 
 
