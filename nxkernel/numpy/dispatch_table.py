@@ -15,7 +15,7 @@ from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
-from nxkernel.numpy.functions import index_tricks
+from nxkernel.numpy.functions import index_tricks, inspection
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.numpy.standard import sets
 from nxkernel.operand import Operand, Proxy
@@ -49,7 +49,7 @@ def _table() -> dict[Any, Any]:
     table |= {
         np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
-        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
+        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view, **inspection.OF_MASKS,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)

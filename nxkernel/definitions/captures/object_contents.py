@@ -149,6 +149,9 @@ def _shape(value: np.ndarray) -> tuple:
 
 def elements(value: np.ndarray | np.generic) -> tuple:
     """The elements of an array or record as bytes, with dtype and shape, to be compared."""
+    if isinstance(value, np.ma.MaskedArray):
+        # Its own bytes are filled, and it keeps with what.
+        return (value.dtype, value.shape, np.asarray(value).tobytes(), np.ma.getmaskarray(value).tobytes())
     return (value.dtype, value.shape, value.tobytes())
 
 

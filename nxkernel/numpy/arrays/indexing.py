@@ -54,7 +54,7 @@ def _without_masks(key: Any, shape: Shape) -> Any:
         elif not mask_shapes.fits(one.shape, shape[axis : axis + rank]):
             raise mask_shapes.unfit(one.shape, f"an array of shape {text(shape)}", shape, axis)
         else:
-            entries += np.asarray(one).nonzero()
+            entries += np.asarray(_elements(one)).nonzero()
         axis = len(shape) - sum(ranks[place + 1 :]) if one is Ellipsis else axis + rank
     return tuple(entries) if isinstance(key, tuple) or len(entries) != 1 else entries[0]
 
@@ -63,9 +63,30 @@ def _is_mask(entry: Any) -> bool:
     return bool(isinstance(entry, ArrayValue | Operand | np.ndarray) and entry.dtype == np.bool_ and entry.ndim)
 
 
+def _with_places(key: Any, shape: Shape) -> Any:
+    """A key with places in the place of masks whose elements are known while tracing: they pick a known number."""
+    listed = [_of_truths(one) for one in (key if isinstance(key, tuple) else (key,))]
+    masks = [one for one in listed if _is_mask(one)]
+    if not masks or any(_elements(one) is None for one in masks):
+        return key
+    return _without_masks(tuple(listed), shape)
+
+
+def _of_truths(entry: Any) -> Any:
+    """A list of truth values as the mask that it is; anything else unchanged."""
+    return np.array(entry) if type(entry) is list and entry and {*map(type, entry)} == {bool} else entry
+
+
+def _elements(mask: Any) -> np.ndarray | None:
+    """The elements of a mask that is known; None for others."""
+    if isinstance(mask, np.ndarray):
+        return mask
+    return subscripts.known_elements(mask) if isinstance(mask, Array | Operand) else None
+
+
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
-    key = _settled(array, key)
+    key = _settled(array, _with_places(key, array.shape))
     result = _shown(array, key)
     entries = key if isinstance(key, tuple) else (key,)
     if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):

@@ -220,7 +220,7 @@ def _read(entry: Any) -> Any:
         return entry
     if isinstance(entry, int | np.integer):
         return int(entry)
-    if isinstance(entry, range):
+    if isinstance(entry, range | tuple):  # beside other entries, or alone in a key, a tuple is a list
         entry = list(entry)
     if isinstance(entry, list):
         from nxkernel.numpy.arrays import array

@@ -20,7 +20,7 @@ from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.joining import join_new
 from nxkernel.numpy.functions.shaping import in_one_axis, moveaxis
-from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.numpy.functions.ufunc import finished, strong
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, merged, operand, spread
 from nxkernel.shapes import broadcast_shapes, normalize_axis, text
@@ -48,7 +48,8 @@ def product(
 
 
 def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
-    return tuple(map(as_value, arrays))
+    """Arguments as arrays; a Python number is one of its own type here, and not of the other array's."""
+    return tuple([strong(as_value(array)) for array in arrays])
 
 
 def _special(left: ArrayValue, right: ArrayValue) -> Any:

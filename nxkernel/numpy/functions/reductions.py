@@ -303,7 +303,7 @@ def _index_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
     def index_of(array: Any, axis: Any, out: Any, keepdims: Any, name: str) -> Any:
         value = as_value(array)
         if isinstance(value, MaskedElements):
-            value._refuse("the place of one of its elements")
+            value = value.compact()
 
         def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
             refuse_complex(data.type)

@@ -102,6 +102,9 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: int = 0) -> tuple[An
         return tuple(map(wrap, sized.nonzero(operand(value), size=size, fill_value=fill_value)))
     if tracing.current() is None:
         return tuple([wrap(operand(places)) for places in np.nonzero(np.asarray(operand(value)))])
+    known = subscripts.known_elements(value) if isinstance(value, Array) else None
+    if known is not None:
+        return tuple([Array.of(operand(places)) for places in np.nonzero(known)])
     return masked_elements.places(value)
 
 

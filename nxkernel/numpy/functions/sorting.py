@@ -10,7 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import fancy_indexing
+from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, of_numpy, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -137,11 +137,17 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, as :func:`numpy.bincount`.
 
-    While a definition is traced, `minlength` is the result's length.
+    While a definition is traced, `minlength` is the result's length, unless the integers are known.
     """
     if tracing.current() is None:
         heavy = None if weights is None else np.asarray(operand(as_value(weights)))
         return of_numpy(np.bincount(np.asarray(operand(as_value(x))), heavy, minlength))
+    counted = as_value(x)
+    known = subscripts.known_elements(counted) if isinstance(counted, Array) else None
+    if known is not None:
+        minlength = max(minlength, int(known.max(initial=-1)) + 1)
+        if not minlength:
+            return wrap(filled(0, s64 if weights is None else types.f64, (0,)))
     if not minlength:
         raise NxTypeError(
             message(

@@ -14,7 +14,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import casting, memory_order, ufunc_at
+from nxkernel.numpy.arrays import casting, memory_order, ufunc_at, ufunc_segments
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
@@ -218,9 +218,10 @@ class Ufunc:
             raise NxTypeError(f"{self.__name__}.at changes an array in place")
         ufunc_at.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))
 
-    def reduceat(self, *_: Any, **__: Any) -> None:
-        """Refused: the number of segments is only known when the program runs."""
-        raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
+    @by_numpys_rules
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Reduce between places along an axis, which are known while tracing."""
+        return finished(ufunc_segments.reduced(self, array, indices, axis, dtype), out, True, self.__name__)
 
 
 class Power(Ufunc):

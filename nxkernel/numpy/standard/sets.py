@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays import fancy_indexing
+from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import sorting
@@ -52,7 +52,7 @@ class UniqueInverseResult(NamedTuple):
 
 
 def _elements(value: Any) -> np.ndarray:
-    return np.asarray(operand(as_value(value)))
+    return np.asarray(subscripts.known_elements(as_value(value)))
 
 
 def _array(value: np.ndarray) -> Array:
@@ -153,31 +153,35 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements, as :func:`numpy.unique`; refused while a definition is traced."""
-    _refuse_traced("unique")
+    """The different elements, as :func:`numpy.unique`; while traced, of known elements."""
+    _refuse_traced("unique", ar)
     found = np.unique(_elements(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
     return tuple(map(_array, found)) if isinstance(found, tuple) else _array(found)
 
 
 def union1d(ar1: Any, ar2: Any) -> Array:
-    """The elements of two arrays, each once, as :func:`numpy.union1d`; refused while a definition is traced."""
-    _refuse_traced("union1d")
+    """The elements of two arrays, each once, as :func:`numpy.union1d`; while traced, of known elements."""
+    _refuse_traced("union1d", ar1, ar2)
     return _array(np.union1d(_elements(ar1), _elements(ar2)))
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The elements that two arrays have, as :func:`numpy.intersect1d`; refused while a definition is traced."""
-    _refuse_traced("intersect1d")
+    """The elements that two arrays have, as :func:`numpy.intersect1d`; while traced, of known elements."""
+    _refuse_traced("intersect1d", ar1, ar2)
     found = np.intersect1d(_elements(ar1), _elements(ar2), assume_unique, return_indices)
     return tuple(map(_array, found)) if isinstance(found, tuple) else _array(found)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; refused while traced."""
-    _refuse_traced("setdiff1d")
+    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; while traced, of known elements."""
+    _refuse_traced("setdiff1d", ar1, ar2)
     return _array(np.setdiff1d(_elements(ar1), _elements(ar2), assume_unique))
 
 
-def _refuse_traced(name: str) -> None:
-    if tracing.current() is not None:
+def _refuse_traced(name: str, *arrays: Any) -> None:
+    if tracing.current() is not None and not all(map(_is_known, map(as_value, arrays))):
         raise _needs_size(name)
+
+
+def _is_known(value: Any) -> bool:
+    return isinstance(value, Array) and subscripts.known_elements(value) is not None

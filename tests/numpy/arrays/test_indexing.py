@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_comparison.traced_functions import check
 
 M = np.arange(24.0).reshape(4, 6)
@@ -67,3 +68,27 @@ def test_where_the_axes_of_indices_go(key):
         return x
 
     check(f, T)
+
+
+KNOWN_KEYS = [
+    lambda x: x[[True, False, True, True]],
+    lambda x: x[np.array([True, False, True, True])],
+    lambda x: x[np.arange(len(x)) != 1],
+    lambda x: x[np.arange(len(x)) % 2 == 0, 1:],
+    lambda x: x[:, np.arange(3) > 0],
+    lambda x: x[..., np.array([True, False, True])],
+    lambda x: x[np.arange(12).reshape(4, 3) > 5],
+    lambda x: x[np.nonzero(np.arange(4) > 1)],
+    lambda x: x[np.flatnonzero([1, 0, 1, 0])],
+    lambda x: x[:, (0, 2)],
+    lambda x: x[(0, 2), :],
+    lambda x: x[(0, 2), (1, 1)],
+    lambda x: x[([0, 2],)],
+]
+
+
+@pytest.mark.parametrize("key", range(len(KNOWN_KEYS)))
+def test_masks_that_are_known_pick_a_known_number(key):
+    function, x = KNOWN_KEYS[key], np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(nx.defn(lambda x: np.cumsum(function(x)))(x), np.cumsum(function(x)))
+    np.testing.assert_array_equal(nx.defn(function)(x), function(x))

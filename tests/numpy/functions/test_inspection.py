@@ -1,6 +1,7 @@
 """What arrays are, as NumPy's functions tell it while a program is traced."""
 
 import numpy as np
+import pytest
 
 import nxkernel as nx
 
@@ -30,3 +31,28 @@ def test_types_of_arrays_that_are_there():
         assert np.can_cast(x, np.float64)
     assert np.min_scalar_type(nx.numpy.asarray(3)) == np.uint8
     assert nx.defn(lambda x: x * np.min_scalar_type(x).itemsize)(M).tolist() == (M * 4).tolist()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * 2 if np.ma.isMaskedArray(x) or np.ma.is_masked(x) else x + 1,
+        lambda x: x if np.ma.getmask(x) is np.ma.nomask else x + 1,
+        lambda x: np.where(np.ma.getmaskarray(x), 0, x),
+        lambda x: np.ma.getdata(x) + 1,
+        lambda x: np.ma.filled(x * 2, np.nan),
+        lambda x: np.ma.masked if x is None else np.negative(x),
+    ],
+)
+@pytest.mark.parametrize("transform", [nx.defn, nx.jit])
+def test_traced_arrays_have_no_mask(function, transform):
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(transform(function)(x), function(x))
+
+
+def test_arrays_of_the_outside_keep_theirs():
+    outside = np.ma.array([1.0, 2.0], mask=[False, True])
+    function = nx.defn(lambda x: x + (1.0 if np.ma.is_masked(outside) else 0.0))
+    assert float(function(np.float64(1))) == 2
+    outside.mask = False
+    assert float(function(np.float64(1))) == 1

@@ -77,3 +77,24 @@ def test_vecdot_does_not_stretch_vectors(left, right, axis, sizes):
         first, *_, last = str(raised.value).split("\n  ")
         assert first == f"vecdot multiplies vectors of one size, got {sizes} along axis {axis}."
         assert last == "np.sum(a * b, axis=-1) takes what broadcasts."
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.dot(2.0, x),
+        lambda x: np.dot(x, 2),
+        lambda x: np.inner(x, 2.0),
+        lambda x: np.outer(2.0, x),
+        lambda x: np.vdot(x[0], 2),
+    ],
+)
+def test_a_python_number_in_a_product_is_of_its_own_type(function):
+    x = np.array([1, 2, 4], np.float32)
+    expected, result = function(x), nx.defn(function)(x)
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == expected.dtype == np.float64
+
+
+def test_a_number_that_is_passed_is_of_its_own_type_in_a_product():
+    assert nx.defn(lambda x, t: np.dot(x, t))(np.ones(2, np.float32), 0.5).dtype == np.float64

@@ -55,3 +55,10 @@ def test_bins_of_one_size_are_computed_and_not_searched():
 def test_complex_numbers_are_not_searched():
     with pytest.raises(NxTypeError, match="c128 has no order here"):
         nx.defn(lambda x: np.searchsorted(x, 1.0), promotion="numpy")(np.ones(3, complex))
+
+
+def test_counts_of_known_numbers():
+    weights = np.array([0.5, 1.5, 2.0])
+    function = nx.defn(lambda w: (np.bincount([0, 3, 3], weights=w), np.bincount(np.array([0, 2, 2]), minlength=2)))
+    for result, expected in zip(function(weights), ([0.5, 0, 0, 3.5], [1, 0, 2]), strict=True):
+        np.testing.assert_array_equal(result, expected)

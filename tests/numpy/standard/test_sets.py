@@ -65,3 +65,12 @@ def test_of_two_arrays():
     assert (values.tolist(), counts.tolist()) == ([1, 3], [1, 2])
     with pytest.raises(NxTypeError, match=r"(?s)union1d gives .*unique_values\(x, size=n\)"):
         nx.jit(lambda x: nnp.union1d(x, x))(np.ones(3))
+
+
+def test_known_elements_are_taken_together_while_tracing():
+    def function(x):
+        return x[np.unique([2, 0, 2])], x[np.union1d([1], [0])], x[np.setdiff1d(np.arange(3), [1])]
+
+    x = np.array([5.0, 6.0, 7.0])
+    for result, expected in zip(nx.defn(function)(x), function(x), strict=True):
+        np.testing.assert_array_equal(result, expected)

@@ -14,7 +14,7 @@ from nxkernel import primitives, types
 from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.branches import and_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
-from nxkernel.definitions.flow.operators import rounding
+from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
 from nxkernel.definitions.flow.values.variable_leaves import has_values, is_traced, known, plain, take_apart
 from nxkernel.errors import NxTypeError, message
@@ -97,6 +97,9 @@ def max(*args: Any, **options: Any) -> Any:
 def _extreme(
     name: str, real: Callable, two: Callable, all_: Callable, beats: Callable, args: tuple, options: dict[str, Any]
 ) -> Any:
+    if len(args) == 1 and builtins_of_parts.is_part(args[0]) and args[0].ndim == 1:
+        _refuse_options(name, options)
+        return builtins_of_parts.extreme(args[0], greatest=beats is comparison.greater)
     if len(args) == 1 and _is_array(args[0]):
         _refuse_options(name, options)
         return like(args[0], _of_all(_row(args[0], name), all_, beats))
@@ -165,6 +168,8 @@ def _refuse_options(name: str, options: dict[str, Any]) -> None:
 
 def sum(iterable: Any, /, start: Any = 0) -> Any:
     """``sum``."""
+    if builtins_of_parts.is_part(iterable):
+        return builtins_of_parts.sum(iterable, start)
     if _is_array(iterable):
         return _total(iterable, start)
     return builtins.sum(iterable, start)
