@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, constant
+from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.types import u8
 
@@ -32,11 +32,14 @@ class RecordedCall:
         What holds the values when the trace is over.
     in_branch : bool
         Whether the first of them is a number that says that the branch was taken.
+    source : SourceLocation or None
+        The line of the user's that asked for it.
     """
 
     function: Callable[[Any], None]
     cells: tuple[MutableCell, ...]
     in_branch: bool
+    source: SourceLocation | None = None
 
 
 def are_made() -> bool:
@@ -68,14 +71,21 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
         if in_branch:
             run.outermost.write(cells[-1], constant(0, *node.spec))
         run.write(cells[-1], run.node(node))
-    calls = run.outermost.memory.setdefault(_CALLS, [])
-    calls.append(RecordedCall(function, tuple(cells), in_branch))
+    entries(run).append(RecordedCall(function, tuple(cells), in_branch, tracing.user_line()))
     return True
 
 
-def of_trace(run: Trace) -> list[tuple[RecordedCall, list[Expr]]]:
-    """The calls that were asked for in a trace, each with the nodes of its cells' final contents."""
-    return [(call, [run.node(run.read(cell)) for cell in call.cells]) for call in run.memory.get(_CALLS, ())]
+def entries(run: Trace) -> list[Any]:
+    """What is called after each run of the program, in this order; those who trace may add what is not recorded here.
+
+    What a part of a trace has added that is dropped goes by ``del entries[count:]``.
+    """
+    return run.outermost.memory.setdefault(_CALLS, [])
+
+
+def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:
+    """The nodes of a call's values at the end of a trace: the final contents of its cells."""
+    return [run.node(run.read(cell)) for cell in recorded.cells]
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,9 @@ class _Check:
     """Raises an error where the first of the values of a program that has run is true; the others go into it."""
 
     error: Callable[..., Exception]
+
+    #: Whether the caller's arrays are to be as they were where this is called.
+    raises = True
 
     def __call__(self, values: Sequence[Any]) -> None:
         failed, *numbers = [value.item() for value in values]

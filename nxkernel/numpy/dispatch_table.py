@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import numba_functions, ops, types
+from nxkernel import compile_thread, numba_functions, ops, types
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
@@ -96,6 +96,7 @@ def twin(function: Any) -> Any:
     except TypeError:
         return function
     if counterpart is None and "scipy" in sys.modules:
+        compile_thread.load("nxkernel.numpy.scipy.counterparts")
         from nxkernel.numpy.scipy import counterparts
 
         counterpart = counterparts.counterpart(function)
@@ -147,6 +148,11 @@ def _refusing(function: Any) -> Any:
 
 #: The code of what calls a function of NumPy's for the user, as it stands in the user's text.
 CALLS_FOR_USERS = _refusing(len).__code__
+
+
+def refuses(twin: Any) -> bool:
+    """Whether what :func:`twin` gives refuses traced values."""
+    return getattr(twin, "__code__", None) is CALLS_FOR_USERS
 
 
 def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nxkernel import compile_thread
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, CacheInfo
 from nxkernel.definitions.keys import source_locations
@@ -36,6 +37,7 @@ class HasPrograms:
 
     def _view(self, program: CachedProgram, inputs: Sequence[Any] | None = None) -> CompilationView:
         """A program as data for display, measured on inputs if there are some."""
+        compile_thread.load("nxkernel.definitions.calls.program_views")
         from nxkernel.definitions.calls import program_views
 
         return program_views.view(self.__name__, program, inputs)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -195,18 +195,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
+        if opts or len(args) < self._full:
+            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
+        fixed = self._entry_group.static_numbers
+        if fixed or self.static:
+            return self._by_key_with_values(args, opts, fixed)
         key: list[Any] = []
         arrays: list[Any] = []
-        fixed, dialect = self._entry_group.static_numbers, self.dialect
-        if dialect is None:
-            dialect = self._dialect_of_call(args, opts)
-        if opts or len(args) < self._full:
-            args, opts = self._defaults.placed(args, opts, dialect == dialects.NUMPY)
-        if dialect != dialects.NX or self.static or fixed:
-            of_numpy = dialect == dialects.NUMPY
-            if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
-                return self._by_fast_path(args, opts, tuple(key), arrays)
-            return self._call(args, opts)
         for value in args:
             kind = type(value)
             if kind is np.ndarray:
@@ -215,11 +210,25 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             elif kind is Tensor:
                 key.append(value.spec)
                 arrays.append(value.data)
-            elif not fast_keys.add(value, key, arrays):
-                return self._call(args, opts)
+            else:
+                # How a key has others than arrays and tensors depends on whose rules hold.
+                dialect = self.dialect or self._dialect_of_call(args, opts)
+                add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
+                if not add(value, key, arrays):
+                    return self._call(args, opts)
         if opts and not fast_keys.add_options(opts, key):
             return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
+
+    def _by_key_with_values(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> Any:
+        """Answer a call whose key has values of arguments in it."""
+        __tracebackhide__ = True
+        key: list[Any] = []
+        arrays: list[Any] = []
+        of_numpy = self._dialect_of_call(args, opts) == dialects.NUMPY
+        if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
+            return self._by_fast_path(args, opts, tuple(key), arrays)
+        return self._call(args, opts)
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
@@ -301,12 +310,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         convention = program.convention
         arguments.refuse_changes(self.__name__, convention)
         given = arguments.inputs(convention, program.fixed)
-        assigned_arrays.copy_tensors(convention, arguments.values, given)
+        assigned_arrays.copy_kept(convention, arguments.values, given)
         made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+        late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
-        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-        return fast_path.results(program, made, self.hooks, wrap)
+        return late if convention.holds_back else fast_path.results(program, made, self.hooks, wrap)
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())

@@ -154,8 +154,9 @@ class FastPath:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in convention.changes):
             return False
-        if convention.copied or not convention.reshaped.issubset(convention.changes):
-            # The long way looks at memory, or at the order of elements, of what does not change.
+        if convention.copied or convention.holds_back or not convention.reshaped.issubset(convention.changes):
+            # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
+            # what does.
             return False
         if arguments.has_device_tensors and (program.placed is None or convention.changes):
             # The long way brings them to the host, and sees which arrays share their memory.

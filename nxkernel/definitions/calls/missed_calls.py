@@ -71,6 +71,8 @@ class MissedCall:
         self._outside: tuple[str, ...] = ()
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
+        #: Whether it is rewritten since its text needs that, which is dropped where it cannot be.
+        self._by_text = self._of_numpy and not is_rewritten and call_dispatch.has_to_be_dispatched(function)
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
 
@@ -192,6 +194,9 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
+        if self._by_text and isinstance(error, RefusedSyntaxError):
+            self._by_text = False
+            return
         more = arguments.fixable(error) if isinstance(error, NxError) else set()
         if isinstance(error, NxError) and not more:
             source_locations.point_out(error)
@@ -213,20 +218,25 @@ class MissedCall:
         An `if`, a loop or an assignment of values that only the running program knows is a part of that one's program.
         Where a Python number of the call is asked for, its value does.
         """
-        if not self._of_numpy or self._is_rewritten or self._group.dispatched:
+        if not self._of_numpy or self._is_rewritten or self._is_dispatched:
             return False
         if isinstance(error, TracedValueError):
             may_be = not self._arguments.asks_for_number(error)
         else:
-            # NumPy answers some questions that were refused with an error of its own.
-            may_be = argument_errors.is_of_traced(error) or isinstance(error.__cause__, TracedValueError)
+            # NumPy answers some questions that were refused with an error of its own, and so does the function itself.
+            may_be = not isinstance(error, NxError) or isinstance(error.__cause__, TracedValueError)
         return (may_be and not call_dispatch.is_below_scipy(error)) or call_dispatch.is_stopped_by_scipy(error)
+
+    @property
+    def _is_dispatched(self) -> bool:
+        """Whether a function that is traced as it is is rewritten all the same."""
+        return self._group.dispatched or self._by_text
 
     def _traced(self, outside: side_effects.SideEffects) -> Traced:
         """One trace."""
         __tracebackhide__ = True
         arguments = self._arguments
-        everywhere = call_dispatch.everywhere(self._group.dispatched)
+        everywhere = call_dispatch.everywhere(self._is_dispatched)
         with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin)

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from nxkernel.definitions.keys.static_values import installed_file
@@ -77,6 +77,15 @@ def is_users(file: str) -> bool:
 def is_own(file: str) -> bool:
     """Whether a file is one of nxkernel's."""
     return file.startswith(_PACKAGE)
+
+
+#: A constant that marks code as a block of a function: tracebacks show its lines as those of the function.
+BLOCK = "<a block of a function>"
+
+
+def is_block(code: CodeType) -> bool:
+    """Whether code is a block of a function, which is called in its place."""
+    return code.co_consts[-1:] == (BLOCK,)
 
 
 def users_traceback(traceback: TracebackType | None) -> TracebackType | None:

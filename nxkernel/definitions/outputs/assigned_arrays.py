@@ -102,8 +102,8 @@ def refuse_shared(function: str, arrays: Named) -> None:
                 )
 
 
-def copy_tensors(convention: CallingConvention, values: Sequence[Any], given: list[Any]) -> None:
-    """Put copies in the places of tensors that a program assigns into.
+def copy_kept(convention: CallingConvention, values: Sequence[Any], given: list[Any]) -> None:
+    """Put copies in the places of tensors that a program assigns into, and of arrays that an error is to leave alone.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def copy_tensors(convention: CallingConvention, values: Sequence[Any], given: li
         What the program takes: these first.
     """
     for place in convention.changes:
-        if not isinstance(values[place], np.ndarray):
+        if not isinstance(values[place], np.ndarray) or convention.holds_back:
             given[place] = device_programs.duplicate(given[place])
 
 

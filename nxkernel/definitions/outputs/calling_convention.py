@@ -52,3 +52,8 @@ class CallingConvention:
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
     exact: tuple[int, ...] = ()
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether the caller's arrays get their contents when all hooks have been called: one of them may raise."""
+        return bool(self.changes) and any(getattr(hook.function, "raises", False) for hook, _ in self.hooks)

@@ -137,11 +137,11 @@ class DeferredCall:
     args: tuple[Any, ...]
     options: tuple[tuple[str, Any], ...] = ()
 
-    def __call__(self, leaves: tuple) -> None:
-        """Make the call, with these leaves as the values that the program computed."""
+    def __call__(self, leaves: tuple) -> Any:
+        """Make the call, with these leaves as the values that the program computed; returns what it gives."""
         supply = iter(leaves)
         args = [part.formatted(supply) for part in self.args]
-        self.function(*args, **{name: part.formatted(supply) for name, part in self.options})
+        return self.function(*args, **{name: part.formatted(supply) for name, part in self.options})
 
 
 @dataclass(frozen=True)

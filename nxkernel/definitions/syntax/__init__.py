@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.keys import bytecode_reads, callables
+from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
 from nxkernel.definitions.syntax import names, unsupported_syntax
 from nxkernel.definitions.syntax.expressions import LOST, RUNTIME, SLICE
 from nxkernel.definitions.syntax.function_rewriter import locate, rewrite
@@ -48,8 +48,6 @@ from nxkernel.definitions.syntax.sources import Function, tree_of
 
 __all__ = ["check", "lacks_source", "refers_to_numpy", "rewritten", "source_of"]
 
-#: A constant that marks code as a block of a function: tracebacks show its lines as those of the function.
-BLOCK = "<a block of a function>"
 #: Instructions of control flow and of assignment into parts: without source there is no way to compile them.
 _CONTROL = frozenset(
     [*dis.hasjrel, *dis.hasjabs]
@@ -188,7 +186,7 @@ def _named(code: types.CodeType, name: str, qualified: str, blocks: frozenset[st
         if isinstance(each, types.CodeType):
             if each.co_name in blocks:
                 each = _named(each, name, qualified, blocks)
-                each = each.replace(co_consts=(*each.co_consts, BLOCK))
+                each = each.replace(co_consts=(*each.co_consts, source_locations.BLOCK))
             else:
                 each = _named(each, each.co_name, f"{qualified}.<locals>.{each.co_name}", blocks)
         constants.append(each)

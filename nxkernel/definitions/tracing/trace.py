@@ -12,6 +12,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.definitions.captures.object_contents import elements
 from nxkernel.definitions.captures.placeholders import Placeholders
+from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
@@ -19,6 +20,7 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
+from nxkernel.definitions.outputs import raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
@@ -215,11 +217,18 @@ class _HookRequests:
 
     def add_deferred(self, run: Trace) -> None:
         """Have the calls made after each run that the trace has deferred."""
-        for call, nodes in deferred_calls.of_trace(run):
+        for call in deferred_calls.entries(run):
+            if not isinstance(call, deferred_calls.RecordedCall):
+                self.values.append(call)
+                continue
+            nodes = deferred_calls.contents(run, call)
+            if call.in_branch and nodes[0].primitive is primitives.constant and not nodes[0].params["value"]:
+                # Of a part of a trace that was dropped.
+                continue
             structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
             if call.in_branch:
                 structure = ("tuple", None, (containers.LEAF, structure))
-            hook = Hook(None, call.function, call.in_branch)
+            hook = Hook(None, raised_again.located(call.function, call.source), call.in_branch)
             self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
 
     def unknown(self) -> list[str]:
@@ -306,7 +315,7 @@ def trace(
             args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
             function = twin(placeholders.of(function))
-            result = function(*args, **named)
+            result = _called(function, args, named)
             changes_containers = bool(watch.differences())
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
@@ -351,6 +360,21 @@ def trace(
         tuple(capturing.meaning[node] for node in fixed),
         (*notes(run), *requests.unknown()),
     )
+
+
+def _called(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What a function returns while it is traced.
+
+    An error that it raises in any case is raised by each run if the program has to say more: which check has failed
+    before, or values in its text.
+    """
+    try:
+        return function(*args, **named)
+    except Exception as error:
+        if not checks.is_raised(error) or not (checks.are_recorded() or checks.has_values(error)):
+            raise
+        checks.record(error)
+        return None
 
 
 def _exact(leaves: Sequence[Leaf]) -> dict[int, Leaf]:
@@ -453,7 +477,7 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
             )
         )
     if run.previous is None:
-        requests.values.append((hook, structure, outputs))
+        deferred_calls.entries(run).append((hook, structure, outputs))
         return
     cells = []
     for node in (dispatch.filled(1, types.u8, ()), *[node for node, _ in outputs]):
@@ -461,7 +485,7 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         run.outermost.write(cells[-1], dispatch.filled(0, *node.spec))
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
-    requests.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
+    deferred_calls.entries(run).append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
 
 
 def _now(output: Output | MutableCell, run: Trace) -> Output:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
+from nxkernel.graph import deferred_calls
 from nxkernel.numpy.arrays import fancy_indexing
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
@@ -62,18 +63,55 @@ def _target(pairs: Sequence[tuple[AxisRange | None, int]]) -> Target:
     first = next((stretch, size) for stretch, size in pairs if stretch)
     several = [(stretch or AxisRange(0, size), size) for stretch, size in pairs if stretch or size != 1]
     others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
-    if not others or is_several(first[0].length):
+    if not others:
         return first
-    length = first[0].length
-    for other, size in others:
-        if is_several(other.length):
-            return other, size
-        if not is_one(other.length):
-            length = apply(p.select, _equals_one(length), as_number(other.length), as_number(length))
-    most = max(size for _, size in several)
-    if not isinstance(length, int):
-        integer_bounds.assume(length, 0, most)
-    return AxisRange(0, length), most
+    target = next((one for one in (first, *others) if is_several(one[0].length)), None)
+    if target is None:
+        length = first[0].length
+        for other, _ in others:
+            if not is_one(other.length):
+                length = apply(p.select, _equals_one(length), as_number(other.length), as_number(length))
+        most = max(size for _, size in several)
+        if not isinstance(length, int):
+            integer_bounds.assume(length, 0, most)
+        target = AxisRange(0, length), most
+    for own, _ in (first, *others):
+        check_length(own.length, target[0].length)
+    return target
+
+
+def check_length(own: Any, wanted: Any, broadcasts: bool = True) -> None:
+    """Have the program tell of a length that is another than is wanted; in loops it goes unchecked.
+
+    Parameters
+    ----------
+    own, wanted : int or traced
+    broadcasts : bool, optional
+        Whether a length of 1 goes with each.
+
+    Raises
+    ------
+    NxValueError
+        If that is known while tracing.
+    """
+    if integer_bounds.same(own, wanted) or (broadcasts and is_one(own)) or not deferred_calls.are_made():
+        return
+    if isinstance(own, int) and isinstance(wanted, int):
+        raise _length_error(own, wanted)
+    lengths = [as_number(own), as_number(wanted)]
+    wrong = apply(p.not_equal, *lengths)
+    if broadcasts and not is_several(own):
+        wrong = apply(p.logical_and, wrong, apply(p.not_equal, lengths[0], as_number(1)))
+    deferred_calls.raise_if(wrong, lengths, _length_error)
+
+
+def _length_error(own: int, wanted: int) -> NxValueError:
+    return NxValueError(
+        message(
+            f"parts of {own} and {wanted} elements do not fit together.",
+            "They are as long as each other, or one has a single element.",
+        )
+    )
 
 
 def stretches_of(targets: Sequence[Target | None]) -> Stretches:
@@ -114,7 +152,7 @@ def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
             data = _taken(data, axis, own.offset, 1)
             continue
         if isinstance(own.length, int) and isinstance(wanted.length, int) and own.length != wanted.length:
-            raise NxValueError(f"parts of {own.length} and {wanted.length} elements do not fit together")
+            raise _length_error(own.length, wanted.length)
         there = data
         if size != length or not integer_bounds.same(own.offset, wanted.offset):
             there = moved(data, axis, plus(own.offset, wanted.offset, minus=True), length)

@@ -21,6 +21,7 @@ from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fit
 from nxkernel.numpy.arrays.dynamic_broadcasting import (
     Stretches,
     aligned,
+    check_length,
     moved,
     parts_of,
     plus,
@@ -393,6 +394,7 @@ def matmul(left: Any, right: Any, product: Callable[..., Operand]) -> Any:
     if any(at):
         size, target = data[0].shape[inner[0]], at[0] or AxisRange(0, data[0].shape[inner[0]])
         own = at[1] or AxisRange(0, data[1].shape[inner[1]])
+        check_length(own.length, target.length, broadcasts=False)
         if data[1].shape[inner[1]] != size or not integer_bounds.same(own.offset, target.offset):
             data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
         known = target if at[0] else AxisRange(target.offset, own.length)
@@ -428,8 +430,12 @@ def assign_part(target: DynamicSlice, value: Any) -> None:
         value = compact_part(as_value(value))
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
-        value = aligned(value, targets_of([target], target.ndim))
-
+        targets = targets_of([target], target.ndim)
+        base, stretches = parts_of(value)
+        for there, own, size in zip(targets[target.ndim - value.ndim :], stretches, base.shape, strict=True):
+            if there is not None:
+                check_length(size if own is None else own.length, there[0].length)
+        value = aligned(value, targets)
     new = fitted(value, whole.shape, whole.type)
     target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
 

@@ -161,39 +161,35 @@ class MaskedElements(ArrayValue):
         self.base.assign(operand(self._with(value)))
 
     def _with(self, value: Any) -> Array:
-        whole, mask = operand(self.base), self.whole_mask
+        whole = operand(self.base)
         if isinstance(value, MaskedElements) and self._alike(value):
             value = value.base
-        elif isinstance(value, MaskedElements | dynamic_slices.DynamicSlice):
-            value, mask = self._in_place(dynamic_slices.settled(value)), self._mask_for(value)
         elif not is_number(value):
-            value = as_value(value)
-            if not isinstance(value, MaskedElements) and 0 in value.shape:
+            is_part = isinstance(value, MaskedElements | dynamic_slices.DynamicSlice)
+            value = dynamic_slices.settled(value) if is_part else as_value(value)
+            self._check_count(value)
+            if not is_part and not isinstance(value, MaskedElements) and 0 in value.shape:
                 # As many are picked, or it is an error: there is nothing to assign.
-                self._mask_for(value)
                 return wrap(whole)
-            value, mask = self._in_place(value), self._mask_for(value)
+            value = self._in_place(value)
         new = fitted(value, whole.shape, whole.type)
-        return wrap(apply(p.select, mask, new, whole))
+        return wrap(apply(p.select, self.whole_mask, new, whole))
 
-    def _mask_for(self, value: ArrayValue) -> Operand:
-        """The whole mask where there are as many values as it picks; in other runs none, and an error after it."""
-        mask, axis = self.whole_mask, self._axis_of(value)
+    def _check_count(self, value: ArrayValue) -> None:
+        """Have the program tell of another number of values than the mask picks."""
+        axis = self._axis_of(value)
         given = 1 if axis < 0 else value.shape[axis]
         if isinstance(given, int) and given == 1:
-            return mask
+            return
         picked = as_number(operand(self.count))
         if isinstance(given, int):
             wrong = apply(p.not_equal, picked, as_number(given))
-            checked = deferred_calls.raise_if(wrong, [picked], functools.partial(_count_error, given=given))
+            deferred_calls.raise_if(wrong, [picked], functools.partial(_count_error, given=given))
         else:
             size = as_number(operand(given))
             wrong = apply(p.not_equal, picked, size)
             wrong = apply(p.logical_and, wrong, apply(p.not_equal, size, as_number(1)))
-            checked = deferred_calls.raise_if(wrong, [picked, size], _count_error)
-        if not checked:
-            return mask
-        return apply(p.logical_and, mask, spread(apply(p.logical_not, wrong), mask.shape))
+            deferred_calls.raise_if(wrong, [picked, size], _count_error)
 
     def _axis_of(self, value: ArrayValue) -> int:
         """The axis of a value that has its elements for those that are picked; negative if it has one for all."""

@@ -70,3 +70,49 @@ def test_what_the_rewritten_function_refuses_is_said():
 
     with pytest.raises(NxTypeError, match=r"^np.random.default_rng\(\) in a definition would draw its numbers once"):
         nx.jit(walk)(np.int64(3))
+
+
+def is_array(x):
+    return isinstance(x, np.ndarray)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * 2 if isinstance(x, np.ndarray) else np.zeros(1),
+        lambda x: x * 2 if is_array(x) else np.zeros(1),
+        lambda x: x[0] * 2 if isinstance(x[0], np.floating) else np.zeros(1),
+        lambda x: x[0] * 2 if np.isscalar(x[0]) else np.zeros(1),
+        lambda x: x * 2 if type(x) is np.ndarray else np.zeros(1),
+    ],
+)
+def test_arrays_are_of_numpys_classes(function):
+    x = np.array([3.0, 4.0], np.float32)
+    result = nx.jit(function)(x)
+    np.testing.assert_array_equal(result, function(x))
+    assert result.dtype == np.float32
+
+
+def test_an_error_of_the_functions_own_may_be_none_of_the_rewritten_one():
+    class Checked:
+        def __init__(self, cls):
+            self.cls = cls
+
+        def __call__(self, value):
+            if not isinstance(value, self.cls):
+                raise TypeError(f"{type(value)} is none")
+            return np.sqrt(value)
+
+    np.testing.assert_array_equal(
+        nx.jit(lambda x, check: np.abs(check(x)))(np.ones(2), Checked(np.ndarray)), np.ones(2)
+    )
+    with pytest.raises(TypeError, match=r"^<class 'numpy.ndarray'> is none"):
+        nx.jit(lambda x, check: np.abs(check(x)))(np.ones(2), Checked(list))
+
+
+def test_what_asks_for_classes_and_cannot_be_rewritten_is_traced_as_it_is():
+    def known(x):
+        names = sorted(locals())
+        return np.abs(x) * len(names) if not isinstance(x, str) else x
+
+    np.testing.assert_array_equal(nx.jit(known)(-np.ones(2)), np.ones(2))

@@ -309,10 +309,12 @@ def test_the_end_of_a_block_waits_and_an_error_in_it_does_not():
 
 
 def test_a_stream_that_nobody_holds_ends_its_thread():
+    before = set(threading.enumerate())
     stream = opened()
     stream.send(1.0)
     stream.recv(LONG)
-    [thread] = [thread for thread in threading.enumerate() if thread.name == "nx.stream running(x, total)"]
+    new = set(threading.enumerate()) - before
+    [thread] = [thread for thread in new if thread.name == "nx.stream running(x, total)"]
     del stream
     gc.collect()
     thread.join(LONG)

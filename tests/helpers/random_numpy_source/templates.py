@@ -31,7 +31,8 @@ EXACT = [
 BINARY = [
     "{} + {}", "{} - {}", "{} * {}", "np.maximum({}, {})", "np.minimum({}, {})", "{} > {}", "{} <= {}", "{} == {}",
     "np.where({} > {}, 1, 2)", "np.add({}, {})", "np.logical_or({}, {})", "np.fmax({}, {})", "{} // {}", "{} % {}",
-    "np.logical_and({}, {})", "np.multiply({}, {})", "np.copysign({}, {})", "np.subtract({}, {})", "{} != {}",
+    "np.logical_and({}, {})", "np.multiply({}, {})", "np.copysign({}, np.nan_to_num({}))", "np.subtract({}, {})",
+    "{} != {}",
 ]  # fmt: skip
 
 #: Those that are rounded.

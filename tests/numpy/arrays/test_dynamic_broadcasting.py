@@ -8,6 +8,7 @@ import nxkernel as nx
 from lanes.fuzzing import repeat
 from numpy_comparison.dynamic_slices import arrays, check
 from numpy_comparison.source_text import assert_same, function_of
+from nxkernel.errors import NxValueError
 
 ROOTS = {
     "one element on the right": "return np.sum(a[i:j] * b[k:k + 1])",
@@ -86,3 +87,48 @@ def test_many_random_programs():
         check(data.draw(st.integers(0, 2**40)))
 
     assert repeat(compare)
+
+
+LENGTHS = [
+    "x[:k] + y", "x[:k] + y[:k + 1]", "x[:k] * y[1:]", "np.dot(x[:k], y)", "np.dot(y, x[:k])", "x[:k] @ np.outer(y, y)",
+    "np.where(x[:k] > 1, x[:k], y[:k])", "np.concatenate([x[:k], y])", "x[:k] + y[:1]", "x[:k] - y[-k:]",
+    "put(x, k, y)", "put(x, k, y[1:])", "put(x, k, x[:k] + y)", "put(x, k, y[:1])", "put(x, k, 7.0)",
+    "put(x, k, x[1:k + 1])",
+]  # fmt: skip
+
+
+def put(x, k, values):
+    x[:k] = values
+    return x
+
+
+@pytest.mark.parametrize("text", LENGTHS)
+def test_lengths_that_do_not_fit_are_an_error_of_the_run(text):
+    function = eval(f"lambda x, y, k: {text}", {"np": np, "put": put})
+    compiled = nx.jit(function, promotion="numpy")
+    x, y = np.arange(6.0), np.arange(1.0, 5.0)
+    refused = 0
+    for k in (4, 3, 1, 5):
+        try:
+            expected = function(x.copy(), y, k)
+        except ValueError:
+            refused += 1
+            with pytest.raises(NxValueError, match=r"parts of \d and \d elements do not fit|cannot broadcast"):
+                compiled(x.copy(), y, k)
+            continue
+        np.testing.assert_allclose(compiled(x.copy(), y, k), expected)
+    assert refused < 4
+
+
+def test_the_error_tells_both_lengths_and_the_line():
+    def sum_of_parts(x, y, k):
+        return x[:k] + y
+
+    with pytest.raises(NxValueError) as raised:
+        nx.jit(sum_of_parts, promotion="numpy")(np.arange(6.0), np.arange(4.0), 3)
+    line = sum_of_parts.__code__.co_firstlineno + 1
+    assert str(raised.value) == (
+        "parts of 3 and 4 elements do not fit together.\n"
+        f"  test_dynamic_broadcasting.py, line {line}:  return x[:k] + y\n"
+        "  They are as long as each other, or one has a single element."
+    )

@@ -1,5 +1,7 @@
 """What masks pick of arrays, under reductions and in assignments, as in NumPy."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -139,10 +141,21 @@ def test_another_number_of_values_than_the_mask_picks(function, count, shape):
     given = x.copy()
     with pytest.raises(NxValueError) as raised:
         nx.jit(function, promotion="numpy")(given, values)
-    assert str(raised.value) == (
-        f"x[mask] = v got {count} values, and the mask picks 3.\n"
-        "  v has one value for each element that the mask picks, or one for all."
-    )
+    line = function.__code__.co_firstlineno + 1
+    where = f"  test_masked_elements.py, line {line}:  {inspect.getsource(function).splitlines()[1].strip()}\n"
+    if function is added:
+        # What is added is refused before anything is assigned.
+        pair = sorted(str(raised.value).split()[2:5:2])
+        assert pair == sorted(["3", str(count)])
+        start, hint = (
+            " ".join(str(raised.value).split()[:5]),
+            "They are as long as each other, or one has a single element.",
+        )
+        what = f"{start} elements do not fit together."
+    else:
+        what = f"x[mask] = v got {count} values, and the mask picks 3."
+        hint = "v has one value for each element that the mask picks, or one for all."
+    assert str(raised.value) == f"{what}\n{where}  {hint}"
     np.testing.assert_array_equal(given, x)
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.flow.control import unrolling
+from nxkernel.definitions.flow.control import checks, unrolling
+from nxkernel.definitions.flow.control.checks import RaisingSideError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import MustUnrollError
 from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, negative_indices, variable_leaves
@@ -17,7 +18,7 @@ from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
 from nxkernel.errors import NxError, NxTypeError
-from nxkernel.graph import tracing
+from nxkernel.graph import deferred_calls, tracing
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
@@ -181,12 +182,35 @@ class _Branch:
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
         condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
-        chosen = control_flow.choose(
-            condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
-        )
+        later = deferred_calls.entries(tracing.current())
+        count = len(later)
+        try:
+            chosen = control_flow.choose(
+                condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
+            )
+        except RaisingSideError:
+            del later[count:]
+            return self._checked(condition, then, otherwise, raises_then=not self._runs)
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
         return tuple([self._result(place, supply) for place in range(len(self._names))])
+
+    def _checked(self, condition: Any, then: Side, otherwise: Side, raises_then: bool) -> tuple:
+        """The variables after a branch of which one side raises: those that the other side gives."""
+        failing, going_on = (then, otherwise) if raises_then else (otherwise, then)
+        if not raises_then:
+            condition = comparison.logical_not(condition)
+        self._runs.clear()
+        control_flow.choose(condition, lambda: self._failing(failing), list)
+        return tuple(going_on(*self._values))
+
+    def _failing(self, side: Side) -> list:
+        """Trace a side that raises, up to there."""
+        try:
+            self._run(side)
+        except RaisingSideError as raised:
+            checks.record(raised.error)
+        return []
 
     def _run(self, side: Side) -> None:
         given = [
@@ -197,7 +221,12 @@ class _Branch:
         watch = ObjectWatch(self._sides, [(name, value) for name, value, before in as_it_is if value is before])
         try:
             with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
-                results = variable_leaves.entered(side(*given))
+                try:
+                    results = variable_leaves.entered(side(*given))
+                except Exception as error:
+                    if checks.is_raised(error):
+                        raise RaisingSideError(error) from None
+                    raise
                 self._refuse_changes(watch)
         except BaseException as error:
             watch.undo()

@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.flow.control import unrolling
+from nxkernel.definitions.flow.control import checks, unrolling
 from nxkernel.definitions.flow.control.branches import TURN, if_, not_, predicate
 from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, without
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
@@ -78,7 +78,7 @@ def _native_while(
         answer = test(*variables)
         if not is_traced(answer):
             raise MustUnrollError("its condition does not depend on what the loop computes")
-        return predicate(answer, "the condition of this `while`", site)
+        return checks.going_on(predicate(answer, "the condition of this `while`", site))
 
     state = LoopState(site, names, values, found, (test, body))
     return state.run((), ask, lambda _, variables: ((), body(*variables)))[1]

@@ -42,7 +42,7 @@ def unreached(code: str, unknown: str, site: Any) -> Iterator[None]:
                 NxTypeError,
                 f"{code} raises {kind}, and only the running program knows {unknown}.",
                 *source_sites.shown(site),
-                "A compiled program raises nothing: return the condition, and raise where the definition is called.",
+                "Raise it in an `if` of its own, which the program checks.",
             ) from None
         if isinstance(error, NameError):
             error.add_note(f"{code} is looked at in any case, as only the running program knows {unknown}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -17,8 +18,16 @@ from nxkernel import types as rules
 from nxkernel.definitions import syntax
 from nxkernel.definitions.flow.control import trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
-from nxkernel.definitions.flow.operators import membership, object_identity, output_calls, python_builtins, python_math
+from nxkernel.definitions.flow.operators import (
+    membership,
+    numpys_sources,
+    object_identity,
+    output_calls,
+    python_builtins,
+    python_math,
+)
 from nxkernel.definitions.flow.source_sites import is_raised
+from nxkernel.definitions.keys import callables
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
@@ -69,7 +78,7 @@ def fn(function: Any) -> Any:
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
-            return twin
+            return numpys_sources.traced(function, twin, _twin_of_text) if dispatch_table.refuses(twin) else twin
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
     if numba_functions.is_compiled(function):
@@ -106,6 +115,55 @@ def everywhere(holds: bool) -> ScopedSetting:
 def seen(function: Any) -> Any:
     """A function that is to be traced as it is, rewritten where its calls have to be dispatched."""
     return fn(function) if _scope.everywhere else function
+
+
+#: What asks for classes in a way that traced values see nothing of.
+_OF_CLASSES = frozenset({"isinstance", "issubclass", "type", "isscalar"})
+
+
+def has_to_be_dispatched(function: Any) -> bool:
+    """Whether the text of a function, or of one of the user's that it names, needs its calls dispatched.
+
+    It asks for the class of a value, and a traced value answers for the one that it stands for only where calls are
+    dispatched; or it names a function of NumPy's that is traced in NumPy's own text.
+    """
+    waiting: list[Any] = [callables.plain(function)]
+    met: set[Any] = set()
+    while waiting:
+        one = waiting.pop()
+        if numpys_sources.is_traceable(one):
+            return True
+        if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
+            continue
+        for code in _codes(one.__code__):
+            met.add(code)
+            if not _OF_CLASSES.isdisjoint(code.co_names):
+                return True
+            waiting += _named(one.__globals__, code.co_names)
+        for cell in one.__closure__ or ():
+            with contextlib.suppress(ValueError):
+                waiting.append(cell.cell_contents)
+    return False
+
+
+def _codes(code: types.CodeType) -> list[types.CodeType]:
+    """A code object and those of the functions in it."""
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return [code, *itertools.chain.from_iterable(map(_codes, inner))]
+
+
+def _named(namespace: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
+    """What a namespace and the modules in it have under names."""
+    found, modules, seen = [], [namespace], {id(namespace)}
+    while modules:
+        inside = modules.pop()
+        for value in [inside[name] for name in names if name in inside]:
+            if not isinstance(value, types.ModuleType):
+                found.append(value)
+            elif id(vars(value)) not in seen:
+                seen.add(id(vars(value)))
+                modules.append(vars(value))
+    return found
 
 
 def is_stopped_by_scipy(error: BaseException) -> bool:
@@ -176,13 +234,17 @@ def is_users(function: types.FunctionType) -> bool:
     return not file.startswith(_PACKAGE) and not installed_file(file)
 
 
-def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
-    if getattr(function, "__nx_transform__", False) or not is_users(function):
-        return function
+def _twin_of_text(function: types.FunctionType) -> types.FunctionType:
     compile_thread.load("nxkernel.definitions.tracing.syntax_runtime")
     from nxkernel.definitions.tracing import syntax_runtime
 
-    twin = syntax.rewritten(function, syntax_runtime)
+    return syntax.rewritten(function, syntax_runtime)
+
+
+def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
+    if getattr(function, "__nx_transform__", False) or not is_users(function):
+        return function
+    twin = _twin_of_text(function)
     if twin is function and rules.follows_numpy() and syntax.lacks_source(function):
         return functools.wraps(function)(functools.partial(_as_it_stands, function))
     return twin

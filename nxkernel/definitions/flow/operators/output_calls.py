@@ -1,8 +1,8 @@
 """``print``, warnings, logging and raised errors in definitions, with traced values in their text.
 
 Output belongs to the run of a program, not to its trace: it is made each time that the program has run, in a branch
-only if that is taken, with the values that the program computed. Errors are raised while the function is traced, and so
-show traced values by their reprs.
+only if that is taken, with the values that the program computed. Errors that are raised on a condition that only the
+running program knows are too; others are raised while the function is traced.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from nxkernel import types
-from nxkernel.definitions.flow import source_sites
+from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
-from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
+from nxkernel.definitions.flow.values.variable_leaves import known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.printed_values import (
     DeferredCall,
@@ -31,7 +32,7 @@ from nxkernel.definitions.outputs.printed_values import (
     Several,
     TextTemplate,
 )
-from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -235,22 +236,30 @@ def _now(value: Any) -> Any:
 
 
 def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
-    """Make an exception whose text shows traced values by their reprs."""
-    return kind(*map(_now, args), **{name: _now(value) for name, value in options.items()})
+    """Make an exception whose text shows traced values by their reprs; how it is made of their values goes with it."""
+    if not any(map(has_values, (*args, *options.values()))):
+        error = kind(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
+    else:
+        shown = [_now(value) for value in args]
+        try:
+            error = kind(*shown, **{name: _now(value) for name, value in options.items()})
+        except NxError:
+            # A class of the user's may compute with what it is given.
+            error = kind.__new__(kind, *shown)
+    leaves: list[Any] = []
+    parts = tuple([_part(value, leaves) for value in args])
+    more = tuple([(name, _part(value, leaves)) for name, value in options.items()])
+    return checks.came_from(error, DeferredCall(kind, parts, more), tuple(leaves))
 
 
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
-    """``assert``, for conditions that tracing knows."""
-    if is_traced(condition):
-        raise source_sites.error(
-            NxTypeError,
-            "an `assert` is checked while the definition is traced, and only the running program knows this condition.",
-            *source_sites.shown(site),
-            "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
-        )
-    if not known(condition):
+    """``assert``."""
+
+    def fail() -> tuple:
         what = text()
-        raise AssertionError(*([] if what is None else [_now(what)]))
+        raise _error(AssertionError, *([] if what is None else [what]))
+
+    if_(condition, lambda: (), fail, (), (), site)
 
 
 # Calls -----------------------------------------------------------------------------------------------------------

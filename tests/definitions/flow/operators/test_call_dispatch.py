@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.tracing.syntax_runtime import fn
 from nxkernel.errors import CompilationError, NxTypeError, TracedValueError
 
@@ -206,3 +207,21 @@ def test_what_cannot_be_rewritten_tells_what_stopped_it():
     for _ in range(2):
         with pytest.raises(TracedValueError, match="NumPy asks for the data of a traced value of type f64"):
             nx.jit(f)(np.ones(2))
+
+
+def test_what_has_to_be_dispatched_is_seen_in_functions_that_are_named():
+    def asks(x):
+        return isinstance(x, np.ndarray)
+
+    def names_it(x):
+        return asks(x) or x.sum()
+
+    def of_numpy(x):
+        return np.isscalar(x)
+
+    def plain(x):
+        return np.linalg.norm(x)
+
+    assert [call_dispatch.has_to_be_dispatched(one) for one in (asks, names_it, of_numpy, plain, len)] == [
+        True, True, True, False, False,
+    ]  # fmt: skip

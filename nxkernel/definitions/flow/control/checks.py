@@ -1,0 +1,208 @@
+"""Checks of data: errors that the user's code raises on a condition that only the running program knows.
+
+The program computes the condition and what the error tells of; the error is raised when it has run, as the user's
+code would have raised it, and nothing else of the call is seen then. Two facts are carried by mutable cells of the
+outermost trace, which loops and branches hand on: whether any check has failed, and for each check whether it was the
+first one, with its values. What comes after a failed check is computed in vain; `while` loops end.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.definitions.flow import source_sites
+from nxkernel.definitions.keys import source_locations
+from nxkernel.definitions.outputs.raised_again import Line, raised_at
+from nxkernel.errors import NxError
+from nxkernel.graph import deferred_calls, python_numbers, tracing
+from nxkernel.graph.expr import constant
+from nxkernel.graph.tracing import MutableCell
+from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
+from nxkernel.ops.programs.control_flow import scalar
+
+#: Where an exception that traced code made keeps how: a function that records it, with the leaves that it needs.
+_ORIGIN = "__nx_origin__"
+#: Under which key the outermost trace remembers the cell that tells whether a check has failed.
+_FAILED = "whether a check has failed"
+#: The module whose functions run what is traced.
+_TRACER = "nxkernel.definitions.tracing.trace"
+#: Makes an exception of the values that a program has computed.
+Maker = Callable[[tuple], BaseException]
+
+
+class RaisingSideError(BaseException):
+    """One side of a branch raises an error of the user's: the branch is a check.
+
+    Parameters
+    ----------
+    error : Exception
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@dataclass(frozen=True)
+class FailedCheck:
+    """Raises the error of a check when the program has run and the check has failed.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the error of the leaves that the program has computed for it.
+    count : int
+        How many these are; those of its cause come after them.
+    cause : FailedCheck or None
+        What the error was raised from.
+    hides_context : bool
+        Whether it was raised ``from`` something.
+    trail : tuple of Line
+        The lines of the user's that lead to the `raise`, the outermost first.
+    """
+
+    make: Maker
+    count: int = 0
+    cause: FailedCheck | None = None
+    hides_context: bool = False
+    trail: tuple[Line, ...] = ()
+
+    #: Whether the caller's arrays are to be as they were where this is called.
+    raises = True
+
+    def __call__(self, leaves: tuple) -> None:
+        """Raise the error."""
+        raised_at(self.error(leaves), self.trail)
+
+    def error(self, leaves: tuple) -> BaseException:
+        """The error, with these values."""
+        error = self.make(leaves[: self.count])
+        error.__cause__ = None if self.cause is None else self.cause.error(leaves[self.count :])
+        error.__suppress_context__ = self.hides_context
+        return error
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """Makes an error like one that was there while tracing."""
+
+    error: BaseException
+
+    def __call__(self, leaves: tuple) -> BaseException:
+        return copy.copy(self.error)
+
+
+def came_from(error: BaseException, make: Maker, leaves: tuple) -> BaseException:
+    """Remember on an exception how it is made of the values of a program; returns it."""
+    setattr(error, _ORIGIN, (make, leaves))
+    return error
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether the user's code has raised an error by a statement of its own."""
+    if isinstance(error, NxError) or not isinstance(error, Exception):
+        return False
+    if hasattr(error, _ORIGIN):
+        return True
+    trail = error.__traceback__
+    while trail is not None and trail.tb_next is not None:
+        trail = trail.tb_next
+    own = trail is not None and source_locations.is_users(trail.tb_frame.f_code.co_filename)
+    return own and source_sites.is_raised(error)
+
+
+def has_values(error: BaseException) -> bool:
+    """Whether the text of an error has values that only the running program knows."""
+    return bool(getattr(error, _ORIGIN, (None, ()))[1])
+
+
+def are_recorded() -> bool:
+    """Whether the program that is being traced has a check."""
+    return _FAILED in tracing.current().outermost.memory
+
+
+def record(error: BaseException) -> None:
+    """Have an error raised when the program has run, if it comes by here and no check has failed before.
+
+    Parameters
+    ----------
+    error : Exception
+        As the user's code has raised it while it was traced.
+    """
+    run = tracing.current()
+    check, leaves = _check(error, _trail(error))
+    nodes = [run.node(_alone(operand(leaf))) for leaf in leaves]
+    outermost, failed = run.outermost, _failed()
+    is_first = apply(p.logical_not, run.read(failed))
+    cells = [MutableCell("a check") for _ in (is_first, *nodes)]
+    for cell, node in zip(cells, (is_first, *nodes), strict=True):
+        outermost.write(cell, constant(False if node is is_first else 0, *node.spec))
+        # In a loop, a later turn may come by here, too.
+        if node is not is_first and not run.runs_once:
+            node = apply(p.select, spread(is_first, node.shape), node, run.node(run.read(cell)))
+        elif node is is_first and not run.runs_once:
+            node = apply(p.logical_or, node, run.node(run.read(cell)))
+        run.write(cell, run.node(node))
+    run.write(failed, constant(True, types.bool_))
+    deferred_calls.entries(run).append(deferred_calls.RecordedCall(check, tuple(cells), in_branch=True))
+
+
+def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCheck, tuple]:
+    """What raises an error like this one, and the leaves for it."""
+    make, leaves = getattr(error, _ORIGIN, (_Copy(error), ()))
+    cause, more = (None, ()) if error.__cause__ is None else _check(error.__cause__)
+    return FailedCheck(make, len(leaves), cause, error.__suppress_context__, trail), (*leaves, *more)
+
+
+def going_on(condition: Any) -> Any:
+    """The condition of a `while`, which ends when a check has failed: what is computed then may never fulfill it."""
+    run = tracing.current()
+    failed = run.outermost.memory.get(_FAILED)
+    if failed is None:
+        return condition
+    return apply(
+        p.logical_and, scalar(condition, "the condition of this `while`"), apply(p.logical_not, run.read(failed))
+    )
+
+
+def _failed() -> MutableCell:
+    outermost = tracing.current().outermost
+    cell = outermost.memory.get(_FAILED)
+    if cell is None:
+        cell = outermost.memory[_FAILED] = MutableCell("failed")
+        outermost.write(cell, constant(False, types.bool_))
+    return cell
+
+
+def _alone(value: Any) -> Any:
+    """A value as it is outside of the program, where it no longer stands for a Python number."""
+    return convert(value, python_numbers.alone(value.spec.type)) if tracing.weak(value) else value
+
+
+# The lines that lead to a check ------------------------------------------------------------------------------------
+
+
+def _trail(error: BaseException) -> tuple[Line, ...]:
+    """The user's lines that lead to where an error was raised: those that called what is being traced, and its own."""
+    outer, frame = [], sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != _TRACER:
+        outer.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    steps, inner = outer[::-1], error.__traceback__
+    while inner is not None:
+        steps.append((inner.tb_frame.f_code, inner.tb_lasti))
+        inner = inner.tb_next
+    lines: list[Line] = []
+    for code, last in steps:
+        if source_locations.is_users(code.co_filename):
+            if lines and source_locations.is_block(code):
+                # A part of the function before it, which called it in place of an `if` or a loop.
+                lines.pop()
+            lines.append(Line.of(code, last))
+    return tuple(lines)

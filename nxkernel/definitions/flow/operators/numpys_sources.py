@@ -1,0 +1,83 @@
+"""Functions of NumPy's without a counterpart that are written in Python: they are traced in NumPy's own text."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.definitions.flow.operators import python_builtins
+from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
+from nxkernel.errors import NxTypeError, TracedValueError
+from nxkernel.numpy import dispatch_table
+
+#: Modules whose functions compute with arrays, do nothing else, and give results of types that no value decides.
+_OF_ARRAYS = frozenset(
+    [
+        *[f"numpy.lib._{name}_impl" for name in (
+            "function_base", "twodim_base", "shape_base", "index_tricks", "polynomial", "histograms", "nanfunctions",
+            "ufunclike",
+        )],
+        *[f"numpy.polynomial.{name}" for name in (
+            "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils",
+        )],
+        "numpy.linalg._linalg",
+        "numpy._core.numeric",
+    ]
+)  # fmt: skip
+
+
+def _implementation(function: Any) -> types.FunctionType | None:
+    """The Python function of NumPy's that a function calls, if it computes with arrays."""
+    # Of other objects nothing is asked, since they may answer with code of their own.
+    is_numpys = type(function).__module__.partition(".")[0] == "numpy"
+    inner = getattr(function, "__wrapped__", None) if is_numpys else function
+    if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
+        return None
+    return inner
+
+
+def is_traceable(function: Any) -> bool:
+    """Whether a function of NumPy's has no counterpart, and is traced in its own text.
+
+    Parameters
+    ----------
+    function : object
+        Anything at all.
+    """
+    return _implementation(function) is not None and dispatch_table.refuses(dispatch_table.twin(function))
+
+
+def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's that takes traced values, where its own text can be traced.
+
+    Parameters
+    ----------
+    function : callable
+        Without a counterpart.
+    refusing : callable
+        What refuses in its place.
+    rewritten : callable
+        Rewrites a function.
+    """
+    inner = _implementation(function)
+    if inner is None:
+        return refusing
+
+    @functools.wraps(function)
+    def of_its_text(*args: Any, **options: Any) -> Any:
+        if not python_builtins.has_traced([*args, *options.values()]):
+            return function(*args, **options)
+        try:
+            return rewritten(inner)(*args, **options)
+        except TracedValueError:
+            raise
+        except (RefusedSyntaxError, NxTypeError) as error:
+            cause = error
+        try:
+            return refusing(*args, **options)
+        except NxTypeError as error:
+            raise error from cause
+
+    return of_its_text

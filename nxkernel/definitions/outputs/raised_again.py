@@ -1,0 +1,99 @@
+"""Errors of an earlier time, raised with the lines of code in their traceback that raised them then."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, NamedTuple, NoReturn
+
+from nxkernel.definitions.keys import source_locations
+from nxkernel.errors import NxError
+from nxkernel.graph.expr import SourceLocation
+
+
+class Line(NamedTuple):
+    """A place in code, as tracebacks show it."""
+
+    file: str
+    function: str
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+    @classmethod
+    def of(cls, code: CodeType, last: int) -> Line:
+        """The place of an instruction, by its index."""
+        line, end_line, column, end_column = list(code.co_positions())[last // 2]
+        line = line or code.co_firstlineno
+        return cls(code.co_filename, code.co_qualname, line, end_line or line, column or 0, end_column or 0)
+
+
+@dataclass(frozen=True)
+class LocatedErrors:
+    """Calls a function, and adds lines of the user's to the text of an error of nxkernel's that it raises.
+
+    Parameters
+    ----------
+    function : callable
+        What is called when a program has run.
+    lines : tuple of str
+    """
+
+    function: Callable[[tuple], None]
+    lines: tuple[str, ...]
+
+    #: Whether the caller's arrays are to be as they were where this is called.
+    raises = True
+
+    def __call__(self, values: tuple) -> None:
+        """Call the function with the values of the program."""
+        try:
+            self.function(values)
+        except NxError as error:
+            what, *hints = str(error).split("\n")
+            error.args = ("\n".join([what, *(f"  {line}" for line in self.lines), *hints]),)
+            raise
+
+
+def located(function: Callable[[Any], None], source: SourceLocation | None) -> Callable[[Any], None]:
+    """What is called after a run; if it raises errors, with the line that asked for it in their texts."""
+    lines = source_locations.line_of(source) if getattr(function, "raises", False) else []
+    return LocatedErrors(function, tuple(lines)) if lines else function
+
+
+def raised_at(error: BaseException, trail: Sequence[Line]) -> NoReturn:
+    """Raise an error whose traceback ends with these lines, the outermost first.
+
+    Python makes tracebacks of the frames that an error goes through: each line gets a frame of code that says it is
+    from there.
+
+    Examples
+    --------
+    >>> import traceback
+    >>> try:
+    ...     raised_at(ValueError("negative"), [Line("a.py", "f", 7, 7, 4, 9), Line("a.py", "g", 3, 3, 0, 5)])
+    ... except ValueError as error:
+    ...     [(step.name, step.lineno) for step in traceback.extract_tb(error.__traceback__)[-2:]]
+    [('f', 7), ('g', 3)]
+    """
+    go_on = None
+    for line in reversed(trail):
+        go_on = functools.partial(exec, _code(line, go_on is None), {"error": error, "go_on": go_on})
+    if go_on is not None:
+        go_on()
+    raise error
+
+
+def _code(line: Line, is_last: bool) -> CodeType:
+    name = ast.Name("error" if is_last else "go_on", ast.Load())
+    statement: Any = ast.Raise(name, None) if is_last else ast.Expr(ast.Call(name, [], []))
+    for node in ast.walk(statement):
+        if "lineno" in node._attributes:
+            node.lineno, node.end_lineno = line.line, line.end_line
+            node.col_offset, node.end_col_offset = line.column, line.end_column
+    code = compile(ast.Module([statement], []), line.file, "exec", dont_inherit=True)
+    return code.replace(co_name=line.function.rpartition(".")[2], co_qualname=line.function)

@@ -1,0 +1,47 @@
+"""NumPy's own functions in Python, which are traced in their text."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.definitions.flow.operators import numpys_sources
+from nxkernel.errors import NxTypeError
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.i0(x),
+        lambda x: np.polynomial.polynomial.polyval(x, [1.0, 2.0, 3.0]),
+        lambda x: np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]),
+        lambda x: np.polynomial.chebyshev.chebval(x, np.ones((3, 2))),
+        lambda x: np.polynomial.legendre.legval(x, [1.0, 2.0, 3.0]),
+        lambda x: np.polynomial.hermite.hermval(x, [1.0, 2.0, 3.0]),
+        lambda x: np.polynomial.polynomial.polyvander(x, 2),
+        lambda x: np.outer(x, x)[np.triu_indices_from(np.outer(x, x), 1)],
+        lambda x: np.linalg.tensorinv(np.eye(4).reshape(2, 2, 2, 2) * x[1]),
+    ],
+)
+@pytest.mark.parametrize("transform", [nx.defn, nx.jit])
+def test_functions_of_numpys_without_a_counterpart(function, transform):
+    x = np.array([1.0, 2.0, 4.0])
+    expected, result = function(x), transform(function)(x)
+    np.testing.assert_allclose(result, expected, rtol=1e-14)
+    assert result.dtype == expected.dtype
+
+
+def test_what_cannot_be_traced_is_refused_as_before():
+    with pytest.raises(NxTypeError, match=r"^np\.sqrt\(\) has no counterpart for values that are traced\."):
+        nx.defn(lambda x: np.emath.sqrt(x))(np.array([1.0, 2.0, 4.0]))
+
+
+def test_checks_in_numpys_text_are_made():
+    checked = nx.defn(lambda x: np.asarray_chkfinite(x) * 2)
+    assert checked(np.array([1.0, 2.0])).tolist() == [2, 4]
+    with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
+        checked(np.array([1.0, np.nan]))
+
+
+def test_which_functions_are_traced_in_their_text():
+    asked = (np.i0, np.polynomial.chebyshev.chebval, np.sum, np.emath.sqrt, np.save, np.array2string, len, 3)
+    assert [numpys_sources.is_traceable(one) for one in asked] == [True, True, *[False] * 6]
