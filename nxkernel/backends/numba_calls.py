@@ -18,7 +18,10 @@ def _njit(out: Spec, *operands: np.ndarray, function: ScalarFunction, type: Type
 def _njit_call(
     out: Spec | tuple[Spec, ...], *operands: np.ndarray, function: ArrayFunction
 ) -> np.ndarray | list[np.ndarray]:
-    results = [np.ascontiguousarray(one).reshape(one.shape) for one in function(operands)]
+    # Arrays of no axes have one when they are made contiguous.
+    results = [
+        one if one.flags.c_contiguous else np.ascontiguousarray(one).reshape(one.shape) for one in function(operands)
+    ]
     return results[0] if function.single else results
 
 

@@ -18,7 +18,7 @@ from nxkernel.library_functions import HostFunction
 from nxkernel.numpy.arrays.array import wrap
 from nxkernel.operand import Operand, Proxy, VectorizedSpec, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, operand
-from nxkernel.ops.machinery.known_parts import filled, frozen, given_copies, taken_out
+from nxkernel.ops.machinery.known_parts import Slot, filled, frozen, given_copies, taken_out
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template
@@ -93,9 +93,11 @@ def host_call(function: Callable[..., Any], like: Any, *args: Any, vectorized: b
     arrays: list[Any] = []
     known = taken_out(args, arrays)
     name = callables.name(function)
+    in_order = all(type(one) is Slot and one.index == place for place, one in enumerate(known))
 
     def call(*values: np.ndarray) -> list[Any]:
-        return _parts(name, function(*filled(known, given_copies(values))), structure)
+        own = given_copies(values)
+        return _parts(name, function(*(own if in_order else filled(known, own))), structure)
 
     called = HostFunction(
         name,

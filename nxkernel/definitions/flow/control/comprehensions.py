@@ -58,5 +58,5 @@ def listed(iterable: Any, item: Callable[..., Any], parts: int, site: Any) -> li
                 gathered=((1, "the comprehension", made),),
             )  # fmt: skip
             return made
-    values: Any = iterable
-    return [of(each) for each in values]
+    items: Any = iterable
+    return [of(each) for each in items]
