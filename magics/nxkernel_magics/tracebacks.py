@@ -17,7 +17,7 @@ import nxkernel
 import nxkernel_lab
 from nxkernel.definitions.flow.operators.output_calls import assert_
 from nxkernel.definitions.keys import source_locations
-from nxkernel.definitions.syntax import BLOCK
+from nxkernel.definitions.keys.source_locations import BLOCK
 from nxkernel.errors import NxError
 from nxkernel.messages.line_wrapping import wrapped
 from nxkernel.numpy.dispatch_table import CALLS_FOR_USERS

@@ -21,7 +21,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
-from nxkernel.definitions.flow.values.variable_leaves import known
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
@@ -266,12 +266,18 @@ def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseExcepti
 
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
     """``assert``."""
+    if is_traced(condition):
 
-    def fail() -> tuple:
-        what = text()
-        raise _error(AssertionError, *([] if what is None else [what]))
+        def fail() -> tuple:
+            raise _failed(text())
 
-    if_(condition, lambda: (), fail, (), (), site)
+        if_(condition, tuple, fail, (), (), site)
+    elif not known(condition):
+        raise _failed(text())
+
+
+def _failed(what: Any) -> BaseException:
+    return _error(AssertionError, *([] if what is None else [what]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
