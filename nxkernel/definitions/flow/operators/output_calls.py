@@ -266,19 +266,18 @@ def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseExcepti
 
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
     """``assert``."""
-
-    def error() -> Exception:
-        what = text()
-        return _error(AssertionError, *([] if what is None else [what]))
-
-    def fail() -> tuple:
-        raise error()
-
     if is_traced(condition):
-        if_(condition, lambda: (), fail, (), (), site)
+
+        def fail() -> tuple:
+            raise _failed(text())
+
+        if_(condition, tuple, fail, (), (), site)
     elif not known(condition):
-        # From here, so that its traceback is that of an `assert`.
-        raise error()
+        raise _failed(text())
+
+
+def _failed(what: Any) -> BaseException:
+    return _error(AssertionError, *([] if what is None else [what]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
