@@ -17,7 +17,7 @@ from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
 from nxkernel.numpy.functions import index_tricks, inspection
 from nxkernel.numpy.functions.ufunc import strong
-from nxkernel.numpy.standard import sets
+from nxkernel.numpy.standard import data_types, sets
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
 from nxkernel.ops.programs.numba_functions import njit_map
@@ -47,7 +47,7 @@ def _table() -> dict[Any, Any]:
         if callable(counterpart) and not name.startswith("_") and not isinstance(counterpart, type):
             table[counterpart] = refused_random.refused(name)
     table |= {
-        np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
+        np.finfo: data_types.finfo_of_numpy, np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view, **inspection.OF_MASKS,
     }  # fmt: skip

@@ -194,10 +194,11 @@ class MissedCall:
     def _learn(self, error: BaseException) -> None:
         """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
-        if self._by_text and isinstance(error, RefusedSyntaxError):
+        more = arguments.fixable(error) if isinstance(error, NxError) else set()
+        if self._by_text and isinstance(error, NxError) and not more:
+            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
             self._by_text = False
             return
-        more = arguments.fixable(error) if isinstance(error, NxError) else set()
         if isinstance(error, NxError) and not more:
             source_locations.point_out(error)
             raise error

@@ -40,6 +40,11 @@ class finfo:  # noqa: N801 - NumPy's name
         return repr(self._of_numpy)
 
 
+def finfo_of_numpy(type: Any, /) -> np.finfo:
+    """The limits of a floating or complex type as :class:`numpy.finfo` gives them: its numbers are of that type."""
+    return np.finfo(_type(type))
+
+
 def iinfo(type: Any) -> np.iinfo:
     """The limits of an integer type, as :class:`numpy.iinfo`.
 

@@ -116,3 +116,22 @@ def test_what_asks_for_classes_and_cannot_be_rewritten_is_traced_as_it_is():
         return np.abs(x) * len(names) if not isinstance(x, str) else x
 
     np.testing.assert_array_equal(nx.jit(known)(-np.ones(2)), np.ones(2))
+
+
+def test_what_asks_for_classes_and_is_refused_rewritten_is_traced_as_it_is():
+    def spaced(x, spacing=2.0):
+        if isinstance(spacing, str) or not np.isfinite(spacing):
+            raise ValueError("a spacing is a number")
+        return np.abs(x) * spacing
+
+    def listed(x):
+        found = []
+        for k in range(3):
+            if np.sum(x) > k and not isinstance(x, str):
+                found.append(2 * k)
+                found.append(k)
+        return np.abs(x)
+
+    np.testing.assert_array_equal(nx.jit(spaced)(-np.ones(2)), [2, 2])
+    with pytest.raises(NxTypeError, match=r"^this `if` changes `found`, a Python list"):
+        nx.jit(listed)(np.ones(2))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 import nxkernel.numpy as nnp
 
 
@@ -33,3 +34,14 @@ def test_predicates_are_bools():
     assert nnp.can_cast(nnp.int8, nnp.int16)
     assert nnp.result_type(nnp.int8, nnp.uint8) == nnp.int16
     assert nnp.result_type(x, 1) == nnp.float64
+
+
+def test_numbers_of_numpys_finfo_are_of_the_type():
+    def limits(x):
+        return np.finfo(x.dtype).eps, x * np.finfo(np.float64).eps, x[0] + np.finfo(np.float32).tiny
+
+    x = np.ones(2, np.float32)
+    for transform in (nx.defn, nx.jit):
+        for result, expected in zip(transform(limits)(x), limits(x), strict=True):
+            np.testing.assert_array_equal(result, expected)
+            assert result.dtype == expected.dtype
