@@ -34,18 +34,21 @@ def test_a_size_where_the_type_stands_is_told_from_a_type():
 
 def missing_while_traced(value, promotion):
     """What a traced value has not, of what NumPy's arrays have; methods that need its data are there for a message."""
-    names, missing = tuple(of_numpy(A)), []
+    missing = set()
+    for name in of_numpy(A):
+        try:
+            nx.jit(looking_at(name), promotion=promotion).why(value)
+        except (AttributeError, NxTypeError):
+            missing.add(name)
+    return missing
 
+
+def looking_at(name):
     def look(t):
-        for name in names:
-            try:
-                getattr(t, name)
-            except (AttributeError, NxTypeError):
-                missing.append(name)
+        getattr(t, name)
         return t
 
-    nx.jit(look, promotion=promotion)(value)
-    return set(missing)
+    return look
 
 
 def test_attributes_of_numpys_arrays():
