@@ -40,7 +40,10 @@ WRONG = {
     "array of text": np.array(["a"]), "slice": slice(None),
 }  # fmt: skip
 SWEPT = {**FUNCTIONS, "print_value": nx.print_value, "debug_expr_apply": nx.debug_expr_apply, "keyword": nx.keyword}
-GIVEN = {"print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "keyword": ([{}], {})}
+GIVEN = {
+    "print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "keyword": ([{}], {}),
+    "host_call": ([abs, [1.0], [1.0]], {}),
+}  # fmt: skip
 
 
 @pytest.mark.sampled(every=3)

@@ -102,7 +102,7 @@ class DefaultValues:
         given : mapping
             The arguments of the call, by name.
         learns : bool
-            Whether the call is made.
+            Whether the call is made; for a question what it would learn is only told.
         """
         notes: dict[str, str] = {}
         for name, default in self.numbers.items():
@@ -113,8 +113,9 @@ class DefaultValues:
             if constant(value) == known == constant(default):
                 if learns:
                     group.add_constant(name)
-            elif learns:
-                group.add_input(name)
+            else:
+                if learns:
+                    group.add_input(name)
                 notes[name] = (
                     f"argument {name}: {describe(value)} is not its default, {describe(default)}, which programs had "
                     "as a constant: it is an input from now on, and further values compile nothing"

@@ -156,7 +156,8 @@ class MissedCall:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
         arguments.refuse_changes(self._name, traced.convention)
-        return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, traced.notes, self._rules)
+        notes = (*arguments.inputs_now.values(), *traced.notes)
+        return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, notes, self._rules)
 
     @settled
     def trace(self) -> tuple[Traced, float]:
