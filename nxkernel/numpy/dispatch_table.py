@@ -49,7 +49,7 @@ def _table() -> dict[Any, Any]:
     table |= {
         np.finfo: data_types.finfo_of_numpy, np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
-        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view, **inspection.OF_MASKS,
+        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
@@ -95,6 +95,8 @@ def twin(function: Any) -> Any:
         counterpart = _table().get(function)
     except TypeError:
         return function
+    if counterpart is None and "numpy.ma" in sys.modules:
+        counterpart = inspection.of_masks().get(function)
     if counterpart is None and "scipy" in sys.modules:
         compile_thread.load("nxkernel.numpy.scipy.counterparts")
         from nxkernel.numpy.scipy import counterparts

@@ -144,10 +144,10 @@ def _answering(theirs: Callable[..., Any], ours: Callable[[Any], Any]) -> Callab
     return function
 
 
-#: By function of ``numpy.ma``: traced arrays have no mask.
-OF_MASKS: dict[Callable[..., Any], Callable[..., Any]] = {
-    theirs: _answering(theirs, ours)
-    for theirs, ours in (
+@functools.cache
+def of_masks() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """By function of ``numpy.ma``, which takes longer to import than most of NumPy: traced arrays have no mask."""
+    pairs: tuple[tuple[Callable[..., Any], Callable[[Any], Any]], ...] = (
         (np.ma.isMaskedArray, lambda x: False),
         (np.ma.is_masked, lambda x: False),
         (np.ma.getmask, lambda x: np.ma.nomask),
@@ -155,4 +155,4 @@ OF_MASKS: dict[Callable[..., Any], Callable[..., Any]] = {
         (np.ma.getdata, as_value),
         (np.ma.filled, as_value),
     )
-}
+    return {theirs: _answering(theirs, ours) for theirs, ours in pairs}
