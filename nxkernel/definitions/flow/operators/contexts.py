@@ -92,19 +92,15 @@ def _reason(manager: Any) -> str:
     generator = getattr(manager, "gen", None)
     if isinstance(generator, python.GeneratorType):
         file, name = generator.gi_code.co_filename, generator.gi_code.co_name
-        if installed_file(file) and not file.startswith(_STANDARD):
-            return ""
-        if file.startswith(os.path.dirname(np.__file__)):
+        is_librarys = installed_file(file) and not file.startswith(_STANDARD)
+        if is_librarys or file.startswith(os.path.dirname(np.__file__)):
             return ""
         return f"{name} does what stands before and after its `yield` only then"
     module = kind.__module__.partition(".")[0]
-    if hasattr(manager, "read") or hasattr(manager, "write") or hasattr(manager, "acquire"):
+    is_resource = any(hasattr(manager, name) for name in ("read", "write", "acquire"))
+    if is_resource or (module in sys.stdlib_module_names and module != "__main__"):
         return f"{a(kind.__qualname__)} does more than to set something"
-    return f"{a(kind.__qualname__)} does more than to set something" if _is_standard(module) else ""
-
-
-def _is_standard(module: str) -> bool:
-    return module in sys.stdlib_module_names and module != "__main__"
+    return ""
 
 
 def _modes(manager: np.errstate) -> list[Any]:
