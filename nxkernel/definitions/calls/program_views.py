@@ -13,7 +13,7 @@ from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.keys.static_values import is_code
 from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, source_functions
-from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
+from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, Measurement
 from nxkernel.definitions.observe.key_changes import changes, is_type, lines
 from nxkernel.definitions.observe.node_records import names_of, node_views
 from nxkernel.graph.expr import Expr, Graph, node_with
@@ -29,6 +29,10 @@ def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None 
     names = names_of(graph)
     kernels, group_of = launch_groups.joined(executable.kernels)
     launched = _launched(executable, group_of)
+
+    def measure(arrays: Sequence[np.ndarray] | None = None) -> Measurement:
+        return kernel_timing.grouped(kernel_timing.measured(executable, arrays), group_of)
+
     return CompilationView(
         function=name,
         signature=program.signature,
@@ -48,10 +52,8 @@ def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None 
         steps=functools.cache(lambda: graph_stages.views(graph)),
         # The lines of all that was traced, whatever of it is left.
         sources=lambda: source_functions.views(graph.traced or graph),
-        measure=lambda: kernel_timing.grouped(kernel_timing.measured(executable), group_of),
-        measurement=None
-        if inputs is None
-        else kernel_timing.grouped(kernel_timing.measured(executable, inputs), group_of),
+        measure=measure,
+        measurement=None if inputs is None else measure(inputs),
     )
 
 
