@@ -49,10 +49,12 @@ def test_widgets_appear_and_work(classic, opened, document):
     opened.run(6)
     timeline.locator(".nx-rows li", has_text="argument t: f32[8] → f32[9]").wait_for()
     inspector.locator(".nx-events li", has_text="argument t: f32[8] → f32[9]").wait_for()
-    caches.get_by_role("button", name="Forget the programs of halved").click()
-    caches.get_by_text("Forgot 3 programs of halved.").wait_for()
     # Pointing at a box says which line it is of: nobody listens where there is no extension, and nothing breaks.
     inspector.get_by_label("Search the graph").fill("exp")
+    caches.get_by_role("button", name="Forget the programs of halved").click()
+    caches.get_by_text("Forgot 3 programs of halved.").wait_for()
+    inspector.get_by_text("Programs forgotten: the cache was cleared.").wait_for()
+    assert not inspector.get_by_label("Search the graph").is_visible()
     for theme in ("Light", "Dark"):
         opened.theme(theme)
         page.wait_for_function(
