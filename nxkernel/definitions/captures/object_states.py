@@ -23,7 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel.definitions.captures.object_contents import contents_of, origin
-from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, generator_state, installed
+from nxkernel.definitions.keys.static_values import (
+    MISSING,
+    attributes_of,
+    generator_state,
+    installed,
+    numpys_generators,
+)
 from nxkernel.dict_metadata import items_of
 
 #: What never changes, and holds nothing that does.
@@ -260,6 +266,7 @@ def _keep(value: Any, state: Any) -> None:
 _ITERATOR = Kind(_remaining, _begin_again)
 #: Of iterators that only go through others.
 _OF_OTHERS = Kind(lambda value: list(value.__reduce__()[1]), _keep)
+_DRAWN = Kind(_Drawn, _draw_again)
 _KINDS: dict[type, Kind] = {
     list: Kind(lambda value: list.copy(value), lambda value, state: list.__setitem__(value, slice(None), state)),
     dict: Kind(lambda value: dict(items_of(value)), _write_dict),
@@ -276,7 +283,7 @@ _KINDS: dict[type, Kind] = {
     **dict.fromkeys((enumerate, zip, map, filter), _OF_OTHERS),
     functools.partial: Kind(lambda value: [value.func, *value.args, *value.keywords.values()], _keep),
     tuple: Kind(lambda value: list(tuple.__iter__(value)), _keep),
-    **dict.fromkeys(GENERATORS, Kind(_Drawn, _draw_again)),
+    random.Random: _DRAWN,
     # It has no state: what it draws comes from the system.
     random.SystemRandom: Kind(lambda value: None, _keep),
     itertools.count: Kind(repr, _keep),
@@ -310,6 +317,8 @@ def _of_process(value: Any) -> tuple[Kind, ...]:
 def _kinds(kind: type) -> tuple[Kind, ...]:
     """The kinds that a class has of itself: that of the class in C that it comes from, and its slots."""
     base = next((_KINDS[each] for each in kind.__mro__ if each in _KINDS), None)
+    if issubclass(kind, numpys_generators()):
+        base = _DRAWN
     slots = {
         (each, name): descriptor
         for each in reversed(kind.__mro__)

@@ -9,8 +9,8 @@ import os
 import random
 import re
 import reprlib
+import site
 import sys
-import sysconfig
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -25,8 +25,6 @@ from nxkernel.messages.grammar import a
 MISSING = object()
 SETS = (set, frozenset)
 CONTAINERS = (list, tuple, dict, collections.deque, *SETS)
-#: The classes of random generators.
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _CONSTANTS = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 #: Modules of Python whose hashable objects are compared by value.
 _VALUES = frozenset({"builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"})
@@ -139,12 +137,16 @@ def members_state(values: Iterable[Any]) -> frozenset:
     return frozenset(map(by_value, values))
 
 
+def numpys_generators() -> tuple[type, ...]:
+    """NumPy's classes of random generators; none where no program has imported them yet, which takes a while."""
+    return (np.random.Generator, np.random.RandomState) if "numpy.random" in sys.modules else ()
+
+
 def generator_state(generator: Any) -> Any:
     """The state of a random generator, as something that can be compared."""
     if isinstance(generator, random.Random):
         return generator.getstate()
-    state = generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
-    return repr(state)
+    return repr(generator.get_state() if hasattr(generator, "get_state") else generator.bit_generator.state)
 
 
 class Described(str):
@@ -221,11 +223,14 @@ def _described(value: Any) -> Described:
     return text
 
 
-#: Folders of Python's own modules, of packages, and of this one, which may be a clone.
-_LIBRARIES = tuple(
-    {os.path.join(sysconfig.get_paths()[key], "") for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {os.path.join(os.path.dirname(os.path.abspath(errors.__file__)), "")}
-)
+def _library_folders() -> tuple[str, ...]:
+    """Folders of Python's own modules, of packages, and of this one, which may be a clone."""
+    packages = [path for path in (*site.getsitepackages(), site.getusersitepackages()) if path.endswith("-packages")]
+    modules = [os.path.dirname(os.path.abspath(file)) for file in (os.__file__, errors.__file__)]
+    return tuple(os.path.join(folder, "") for folder in dict.fromkeys(modules + packages))
+
+
+_LIBRARIES = _library_folders()
 _PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
 
 
