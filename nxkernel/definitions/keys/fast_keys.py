@@ -74,13 +74,8 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
 
     def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
         kind = type(value)
-        if kind is np.ndarray:
-            key += (value.dtype, value.shape)
-            arrays.append(value)
-        elif kind is Tensor:
-            key.append(value.spec)
-            arrays.append(value.data)
-        elif kind is float:
+        # Arrays and tensors that are arguments come here only in containers.
+        if kind is float:
             if not -largest <= value <= largest and value - value == 0:
                 return False  # NumPy warns of what overflows to infinity; the long way knows.
             key.append(kind)
@@ -91,6 +86,12 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
                 arrays.append(_array(value, _S64))
             except OverflowError:
                 return False
+        elif kind is np.ndarray:
+            key += (value.dtype, value.shape)
+            arrays.append(value)
+        elif kind is Tensor:
+            key.append(value.spec)
+            arrays.append(value.data)
         elif kind is bool:
             key.append(kind)
             arrays.append(_array(value, truth))
