@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nxkernel.definitions.calls.graph_cache import CacheEntryGroup
+from nxkernel.definitions.keys.fast_keys import CallForm
 from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.ops.machinery.dispatch import is_number
 
 _NUMBERS = (int, float, complex)
 #: Forms of calls that are remembered.
-_PLANS = 256
+_FORMS = 256
 _FILLED = frozenset({*_NUMBERS, bool, str, type(None)})
 
 
@@ -35,59 +36,54 @@ class DefaultValues:
         How many arguments a call has by position that leaves none of these out.
     """
 
-    __slots__ = ("_code", "_plans", "_positional", "_values", "last", "numbers")
+    __slots__ = ("_code", "_forms", "_positional", "_values", "last", "numbers")
 
     def __init__(self, function: Any, positional: Sequence[inspect.Parameter]) -> None:
         self._code = function if isinstance(function, types.FunctionType) else None
         self._values = None if self._code is None else self._code.__defaults__
         self._positional = positional
-        #: By the form of a call, what :meth:`_plan` gives.
-        self._plans: dict[tuple, tuple[tuple[tuple[str, Any], ...], frozenset[str]]] = {}
+        self._forms: dict[tuple, CallForm] = {}
         self.numbers = {one.name: one.default for one in positional if type(one.default) in _NUMBERS}
         places = [place for place, one in enumerate(positional) if type(one.default) in (*_NUMBERS, bool)]
         self.last = places[-1] + 1 if places and self._code is not None else 0
 
-    def placed(self, args: tuple, options: dict[str, Any], of_numpy: bool) -> tuple[tuple, dict[str, Any]]:
-        """A call with its arguments by position, the defaults among them; as it is where the long way has to look.
+    def form(
+        self, count: int, named: Iterable[str], of_numpy: bool, static: frozenset[str], fixed: Collection[str]
+    ) -> CallForm | None:
+        """How calls with so many arguments by position and these names are looked up.
 
-        So calls that leave numbers out, or name them, are answered as those by position.
+        So calls that leave numbers out, or name them, are answered as those by position. None where the function has
+        got other defaults.
         """
         if self._code is not None and self._code.__defaults__ is not self._values:
-            return args, options
-        form = (of_numpy, len(args), *options)
-        plan = self._plans.get(form)
-        if plan is None:
-            if len(self._plans) >= _PLANS:
-                self._plans.clear()
-            plan = self._plans[form] = self._plan(len(args), tuple(options), of_numpy)
-        following, taken = plan
-        if not options:
-            return args + tuple([default for _, default in following]), options
-        found = args + tuple([options.get(name, default) for name, default in following])
-        if len(taken) == len(options):
-            return found, {}
-        return found, {name: value for name, value in options.items() if name not in taken}
+            return None
+        key = (of_numpy, count, *named)
+        form = self._forms.get(key)
+        if form is None or form.fixed is not fixed:
+            if len(self._forms) >= _FORMS:
+                self._forms.clear()
+            following = self._following(count, key[2:], of_numpy)
+            form = CallForm(count, following, key[2:], self._positional, static, fixed, of_numpy)
+            self._forms[key] = form
+        return form
 
-    def _plan(
-        self, count: int, named: tuple[str, ...], of_numpy: bool
-    ) -> tuple[tuple[tuple[str, Any], ...], frozenset[str]]:
-        """What follows so many arguments: names with their defaults; and which names of a call are among them."""
+    def _following(self, count: int, named: tuple[str, ...], of_numpy: bool) -> list[tuple[str, Any]]:
+        """The arguments after those by position, with their defaults, up to the last that the long way may not see."""
         following: list[tuple[str, Any]] = []
-        last, waiting = 0, set(named)
+        last = 0
         for place, parameter in enumerate(self._positional[count:], count):
             kind = type(parameter.default)
-            if parameter.name in waiting and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                waiting.remove(parameter.name)
-            elif kind not in _FILLED or not (of_numpy or kind in _NUMBERS or kind is bool):
-                # A default array, or none at all: the long way knows.
-                break
-            elif place >= self.last:
-                # Texts and None, which the function has by itself.
-                following.append((parameter.name, parameter.default))
-                continue
+            if parameter.name not in named or parameter.kind is parameter.POSITIONAL_ONLY:
+                if kind not in _FILLED or not (of_numpy or kind in _NUMBERS or kind is bool):
+                    # A default array, or none at all: the long way knows.
+                    break
+                if place >= self.last:
+                    # Texts and None, which the function has by itself.
+                    following.append((parameter.name, parameter.default))
+                    continue
             following.append((parameter.name, parameter.default))
             last = len(following)
-        return tuple(following[:last]), frozenset(set(named) - waiting)
+        return following[:last]
 
     def left_out(self, count: int) -> tuple[tuple[str, Any], ...]:
         """Texts and None that a call with so many arguments by position leaves to the function."""

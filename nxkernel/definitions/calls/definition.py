@@ -195,11 +195,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if opts or len(args) < self._full:
-            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
         fixed = self._entry_group.static_numbers
-        if fixed or self.static:
-            return self._by_key_with_values(args, opts, fixed)
+        if opts or fixed or self.static or len(args) < self._full:
+            return self._by_form(args, opts, fixed)
         key: list[Any] = []
         arrays: list[Any] = []
         for value in args:
@@ -216,25 +214,28 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
                 if not add(value, key, arrays):
                     return self._call(args, opts)
-        if opts and not fast_keys.add_options(opts, key):
-            return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
 
-    def _by_key_with_values(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> Any:
-        """Answer a call whose key has values of arguments in it."""
+    def _by_form(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> Any:
+        """Answer a call that leaves arguments out or names them, or whose key has values of arguments in it."""
         __tracebackhide__ = True
+        of_numpy = (self.dialect or self._dialect_of_call(args, opts)) == dialects.NUMPY
+        form = self._defaults.form(len(args), opts, of_numpy, self.static, fixed)
+        if form is None:
+            return self._call(args, opts)
         key: list[Any] = []
         arrays: list[Any] = []
-        of_numpy = self._dialect_of_call(args, opts) == dialects.NUMPY
-        if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
-            return self._by_fast_path(args, opts, tuple(key), arrays)
-        return self._call(args, opts)
+        if form.encode(args, opts, key, arrays):
+            return self._by_fast_path(args, opts, tuple(key), arrays, form)
+        return self._call(*form.placed(args, opts))
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
         return self.dialect or dialects.of_values((*args, *opts.values()) if opts else args) or self._beside_numbers
 
-    def _by_fast_path(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
+    def _by_fast_path(
+        self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any], form: fast_keys.CallForm | None = None
+    ) -> Any:
         """Answer a call by the fast path for its key, where there is one that holds."""
         __tracebackhide__ = True
         snapshot = self._snapshot
@@ -242,7 +243,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             path = snapshot.fast_paths.get(key)
             if path is not None:
                 if path.exact:
-                    path.take_digits(args, arrays)
+                    path.take_digits(args if form is None else form.placed(args, opts)[0], arrays)
                 try:
                     result = path.run(arrays)
                 except Exception as error:
@@ -250,6 +251,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                     raise
                 if result is not fast_path.OUTDATED:
                     return result
+        if form is not None:
+            args, opts = form.placed(args, opts)
         return self._call(args, opts, key, arrays)
 
     def _call(

@@ -24,49 +24,9 @@ _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _PLAIN = frozenset({bool, int, str, type(None)})
 #: What is no data for a NumPy program.
 _NO_DATA = frozenset({str, type(None)})
-
-
-def encode(
-    args: tuple, options: dict[str, Any], parameters: Sequence[inspect.Parameter], static: frozenset[str],
-    fixed: Collection[str], of_numpy: bool, key: list[Any], arrays: list[Any],
-) -> bool:  # fmt: skip
-    """Append the key of a call, and the arrays of its arguments; False where the call takes the long way.
-
-    Where nothing is static, ``Definition.__call__`` does the same in place: as a function it would cost a call of three
-    numbers 60 of its 1,650 nanoseconds. A test holds both together.
-
-    Parameters
-    ----------
-    args : tuple
-        By position.
-    options : dict
-        By name.
-    parameters : sequence of inspect.Parameter
-        Those that can be given by position.
-    static : frozenset of str
-        The names of arguments that are static.
-    fixed : collection of str
-        Those of numbers whose values were needed while tracing.
-    of_numpy : bool
-        Whether the definition follows NumPy's rules.
-    key, arrays : list
-        What is appended to.
-    """
-    add_data = add_of_numpy if of_numpy else add
-    for place, value in enumerate(args):
-        kind = type(value)
-        if kind is np.ndarray:
-            key += (value.dtype, value.shape)
-            arrays.append(value)
-        elif kind is Tensor:
-            key.append(value.spec)
-            arrays.append(value.data)
-        else:
-            name = parameters[place].name if place < len(parameters) else ""
-            added = add_static(value, key) if name in static else add_data(value, key, arrays)
-            if not added or (name in fixed and not add_static(value, key)):
-                return False
-    return not options or add_options(options, key)
+_NUMBERS = frozenset({int, float, complex})
+#: What counts of an argument: what it is; besides its value, if it is a number; its value alone.
+_DATA, _BOTH, _VALUE = range(3)
 
 
 def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
@@ -191,3 +151,100 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
         else:
             return False
     return True
+
+
+class CallForm:
+    """What the keys of calls with so many arguments by position and these names have in common, made once.
+
+    Where all arguments are data by position, ``Definition.__call__`` does the same in place: as a function it would
+    cost a call of three numbers 60 of its 1,650 nanoseconds. A test holds both together.
+
+    Parameters
+    ----------
+    count : int
+        How many arguments are given by position.
+    following : sequence of (str, value)
+        The arguments after them, in the order of the function, each with its default.
+    named : sequence of str
+        The names of the call, in its order.
+    parameters : sequence of inspect.Parameter
+        Those that can be given by position.
+    static : frozenset of str
+        The names of arguments that are static.
+    fixed : collection of str
+        Those of numbers whose values are in the program.
+    of_numpy : bool
+        Whether the definition follows NumPy's rules.
+    """
+
+    __slots__ = ("_add", "_defaults", "_following", "_further", "_inserted", "_uses", "fixed", "is_short")
+
+    def __init__(
+        self,
+        count: int,
+        following: Sequence[tuple[str, Any]],
+        named: Sequence[str],
+        parameters: Sequence[inspect.Parameter],
+        static: frozenset[str],
+        fixed: Collection[str],
+        of_numpy: bool,
+    ) -> None:
+        self._add = add_of_numpy if of_numpy else add
+        self.fixed, self._following = fixed, following
+        names = [one.name for one in parameters[:count]]
+        uses = [_VALUE if name in static else _BOTH if name in fixed else _DATA for name in names]
+        self._uses = (*uses, *[_DATA] * (count - len(uses)))
+        #: Each named argument with what precedes it of defaults: parts of the key, and arrays; and those behind all.
+        self._inserted: list[tuple[str, int, tuple, tuple]] = []
+        #: Whether a call of this form has a key at all.
+        self.is_short = True
+        key: list[Any] = []
+        arrays: list[np.ndarray] = []
+        for name, default in following:
+            use = _VALUE if name in static else _BOTH if name in fixed else _DATA
+            if name in named:
+                self._inserted.append((name, use, tuple(key), tuple(arrays)))
+                key, arrays = [], []
+            elif not self._add_one(default, use, key, arrays):
+                self.is_short = False
+        self._defaults = tuple(key), tuple(arrays)
+        taken = {name for name, *_ in self._inserted}
+        self._further = tuple([name for name in named if name not in taken])
+
+    def encode(self, args: tuple, options: dict[str, Any], key: list[Any], arrays: list[Any]) -> bool:
+        """Append the key of a call, and the arrays of its arguments; False where the call takes the long way."""
+        if not self.is_short:
+            return False
+        for value, use in zip(args, self._uses, strict=True):
+            if use is _DATA and type(value) is np.ndarray:
+                key += (value.dtype, value.shape)
+                arrays.append(value)
+            elif not self._add_one(value, use, key, arrays):
+                return False
+        for name, use, more, further in self._inserted:
+            key += more
+            arrays += further
+            if not self._add_one(options[name], use, key, arrays):
+                return False
+        more, further = self._defaults
+        key += more
+        arrays += further
+        return not self._further or add_options({name: options[name] for name in self._further}, key)
+
+    def _add_one(self, value: Any, use: int, key: list[Any], arrays: list[Any]) -> bool:
+        if use is _VALUE:
+            return add_static(value, key)
+        kind = type(value)
+        if kind is float and use is _BOTH and self._add is add_of_numpy:
+            # As below, in place.
+            key += (kind, _STATIC, kind, value if value and value == value else value.hex())
+            arrays.append(_array(value))
+            return True
+        if not self._add(value, key, arrays):
+            return False
+        return use is _DATA or kind not in _NUMBERS or add_static(value, key)
+
+    def placed(self, args: tuple, options: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The same call with its arguments by position, the defaults among them."""
+        found = args + tuple([options.get(name, default) for name, default in self._following])
+        return found, {name: options[name] for name in self._further}

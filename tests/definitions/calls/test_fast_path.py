@@ -22,7 +22,8 @@ class State:
 
 def key_of(*values, **options):
     key, arrays = [], []
-    plain = fast_keys.encode(values, options, (), frozenset(), (), False, key, arrays)
+    form = fast_keys.CallForm(len(values), (), tuple(options), (), frozenset(), (), False)
+    plain = form.encode(values, options, key, arrays)
     return (tuple(key), arrays) if plain else None
 
 
