@@ -15,7 +15,6 @@ from nxkernel.ops.machinery.dispatch import is_number
 _NUMBERS = (int, float, complex)
 #: Forms of calls that are remembered.
 _FORMS = 256
-_FILLED = frozenset({*_NUMBERS, bool, str, type(None)})
 
 
 class DefaultValues:
@@ -33,7 +32,7 @@ class DefaultValues:
     numbers : dict
         Python's numbers among them, by name; no truth values, which are static always.
     last : int
-        How many arguments a call has by position that leaves none of these out.
+        How many arguments a call has by position that leaves none out but texts and None.
     """
 
     __slots__ = ("_code", "_forms", "_positional", "_values", "last", "numbers")
@@ -44,7 +43,7 @@ class DefaultValues:
         self._positional = positional
         self._forms: dict[tuple, CallForm] = {}
         self.numbers = {one.name: one.default for one in positional if type(one.default) in _NUMBERS}
-        places = [place for place, one in enumerate(positional) if type(one.default) in (*_NUMBERS, bool)]
+        places = [place for place, one in enumerate(positional) if _is_data(one.default)]
         self.last = places[-1] + 1 if places and self._code is not None else 0
 
     def form(
@@ -71,17 +70,17 @@ class DefaultValues:
         """The arguments after those by position, with their defaults, up to the last that the long way may not see."""
         following: list[tuple[str, Any]] = []
         last = 0
-        for place, parameter in enumerate(self._positional[count:], count):
-            kind = type(parameter.default)
+        for parameter in self._positional[count:]:
             if parameter.name not in named or parameter.kind is parameter.POSITIONAL_ONLY:
-                if kind not in _FILLED or not (of_numpy or kind in _NUMBERS or kind is bool):
-                    # A default array, or none at all: the long way knows.
+                if parameter.default is parameter.empty or not (of_numpy or _is_data(parameter.default)):
+                    # The long way says what is missing; by Nx's rules texts and None are no arguments.
                     break
-                if place >= self.last:
-                    # Texts and None, which the function has by itself.
-                    following.append((parameter.name, parameter.default))
+                following.append((parameter.name, parameter.default))
+                if not _is_data(parameter.default):
+                    # Texts and None, which the function has by itself where nothing comes after them.
                     continue
-            following.append((parameter.name, parameter.default))
+            else:
+                following.append((parameter.name, parameter.default))
             last = len(following)
         return following[:last]
 
@@ -117,3 +116,8 @@ class DefaultValues:
                     "as a constant: it is an input from now on, and further values compile nothing"
                 )
         return notes
+
+
+def _is_data(default: Any) -> bool:
+    """Whether there is a default, which is no text and not None."""
+    return default is not inspect.Parameter.empty and default is not None and not isinstance(default, str)

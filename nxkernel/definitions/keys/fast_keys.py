@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -25,11 +26,15 @@ _PLAIN = frozenset({bool, int, str, type(None)})
 #: What is no data for a NumPy program.
 _NO_DATA = frozenset({str, type(None)})
 _NUMBERS = frozenset({int, float, complex})
-#: What counts of an argument: what it is; besides its value, if it is a number; its value alone.
+_LASTING = _NUMBERS | _PLAIN
+_ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
+#: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
 _DATA, _BOTH, _VALUE = range(3)
 
 
-def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
+def _adder(
+    real: np.dtype, truth: np.dtype, largest: float, truths_count: bool = False
+) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
     """Make the function that appends an argument to a key, for the given types of Python numbers."""
 
     def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
@@ -52,7 +57,7 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
             except OverflowError:
                 return False
         elif kind is bool:
-            key.append(kind)
+            key += (kind, value) if truths_count else (kind,)
             arrays.append(_array(value, truth))
         elif kind is tuple or kind is list:
             key += (kind, len(value))
@@ -96,7 +101,7 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
 #: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. The second one
 #: follows NumPy's rules.
 add = _adder(_F32, _U8, float(np.finfo(_F32).max))
-add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
+add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
 
 
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
@@ -104,7 +109,19 @@ def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
     kind = type(value)
     if kind in _NO_DATA:
         return add_static(value, key)
-    return add_weak(value, key, arrays) and (kind is not bool or add_static(value, key))
+    return add_weak(value, key, arrays)
+
+
+def add_numbers(value: Any, key: list[Any]) -> bool:
+    """Append the values of all Python numbers that an argument is or has; False if there may be more of them."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return add_static(value, key)
+    if kind is tuple or kind is list:
+        return all(add_numbers(part, key) for part in value)
+    if kind is dict:
+        return all(add_numbers(part, key) for part in value.values())
+    return kind in _ARRAYS or issubclass(kind, np.generic | bool)
 
 
 def add_static(value: Any, key: list[Any]) -> bool:
@@ -172,7 +189,7 @@ class CallForm:
     static : frozenset of str
         The names of arguments that are static.
     fixed : collection of str
-        Those of numbers whose values are in the program.
+        The paths of numbers whose values are in the program.
     of_numpy : bool
         Whether the definition follows NumPy's rules.
     """
@@ -191,24 +208,30 @@ class CallForm:
     ) -> None:
         self._add = add_of_numpy if of_numpy else add
         self.fixed, self._following = fixed, following
-        names = [one.name for one in parameters[:count]]
-        uses = [_VALUE if name in static else _BOTH if name in fixed else _DATA for name in names]
-        self._uses = (*uses, *[_DATA] * (count - len(uses)))
-        #: Each named argument with what precedes it of defaults: parts of the key, and arrays; and those behind all.
-        self._inserted: list[tuple[str, int, tuple, tuple]] = []
+        roots = {root_of(path) for path in fixed}
+
+        def use(name: str) -> int:
+            return _VALUE if name in static else _BOTH if name in roots else _DATA
+
+        known = [one.name for one in parameters]
+        #: Those behind all parameters have paths that begin with the name of ``*args``.
+        more = _DATA if roots.issubset(known) else _BOTH
+        self._uses = (*map(use, known[:count]), *[more] * (count - len(known)))
+        #: Arguments that are looked at in each call, with what precedes them of other ones: parts of the key, arrays.
+        #: Those without a name are defaults that may have changed.
+        self._inserted: list[tuple[str, Any, int, tuple, tuple]] = []
         #: Whether a call of this form has a key at all.
         self.is_short = True
         key: list[Any] = []
         arrays: list[np.ndarray] = []
         for name, default in following:
-            use = _VALUE if name in static else _BOTH if name in fixed else _DATA
-            if name in named:
-                self._inserted.append((name, use, tuple(key), tuple(arrays)))
+            if name in named or not _is_immutable(default):
+                self._inserted.append((name if name in named else "", default, use(name), tuple(key), tuple(arrays)))
                 key, arrays = [], []
-            elif not self._add_one(default, use, key, arrays):
+            elif not self._add_one(default, use(name), key, arrays):
                 self.is_short = False
         self._defaults = tuple(key), tuple(arrays)
-        taken = {name for name, *_ in self._inserted}
+        taken = {name for name, _ in following}
         self._further = tuple([name for name in named if name not in taken])
 
     def encode(self, args: tuple, options: dict[str, Any], key: list[Any], arrays: list[Any]) -> bool:
@@ -221,10 +244,10 @@ class CallForm:
                 arrays.append(value)
             elif not self._add_one(value, use, key, arrays):
                 return False
-        for name, use, more, further in self._inserted:
+        for name, default, use, more, further in self._inserted:
             key += more
             arrays += further
-            if not self._add_one(options[name], use, key, arrays):
+            if not self._add_one(options[name] if name else default, use, key, arrays):
                 return False
         more, further = self._defaults
         key += more
@@ -242,9 +265,29 @@ class CallForm:
             return True
         if not self._add(value, key, arrays):
             return False
-        return use is _DATA or kind not in _NUMBERS or add_static(value, key)
+        return use is _DATA or add_numbers(value, key)
 
     def placed(self, args: tuple, options: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The same call with its arguments by position, the defaults among them."""
         found = args + tuple([options.get(name, default) for name, default in self._following])
         return found, {name: options[name] for name in self._further}
+
+
+def root_of(path: str) -> str:
+    """The name that a path begins with: ``params`` of ``params['w'].x``.
+
+    Examples
+    --------
+    >>> root_of("params['w'].x")
+    'params'
+    """
+    return re.split(r"[.[]", path, maxsplit=1)[0]
+
+
+def _is_immutable(value: Any) -> bool:
+    """Whether a default stays what it is."""
+    return (
+        type(value) in _LASTING
+        or isinstance(value, np.generic)
+        or (type(value) is tuple and all(map(_is_immutable, value)))
+    )

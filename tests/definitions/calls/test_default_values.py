@@ -163,3 +163,32 @@ def test_forms_of_a_call_have_one_key():
     np.testing.assert_array_equal(compiled(X, n=X), np.abs(X) * 2.0 + X)
     np.testing.assert_array_equal(compiled(X, n=X), np.abs(X) * 2.0 + X)
     assert len(compiled._snapshot.fast_paths) == count + 1
+
+
+def test_defaults_that_are_containers_arrays_and_numbers_of_numpy():
+    weights = np.array([2.0, 3.0, 4.0])
+
+    def program(x, p=np.float64(2.0), coefficients=(1.0, 0.5), w=weights, names={"a": 3.0}, axes=(0,)):  # noqa: B006, B008
+        return np.sum(np.abs(x) * p + coefficients[1] * w, axis=axes) + names["a"]
+
+    compiled = nx.defn(program)
+    calls = [((), {}), ((3.0,), {}), ((), {"coefficients": (1.0, 2.0)}), ((), {"w": X}), ((), {"names": {"a": 1.0}}),
+             ((), {"axes": 0}), ((), {"axes": ()}), ((), {"axes": (0,)})]  # fmt: skip
+    for args, options in [*calls, *calls]:
+        np.testing.assert_allclose(compiled(X, *args, **options), program(X, *args, **options), rtol=1e-15)
+    weights[0] = 5.0
+    program.__defaults__[3]["a"] = 4.0
+    np.testing.assert_allclose(compiled(X), program(X), rtol=1e-15)
+
+
+def test_numbers_in_containers_count_by_value_where_the_program_needs_them():
+    compiled = nx.defn(lambda x, sizes: np.zeros(sizes) + x)
+    for shape in [(2, 3), (3, 2), (2, 3), [3, 2], (3, 2), (2, True), (2, 3), (2, 1)]:
+        assert compiled(1.0, shape).shape == tuple(shape)
+    compiled = nx.defn(lambda *sizes: np.zeros(sizes[0]) + sizes[1])
+    for size in (3, 4, 3, 4, 5, 5, 4):
+        assert compiled(size, 2.0).shape == (size,)
+    compiled = nx.defn(lambda x, given: np.where(given[0], x, -x) if given[1] else x)
+    for given in [(True, True), (False, True), (True, False), (False, True), (True, True)]:
+        expected = (1.0 if given[0] else -1.0) if given[1] else 1.0
+        assert compiled(1.0, given) == expected
