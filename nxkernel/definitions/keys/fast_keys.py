@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import inspect
 import re
+import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -27,6 +28,18 @@ _PLAIN = frozenset({bool, int, str, type(None)})
 _NO_DATA = frozenset({str, type(None)})
 _NUMBERS = frozenset({int, float, complex})
 _LASTING = _NUMBERS | _PLAIN
+#: The classes of types and functions, and the modules of those that stay what they are.
+_LIBRARY = frozenset(
+    {
+        type,
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        np.ufunc,
+        type(np.mean),
+        *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
+    }
+)
+_MODULES = frozenset({"numpy", "builtins", "math"})
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
 #: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
 _DATA, _BOTH, _VALUE = range(3)
@@ -109,7 +122,23 @@ def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
     kind = type(value)
     if kind in _NO_DATA:
         return add_static(value, key)
+    if kind in _LIBRARY and is_lasting(value):
+        key += (_STATIC, kind, value)
+        return True
     return add_weak(value, key, arrays)
+
+
+def is_lasting(value: Any) -> bool:
+    """Whether a value is a type, dtype or function of NumPy's or Python's own, which nobody changes.
+
+    Examples
+    --------
+    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(abs), is_lasting([].append), is_lasting(is_lasting)
+    (True, True, True, False, False)
+    """
+    if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType):
+        return False
+    return isinstance(value, np.dtype | np.ufunc) or (value.__module__ or "").partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:
@@ -286,6 +315,8 @@ def root_of(path: str) -> str:
 
 def _is_immutable(value: Any) -> bool:
     """Whether a default stays what it is."""
+    if type(value) in _LIBRARY:
+        return is_lasting(value)
     return (
         type(value) in _LASTING
         or isinstance(value, np.generic)
