@@ -197,15 +197,18 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if opts or len(args) < self._full:
-            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
         key: list[Any] = []
         arrays: list[Any] = []
+        form = None
         fixed = self._entry_group.static_numbers
-        if fixed or self.static:
-            of_numpy = self._dialect_of_call(args, opts) == dialects.NUMPY
-            if not fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
+        if opts or fixed or self.static or len(args) < self._full:
+            # Arguments are left out or named, or the key has values of arguments in it.
+            of_numpy = (self.dialect or self._dialect_of_call(args, opts)) == dialects.NUMPY
+            form = self._defaults.form(len(args), opts, of_numpy, self.static, fixed)
+            if form is None:
                 return self._call(args, opts)
+            if not form.encode(args, opts, key, arrays):
+                return self._call(*form.placed(args, opts))
         else:
             add = None
             for value in args:
@@ -221,14 +224,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                     add = add or _ADDERS[self.dialect or self._dialect_of_call(args, opts)]
                     if not add(value, key, arrays):
                         return self._call(args, opts)
-            if opts and not fast_keys.add_options(opts, key):
-                return self._call(args, opts)
         flat = tuple(key)
         snapshot = self._snapshot
         path = None if snapshot is None else snapshot.fast_paths.get(flat)
         if path is not None:
             if path.exact:
-                path.take_digits(args, arrays)
+                path.take_digits(args if form is None else form.placed(args, opts)[0], arrays)
             try:
                 result = path.run(arrays)
             except Exception as error:
@@ -236,6 +237,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise
             if result is not fast_path.OUTDATED:
                 return result
+        if form is not None:
+            args, opts = form.placed(args, opts)
         return self._call(args, opts, flat, arrays)
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import operator
 import os
 import random
 import re
@@ -106,6 +107,27 @@ def keys_state(mapping: Iterable[Any]) -> tuple:
     """
     keys = tuple(mapping)
     return keys if all(type(key) is str for key in keys) else tuple(map(by_value, keys))
+
+
+class SameKeys:
+    """Equal to the keys of a mapping as long as these are the same ones in the same order.
+
+    Objects are compared first, which takes a hundredth of the time that their values take.
+    """
+
+    __slots__ = ("_keys", "_state")
+
+    def __init__(self, keys: tuple) -> None:
+        self._keys, self._state = keys, keys_state(keys)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        if len(other) == len(self._keys) and all(map(operator.is_, other, self._keys)):
+            return True
+        return keys_state(other) == self._state
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
 
 def attributes_of(value: Any) -> dict[str, Any] | None:

@@ -32,7 +32,10 @@ __all__ = [
     "lu_solve", "norm", "pinv", "qr", "solve", "solve_triangular", "svd", "svdvals", "toeplitz",
 ]  # fmt: skip
 
-norm = numpys.norm
+
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True) -> ArrayValue:
+    """A norm of vectors or matrices, as :func:`scipy.linalg.norm`."""
+    return numpys.norm(a, ord, axis, keepdims)
 
 
 def solve(
@@ -40,8 +43,11 @@ def solve(
     assume_a: Any = None, transposed: bool = False,
 ) -> ArrayValue:  # fmt: skip
     """The solution of linear equations, as :func:`scipy.linalg.solve`."""
-    matrix = _of_kind("solve", _square(a), assume_a, lower)
-    return numpys.solve(matrix.mT if transposed else matrix, b)
+    value, right = as_value(a), as_value(b)
+    type_ = types.to_floating(types.merge(value.type, right.type))
+    type_ = _of_lapack(type_)
+    matrix = _of_kind("solve", _square(value.astype(type_.dtype)), assume_a, lower)
+    return numpys.solve(matrix.mT if transposed else matrix, right.astype(type_.dtype))
 
 
 def _of_kind(name: str, matrix: ArrayValue, assume_a: Any, lower: bool) -> ArrayValue:
@@ -83,7 +89,14 @@ def _matrix(a: Any) -> ArrayValue:
     value = as_value(a)
     if value.ndim < 2:
         raise NxValueError(f"expected matrices in the last two axes, got {operand(value).spec}")
-    return value.astype(types.to_floating(value.type).dtype)
+    return value.astype(_of_lapack(value.type).dtype)
+
+
+def _of_lapack(type_: types.Type) -> types.Type:
+    """The type in which SciPy has LAPACK compute: the narrower one for all that it holds."""
+    if type_ is types.bool_ or (type_.bits <= 16 and not type_.is_complex):
+        return types.f32
+    return types.to_floating(type_)
 
 
 def _with_ones(matrix: ArrayValue) -> ArrayValue:
@@ -94,7 +107,7 @@ def _with_ones(matrix: ArrayValue) -> ArrayValue:
 def _solved(matrix: ArrayValue, b: Any, lower: bool, transform: str) -> ArrayValue:
     """The solution of triangular equations; a right side of one axis is a vector, as everywhere in SciPy."""
     right = as_value(b)
-    type_ = types.to_floating(types.merge(matrix.type, right.type))
+    type_ = types.merge(matrix.type, _of_lapack(right.type))
     vector = right.ndim == 1
     columns = operand(right[:, None] if vector else right)
     batch = shaping.broadcast_shapes(matrix.shape[:-2], columns.shape[:-2])
@@ -115,7 +128,8 @@ def inv(
 
 def det(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> ArrayValue:
     """The determinant, as :func:`scipy.linalg.det`."""
-    return numpys.det(_square(a))
+    matrix = _square(a)
+    return numpys.det(matrix.astype("complex128" if matrix.type.is_complex else "float64"))
 
 
 def pinv(
@@ -139,9 +153,9 @@ def lstsq(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The least-squares solution of linear equations, as :func:`scipy.linalg.lstsq`, for matrices of full rank."""
     matrix, right = _matrix(a), as_value(b)
-    type_ = types.to_floating(types.merge(matrix.type, right.type))
+    type_ = types.merge(matrix.type, _of_lapack(right.type))
     share = float(np.finfo(types.to_real(type_).dtype).eps) if cond is None else cond
-    x, rest, rank, s = numpys.lstsq(matrix, right, share)
+    x, rest, rank, s = numpys.lstsq(matrix.astype(type_.dtype), right.astype(type_.dtype), share)
     return x, rest[0] if right.ndim == 1 and rest.shape == (1,) else rest, rank.astype("int64"), s
 
 
@@ -321,7 +335,7 @@ def block_diag(*arrs: Any) -> ArrayValue:
 def toeplitz(c: Any, r: Any = None) -> ArrayValue:
     """The matrix whose diagonals are constant, as :func:`scipy.linalg.toeplitz`."""
     column = as_value(c)
-    row = e.conjugate(column) if r is None else as_value(r)
+    row = as_value(r) if r is not None else e.conjugate(column) if column.type.is_complex else column
     if column.ndim != 1 or row.ndim != 1:
         raise NxValueError("toeplitz takes vectors")
     line = concatenate([column[::-1], row[1:]])

@@ -31,6 +31,7 @@ from nxkernel.definitions.keys import callables
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -66,8 +67,10 @@ def fn(function: Any) -> Any:
     Builtins and the functions of `math` have replacements that take traced values. Functions that Numba compiled are
     applied element by element. The user's plain functions are rewritten, so that their `if`, `while` and assignments
     become part of the program; functions of installed packages, and those marked with :func:`nxkernel.deftransform`,
-    stay as they are.
+    stay as they are, and so do all where nothing is traced: the running program has called something back.
     """
+    if tracing.current() is None:
+        return function
     try:
         twin = _TWINS.get(function)
     except TypeError:
