@@ -111,11 +111,11 @@ def changes(now: Any, then: Any) -> list[tuple[Any, Any]]:
     if isinstance(then, list):
         return [(key, each) for key, each in enumerate(now) if key >= len(then) or then[key] is not each]
     if isinstance(then, dict):
-        return [(_name(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
+        return [(name_of(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
     return []
 
 
-def _name(key: Any) -> Any:
+def name_of(key: Any) -> Any:
     """The name of a slot, without the class that has it; any other key as it is."""
     return key[1] if type(key) is tuple and len(key) == 2 and isinstance(key[0], type) else key
 

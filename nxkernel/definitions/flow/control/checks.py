@@ -296,6 +296,11 @@ def is_of_checks(cell: MutableCell) -> bool:
     return cell.name == _CELL
 
 
+def are_apart() -> bool:
+    """Whether a function is traced on its own, as that of :func:`nxkernel.vmap` is."""
+    return _OWNER in tracing.current().outermost.memory
+
+
 def _owner() -> Any:
     """The trace in which the cells of checks begin."""
     outermost = tracing.current().outermost

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from nxkernel import types
-from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
@@ -327,13 +327,16 @@ def _check_reached(what: str) -> None:
 
 def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
     """Record a call to be made after the program has run."""
-    _check_reached(what)
+    repeated = not _hooks().is_open() and repeated_calls.are_possible()
+    if not repeated:
+        _check_reached(what)
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
     call = DeferredCall(function, parts, more)
     settings = output_settings.current()
-    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
+    ask = repeated_calls.record if repeated else _hooks().defer_call
+    ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
