@@ -23,7 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel.definitions.captures.object_contents import contents_of, origin
-from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, generator_state, installed
+from nxkernel.definitions.keys.static_values import (
+    GENERATORS,
+    MISSING,
+    attributes_of,
+    generator_state,
+    installed,
+    own_class,
+)
 from nxkernel.dict_metadata import items_of
 
 #: What never changes, and holds nothing that does.
@@ -57,10 +64,11 @@ def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] 
     of_libraries : bool
         Whether attributes count of objects that libraries change for themselves, and what belongs to the process.
     """
-    kinds = _kinds(type(value))
+    class_ = own_class(type(value))
+    kinds = _kinds(class_)
     if of_libraries and not kinds:
         kinds = _of_process(value)
-    if attributes_of(value) is not None and (of_libraries or _has_attributes(type(value))):
+    if attributes_of(value) is not None and (of_libraries or _has_attributes(class_)):
         kinds = (*kinds, _ATTRIBUTES)
     return [(kind, kind.read(value)) for kind in kinds] or None
 

@@ -179,7 +179,7 @@ def is_static(value: Any) -> bool:
     try:
         return _taken_apart(value) is None
     except RecursionError:
-        return True
+        return not isinstance(value, CONTAINERS)
 
 
 def current() -> str:

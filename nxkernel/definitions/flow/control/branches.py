@@ -104,6 +104,8 @@ def and_(left: Side, right: Side, site: Any = None) -> Any:
     if not is_traced(first):
         return right() if known(first) else first
     second = _second(right, "and", site)
+    if second is _ACTS:
+        return if_exp(first, right, lambda: first, site)
     if _is_truth(second) and not is_traced(second):
         return first if known(second) else False
     if _is_truth(first) and _is_truth(second):
@@ -117,6 +119,8 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     if not is_traced(first):
         return first if known(first) else right()
     second = _second(right, "or", site)
+    if second is _ACTS:
+        return if_exp(first, lambda: first, right, site)
     if _is_truth(second) and not is_traced(second):
         return True if known(second) else first
     if _is_truth(first) and _is_truth(second):
@@ -124,10 +128,21 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     return if_exp(first, lambda: first, lambda: second, site)
 
 
+#: Stands for what changes objects or says something when it is asked for.
+_ACTS = object()
+
+
 def _second(side: Side, word: str, site: Any) -> Any:
     behind = unreached(f"what stands behind `{word}`", "what stands before it", site)
+    watch, later = ObjectWatch((side,)), deferred_calls.entries(tracing.current())
+    count = len(later)
     with behind, negative_indices.behind_a_condition():
-        return side()
+        value = side()
+    if len(later) == count and not watch.changed():
+        return value
+    watch.undo()
+    del later[count:]
+    return _ACTS
 
 
 def not_(value: Any, site: Any = None) -> Any:

@@ -71,9 +71,7 @@ def plan(site: Any, names: Sequence[str]) -> LoopPlan:
 class _Variable:
     """A variable in the state of a loop."""
 
-    def __init__(
-        self, name: str, value: Any, found: LoopPlan, target: bool = False, changes: bool = False
-    ) -> None:
+    def __init__(self, name: str, value: Any, found: LoopPlan, target: bool = False, changes: bool = False) -> None:
         self.name, self.value = name, value
         self.leaves: list[Any] = []
         self.structure: tuple | None = None

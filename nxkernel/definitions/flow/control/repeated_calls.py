@@ -13,11 +13,11 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.keys.static_values import ByIdentity
-from nxkernel.graph import deferred_calls, python_numbers, tracing
+from nxkernel.graph import deferred_calls, tracing
 from nxkernel.graph.expr import constant
 from nxkernel.graph.tracing import MutableCell
 from nxkernel.library_functions import HostFunction
-from nxkernel.ops.machinery.dispatch import apply, convert, operand
+from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.ops.tensors.creation import tensor
 from nxkernel.primitives import Spec
 
@@ -79,8 +79,8 @@ def record(call: Callable[[tuple], Any], leaves: Sequence[Any]) -> None:
     """
     run = tracing.current()
     loop = _outermost_loop(run)
-    values = [operand(leaf) for leaf in leaves]
-    nodes = [run.node(convert(v, python_numbers.alone(v.spec.type)) if tracing.weak(v) else v) for v in values]
+    # What is said has no part in a gradient.
+    nodes = [run.node(apply(p.stop_grad, checks.alone(operand(leaf)))) for leaf in leaves]
     key = ByIdentity(loop.count)
 
     def note(count: np.ndarray, *values: np.ndarray) -> list[int]:

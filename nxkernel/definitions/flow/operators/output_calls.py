@@ -317,10 +317,8 @@ def _check_reached(what: str) -> None:
         verb = "print" if what.startswith("print()") else "say"
         raise TracedValueError(
             message(
-                f"{what} is not possible in a loop of the compiled program.",
-                f"Return the values from the definition, and {verb} them there; those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which "
-                f"{'they are printed' if verb == 'print' else 'each turn says it'}.",
+                f"{what} is not possible in a loop of a function that is run for many entries, as by nx.vmap.",
+                f"Return the values from the function, and {verb} them there; those of a loop in an array: a[i] = v.",
             )
         )
 

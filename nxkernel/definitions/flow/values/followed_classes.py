@@ -5,12 +5,13 @@ from __future__ import annotations
 import abc
 import contextlib
 import functools
+import inspect
 import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nxkernel.definitions.keys.static_values import installed
+from nxkernel.definitions.keys.static_values import installed, own_class
 from nxkernel.scoped_settings import kept
 
 #: Sets the class of an object past what its class says that it is.
@@ -24,6 +25,8 @@ _LEFT = frozenset(
         "deepcopy", "getnewargs", "sizeof", "dir", "annotate", "annotate_func",
     )
 )  # fmt: skip
+
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class _Following(threading.local):
@@ -100,11 +103,6 @@ class FollowedObjects:
         return method
 
 
-def own_class(class_: type) -> type:
-    """The user's class that a class stands for while something is traced; any other class is its own."""
-    return getattr(class_, "__nx_class__", class_)
-
-
 def _can_be_followed(class_: type) -> bool:
     """Whether objects of a class may be of another one for a while."""
     return (
@@ -132,8 +130,13 @@ def _is_followed(name: str, member: Any) -> bool:
     if isinstance(member, functools.cached_property):
         return isinstance(member.func, types.FunctionType)
     is_special = name.startswith("__") and name.endswith("__") and name not in _LEFT
-    # What a dataclass has from its decorator has no source.
-    return is_special and isinstance(member, types.FunctionType) and member.__code__.co_filename != "<string>"
+    return is_special and isinstance(member, types.FunctionType) and _has_text(member)
+
+
+def _has_text(function: types.FunctionType) -> bool:
+    """Whether a function can be rewritten: neither a generator, nor what a dataclass has from its decorator."""
+    code = function.__code__
+    return code.co_filename != "<string>" and not code.co_flags & _SUSPENDED
 
 
 @contextlib.contextmanager
@@ -179,8 +182,7 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
         if isinstance(value, class_):
             if _following.objects is not None and type(value) is class_:
                 _following.objects.adopt(value)
-            generated = initial.__code__.co_filename == "<string>"
-            (initial if generated else rewritten(initial))(value, *args, **options)
+            (rewritten(initial) if _has_text(initial) else initial)(value, *args, **options)
         return value
 
     return functools.wraps(class_, updated=())(construct)
