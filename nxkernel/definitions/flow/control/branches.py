@@ -13,7 +13,13 @@ from nxkernel.definitions.flow.control import checks, unrolling
 from nxkernel.definitions.flow.control.checks import RaisingSideError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, retraced
-from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, negative_indices, variable_leaves
+from nxkernel.definitions.flow.values import (
+    array_aliases,
+    mutable_arguments,
+    negative_indices,
+    traced_text,
+    variable_leaves,
+)
 from nxkernel.definitions.flow.values.changed_places import Place, changed_places, unknown
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
@@ -194,12 +200,13 @@ class _Branch:
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
         self._apart: Any = None
+        self._condition: Any = None
         #: For each result the arrays that its leaves are in, on both sides.
         self._arrays: list[list[tuple[Any, Any]]] = []
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
-        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
         count, marked = len(later), array_aliases.mark()
 
@@ -347,6 +354,11 @@ class _Branch:
             ]
             if one.results[place] is other.results[place] and not variable_leaves.is_mutable(one.results[place]):
                 self._common.append((variable_leaves.HELD, one.results[place], ()))
+                self._arrays.append([])
+                continue
+            texts = one.results[place], other.results[place]
+            if all(isinstance(text, str) for text in texts):
+                self._common.append((variable_leaves.HELD, traced_text.chosen(self._condition, *texts), ()))
                 self._arrays.append([])
                 continue
             parts = _as_parts(structures, own)

@@ -45,10 +45,12 @@ class _Loop:
         Its body, held so that no other one has its identity.
     count : MutableCell
         How often something was said in it.
+    saying : RecordedCall
     """
 
     body: Any
     count: MutableCell
+    saying: deferred_calls.RecordedCall
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,12 @@ def _outermost_loop(run: Any) -> _Loop:
         body, trace = body if trace.side else trace, trace.previous
     loops = trace.memory.setdefault(_LOOPS, {})
     if id(body) not in loops:
-        loop = loops[id(body)] = _Loop(body, MutableCell("what a loop says"))
-        trace.write(loop.count, constant(0, types.s64))
-        saying = _Saying(ByIdentity(loop.count))
-        deferred_calls.entries(run).append(
-            deferred_calls.RecordedCall(saying, (loop.count,), in_branch=True, source=tracing.user_line())
-        )
+        count = MutableCell("what a loop says")
+        saying = deferred_calls.RecordedCall(_Saying(ByIdentity(count)), (count,), in_branch=True)
+        loops[id(body)] = _Loop(body, count, saying)
+        trace.write(count, constant(0, types.s64))
+    entries = deferred_calls.entries(run)
+    if not any(each is loops[id(body)].saying for each in entries):
+        # That of an attempt is dropped with it.
+        entries.append(loops[id(body)].saying)
     return loops[id(body)]

@@ -254,6 +254,29 @@ def test_what_a_loop_said_before_an_error_is_no_part_of_the_next_run(run, capsys
     assert capsys.readouterr().out == "turn 0\nturn 1\nturn 2\n"
 
 
+def test_in_a_branch_that_changes_an_object(run, capsys):
+    f = run(
+        "class Counter:\n"
+        "    n = 0\n"
+        "    def __init__(self): self.n = 0\n"
+        "    def up(self, v):\n"
+        "        if v > 2:\n"
+        "            self.n += 1\n"
+        "        return v > 2\n"
+        "def f(x):\n"
+        "    counter = Counter()\n"
+        "    for k in range(len(x)):\n"
+        "        if x[k] < 0:\n"
+        "            x[k] = 0\n"
+        "        elif counter.up(x[k]):\n"
+        "            print('up', k, x[k], counter.n)\n"
+        "    return counter.n\n"
+    )["f"]
+    values = np.array([1.0, 3, -1, 4])
+    assert f(values.copy()) == nx.jit(f)(values) == 2
+    assert capsys.readouterr().out == "up 1 3.0 1\nup 3 4.0 2\n" * 2
+
+
 def test_a_loop_that_prints_has_a_gradient(run, capsys):
     f = run("@nx.defn\ndef f(x):\n    for i in range(2):\n        print(i, x)\n        x = x * x\n    return x\n")["f"]
     assert float(nx.grad(f)(1.5)) == 4 * 1.5**3
