@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nxkernel.definitions.captures import object_states
 from nxkernel.definitions.captures.object_states import Kind
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
+from nxkernel.scoped_settings import ScopedSetting, kept
 
 #: What the program shares with all others: its names are not variables of one run.
 _SHARED = types.ModuleType | type | types.FunctionType
+
+
+class _Scope(threading.local):
+    #: Whether an object was there before the trace; what a call changes of it is not up to the program.
+    is_outside: Callable[[Any], bool] = staticmethod(lambda _: False)
+
+
+_scope = kept(_Scope())
+
+
+def outside(is_outside: Callable[[Any], bool]) -> ScopedSetting:
+    """A context in which parts of some objects are no variables of a branch or loop.
+
+    Parameters
+    ----------
+    is_outside : callable
+        Whether an object is one of those.
+    """
+    return ScopedSetting(_scope, "is_outside", is_outside)
 
 
 class Place(NamedTuple):
@@ -57,13 +78,15 @@ def changed_places(watch: ObjectWatch) -> tuple[list[Place], list[tuple[str, Any
     list of Place
         The parts that are other ones.
     list of (str, object)
-        The names of objects that have more or fewer parts, or are no objects with parts, and the objects.
+        The names of objects that have more or fewer parts, are no objects with parts, or were there before the
+        trace, and the objects.
     """
     places: list[Place] = []
     others: list[tuple[str, Any]] = []
     for name, owner, states in watch.changed_states():
         for kind, now, then in states:
-            keys = None if isinstance(owner, _SHARED) else _keys(now, then)
+            is_shared = isinstance(owner, _SHARED) or _scope.is_outside(owner)
+            keys = None if is_shared else _keys(now, then)
             if keys is None:
                 others.append((name, owner))
                 break

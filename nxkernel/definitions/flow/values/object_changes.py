@@ -66,6 +66,10 @@ class ObjectWatch:
         for name, owner in self._owners:
             self._states[id(owner)] = name, owner, [object_states.stored_names(owner, names)]
 
+    def reaches(self, value: Any) -> bool:
+        """Whether an object was there when the watch began."""
+        return id(value) in self._seen
+
     def changed(self) -> list[tuple[str, Any]]:
         """The objects that have changed, with their names."""
         return [(name, held) for name, held, _ in self.differences()]

@@ -147,3 +147,29 @@ def test_places_by_their_names():
     assert [place.name for place in changed_places(watch)[0]] == [places[0].name]
     t.new = 1
     assert changed_places(watch)[1] == [("t", t)]
+
+
+OUTSIDE = Tracker(X)
+
+
+def test_what_was_there_before_is_changed_at_every_call():
+    def f(x):
+        for _ in range(3):
+            OUTSIDE.count += 1
+            x = x + OUTSIDE.count
+        return x
+
+    OUTSIDE.count, compiled = 0, nx.defn(f)
+    assert compiled(X).tolist() == [7.0, 4.0, 9.0]
+    assert compiled(X).tolist() == [16.0, 13.0, 18.0]
+    assert OUTSIDE.count == 6
+
+
+def test_what_was_there_before_does_not_change_by_data():
+    def f(x):
+        if x[0] > 0:
+            OUTSIDE.count += 1
+        return x
+
+    with pytest.raises(NxTypeError, match=r"^this `if` changes `OUTSIDE`, a Python Tracker, and only the running"):
+        nx.defn(f)(X)
