@@ -353,6 +353,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if not all(map(operator.is_, callables.made_of(self.__nx_function__), self._made_of)):
             # Somebody has given it other defaults, or its class another `__call__`.
             self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
+        if opts or len(args) < self._full:
+            # As a call does it, so that questions about it get its answer.
+            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
         args, opts = self._placed(args, opts)
         # The names that it reads may mean something else by now.
         self.dialect = self._rules()

@@ -29,6 +29,7 @@ from nxkernel.definitions.keys.static_values import (
     generator_state,
     installed,
     numpys_generators,
+    own_class,
 )
 from nxkernel.dict_metadata import items_of
 
@@ -63,10 +64,11 @@ def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] 
     of_libraries : bool
         Whether attributes count of objects that libraries change for themselves, and what belongs to the process.
     """
-    kinds = _kinds(type(value))
+    class_ = own_class(type(value))
+    kinds = _kinds(class_)
     if of_libraries and not kinds:
         kinds = _of_process(value)
-    if attributes_of(value) is not None and (of_libraries or _has_attributes(type(value))):
+    if attributes_of(value) is not None and (of_libraries or _has_attributes(class_)):
         kinds = (*kinds, _ATTRIBUTES)
     return [(kind, kind.read(value)) for kind in kinds] or None
 
@@ -117,11 +119,11 @@ def changes(now: Any, then: Any) -> list[tuple[Any, Any]]:
     if isinstance(then, list):
         return [(key, each) for key, each in enumerate(now) if key >= len(then) or then[key] is not each]
     if isinstance(then, dict):
-        return [(_name(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
+        return [(name_of(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
     return []
 
 
-def _name(key: Any) -> Any:
+def name_of(key: Any) -> Any:
     """The name of a slot, without the class that has it; any other key as it is."""
     return key[1] if type(key) is tuple and len(key) == 2 and isinstance(key[0], type) else key
 

@@ -109,7 +109,7 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in items_of(value)])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(field.name for field in dataclasses.fields(value))
-        return "dataclass", (type(value), names), [(f".{name}", getattr(value, name)) for name in names]
+        return "dataclass", (value.__class__, names), [(f".{name}", getattr(value, name)) for name in names]
     return None
 
 

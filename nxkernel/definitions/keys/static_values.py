@@ -154,6 +154,11 @@ def definition_of(value: Any) -> Any:
     return None if isinstance(value, types.FunctionType) else (attributes_of(value) or {}).get("__nx_function__")
 
 
+def own_class(class_: type) -> type:
+    """The user's class that a class stands for while something is traced; any other class is its own."""
+    return getattr(class_, "__nx_class__", class_)
+
+
 def members_state(values: Iterable[Any]) -> frozenset:
     """The members of a set as a part of a key."""
     return frozenset(map(by_value, values))

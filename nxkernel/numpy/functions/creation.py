@@ -428,6 +428,22 @@ def _known_slice(entry: slice) -> slice:
     return slice(*[subscripts.static(end) if isinstance(end, Operand | Proxy) else end for end in ends])
 
 
+def _line(entry: slice) -> Any:
+    """The numbers of a slice with traced bounds; an imaginary step says how many there are."""
+    start = 0 if entry.start is None else entry.start
+    step = _known(entry.step) if entry.step is not None else 1
+    if not isinstance(step, complex):
+        return arange(start, entry.stop, entry.step)
+    count = int(abs(step))
+    apart = e.divide(e.subtract(entry.stop, start), float(max(count - 1, 1)))
+    return e.add(e.multiply(arange(count).astype(apart.dtype), apart), start)
+
+
+def _number(bound: Any) -> Any:
+    """A bound or step of a slice; the number that an imaginary one counts."""
+    return abs(bound) if isinstance(bound, complex) else bound
+
+
 class _Grid:
     """The objects ``np.mgrid`` and ``np.ogrid``: ``np.mgrid[0:3, 0:4]`` gives the coordinates of a grid."""
 
@@ -437,9 +453,15 @@ class _Grid:
     def __getitem__(self, key: Any) -> Any:
         slices = key if isinstance(key, tuple) else (key,)
         if any(_known(end) is None for one in slices for end in (one.start, one.stop, one.step) if end is not None):
-            lines = [arange(0 if one.start is None else one.start, one.stop, one.step) for one in slices]
+            lines = list(map(_line, slices))
+            if not isinstance(key, tuple):
+                return lines[0]
             if any(hasattr(type(line), "stretched") for line in lines):
-                return self._moving(lines) if isinstance(key, tuple) else lines[0]
+                return self._moving(lines)
+            ends = [_number(end) for one in slices for end in (one.start, one.stop, one.step) if end is not None]
+            type_ = as_value(sum(ends)).dtype
+            parts = meshgrid(*[line.astype(type_) for line in lines], indexing="ij", sparse=self.sparse)
+            return tuple(parts) if self.sparse else stack(parts)
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
         grid = (np.ogrid if self.sparse else np.mgrid)[entries]
         return tuple(array(part) for part in grid) if isinstance(grid, tuple | list) else array(grid)

@@ -16,6 +16,7 @@ from typing import Any
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
+from nxkernel.definitions.captures.name_lookup import unwrapped
 from nxkernel.definitions.flow.control import attempts, trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
@@ -27,8 +28,9 @@ from nxkernel.definitions.flow.operators import (
     python_math,
 )
 from nxkernel.definitions.flow.source_sites import is_raised
+from nxkernel.definitions.flow.values import followed_classes
 from nxkernel.definitions.keys import callables
-from nxkernel.definitions.keys.static_values import installed_file
+from nxkernel.definitions.keys.static_values import installed, installed_file
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
@@ -66,8 +68,9 @@ def fn(function: Any) -> Any:
 
     Builtins and the functions of `math` have replacements that take traced values. Functions that Numba compiled are
     applied element by element. The user's plain functions are rewritten, so that their `if`, `while` and assignments
-    become part of the program; functions of installed packages, and those marked with :func:`nxkernel.deftransform`,
-    stay as they are, and so do all where nothing is traced: the running program has called something back.
+    become part of the program, and so are the methods of their classes; functions of installed packages, and those
+    marked with :func:`nxkernel.deftransform`, stay as they are, and so do all where nothing is traced: the running
+    program has called something back.
     """
     if tracing.current() is None:
         return function
@@ -98,8 +101,10 @@ def fn(function: Any) -> Any:
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
     if isinstance(function, _CACHED):
         return functools.partial(_remembered, function)
+    if isinstance(function, type):
+        return followed_classes.constructed(function, fn)
     call = type(function).__call__ if callable(function) else None
-    if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
+    if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
 
@@ -136,6 +141,9 @@ def has_to_be_dispatched(function: Any) -> bool:
     met: set[Any] = set()
     while waiting:
         one = waiting.pop()
+        if isinstance(one, type) and one not in met and not installed(one):
+            met.add(one)
+            waiting += map(unwrapped, vars(one).values())
         if numpys_sources.is_traceable(one):
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
