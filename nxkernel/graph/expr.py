@@ -66,7 +66,16 @@ class TracedValue(Operand):
         error.value = self
         raise error
 
+    def _for_call(self) -> int | None:
+        """The whole number that it is for the call, where the trace may ask for that."""
+        from nxkernel.graph import values_of_call
+
+        return values_of_call.number(self)
+
     def __bool__(self) -> bool:
+        known = self._for_call()
+        if known is not None:
+            return bool(known)
         self._no_data(
             "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
             "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
@@ -80,6 +89,9 @@ class TracedValue(Operand):
         self._no_data("float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.')
 
     def __int__(self) -> int:
+        known = self._for_call()
+        if known is not None:
+            return known
         self._no_data("int()", 'Keep it a tensor: nx.as_type(t, "s64") converts its type.')
 
     def __round__(self, digits: int | None = None) -> NoReturn:
@@ -89,6 +101,9 @@ class TracedValue(Operand):
         self._no_data("complex()", 'Keep it a tensor: nx.as_type(t, "c64") converts its type.')
 
     def __index__(self) -> int:
+        known = self._for_call()
+        if known is not None:
+            return known
         self._no_data(
             "A static whole number (a shape, an axis, range())",
             "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",

@@ -12,8 +12,10 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
+from nxkernel.graph import values_of_call
 from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
+from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
@@ -118,7 +120,7 @@ def full(
     """One value in every element, as :func:`numpy.full`."""
     most, stretches = _bounded(shape)
     if any(stretches):
-        return DynamicSlice(full(most, fill_value, dtype), stretches)
+        return sized(DynamicSlice(full(most, fill_value, dtype), stretches))
     wanted = sizes(most)
     if is_number(fill_value):
         type_ = type_of(dtype, types.infer(fill_value))
@@ -250,7 +252,10 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
                 length = apply(p.maximum, length, as_number(0))
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
-            return DynamicSlice(numbers, (AxisRange(offset, length),))
+            return sized(DynamicSlice(numbers, (AxisRange(offset, length),)))
+    known = [value if _known(value) is not None else values_of_call.number(value) for value in (start, stop, step)]
+    if None not in known:
+        return arange(*known, dtype=dtype)
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",

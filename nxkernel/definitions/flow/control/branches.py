@@ -18,7 +18,7 @@ from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
 from nxkernel.errors import NxError, NxTypeError
-from nxkernel.graph import deferred_calls, tracing
+from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
@@ -183,14 +183,24 @@ class _Branch:
         """The variables after the branch."""
         condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
-        count = len(later)
+        count, stale = len(later), array_aliases.mark()
         try:
             chosen = control_flow.choose(
                 condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
             )
         except RaisingSideError as raised:
             del later[count:]
+            decided = values_of_call.number(condition)
+            if decided is not None:
+                return tuple((then if decided else otherwise)(*self._values))
             return self._checked(condition, then, otherwise, raised.error, raises_then=not self._runs)
+        except NxError:
+            decided = values_of_call.number(condition)
+            if decided is None:
+                raise
+            del later[count:]
+            array_aliases.undo(stale)
+            return tuple((then if decided else otherwise)(*self._values))
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
         return tuple([self._result(place, supply) for place in range(len(self._names))])
