@@ -487,9 +487,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         missed.report(program)
         return program, False
 
-    def _missed(
-        self, arguments: CallArguments, found: tuple[CachedProgram, Sequence[int]] | None = None
-    ) -> MissedCall:
+    def _missed(self, arguments: CallArguments, found: tuple[CachedProgram, Sequence[int]] | None = None) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
         return MissedCall(
             self.__name__, self._entry_group, self._root, self._twin, self.syntax, self._silent, declared, arguments,

@@ -50,7 +50,9 @@ class ValueCheck:
     def agreed(self, values: Sequence[int]) -> int:
         """How many of the first numbers are those of this program."""
         pairs = zip(self.values, values, strict=False)
-        return next((place for place, (own, other) in enumerate(pairs) if own != other), min(len(self.values), len(values)))
+        return next(
+            (place for place, (own, other) in enumerate(pairs) if own != other), min(len(self.values), len(values))
+        )
 
     def change(self, values: Sequence[int]) -> tuple[str, int, int]:
         """Where the first number that is another one is needed, what it was, and what it is."""
