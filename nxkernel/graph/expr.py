@@ -74,12 +74,14 @@ class TracedValue(Operand):
 
     def __bool__(self) -> bool:
         known = self._for_call()
-        if known is not None:
-            return bool(known)
-        self._no_data(
-            "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
-            "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
-            "`if` and `while` of traced values are part of the program in a function with @nx.defn.",
+        return (
+            bool(known)
+            if known is not None
+            else self._no_data(
+                "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
+                "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
+                "`if` and `while` of traced values are part of the program in a function with @nx.defn.",
+            )
         )
 
     def __float__(self) -> float:
@@ -90,9 +92,8 @@ class TracedValue(Operand):
 
     def __int__(self) -> int:
         known = self._for_call()
-        if known is not None:
-            return known
-        self._no_data("int()", 'Keep it a tensor: nx.as_type(t, "s64") converts its type.')
+        hint = 'Keep it a tensor: nx.as_type(t, "s64") converts its type.'
+        return known if known is not None else self._no_data("int()", hint)
 
     def __round__(self, digits: int | None = None) -> NoReturn:
         self._no_data("round()", "Write nx.round(t), or nx.round(t * 100) / 100 for two digits.")
@@ -102,11 +103,13 @@ class TracedValue(Operand):
 
     def __index__(self) -> int:
         known = self._for_call()
-        if known is not None:
-            return known
-        self._no_data(
-            "A static whole number (a shape, an axis, range())",
-            "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",
+        return (
+            known
+            if known is not None
+            else self._no_data(
+                "A static whole number (a shape, an axis, range())",
+                "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",
+            )
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:

@@ -66,15 +66,18 @@ class ValuesOfCall:
         self.questions: list[Question] = []
 
     def answer(self, node: Expr) -> np.ndarray | None:
-        """The whole numbers of a node, which is asked for from now on; None for what Python numbers make alone."""
+        """The whole numbers of a node; those that are up to arguments are checked from now on.
+
+        None for what Python numbers make alone.
+        """
         for question in self.questions:
             if question.node is node:
                 return question.answer
-        if len(self.questions) >= _QUESTIONS:
-            return None
         order = post_order([node])
         parameters = [each for each in order if each.primitive is p.parameter]
-        if not parameters or self._numbers.issuperset(parameters):
+        if not parameters:
+            return self._computed(order)
+        if self._numbers.issuperset(parameters) or len(self.questions) >= _QUESTIONS:
             return None
         count = math.prod(node.shape)
         if len(self._given) >= count:
@@ -85,10 +88,13 @@ class ValuesOfCall:
             for each in parameters:
                 if each not in self._values:
                     self._values[each] = self._array_of(each)
-            with np.errstate(all="ignore"):
-                answer = np.asarray(evaluated(order, self._values)).astype(np.int64)
+            answer = self._computed(order)
         self.questions.append(Question(node, answer, tracing.user_line()))
         return answer
+
+    def _computed(self, order: Sequence[Expr]) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.asarray(evaluated(order, self._values)).astype(np.int64)
 
 
 def begin(run: tracing.Trace, values: ValuesOfCall) -> None:

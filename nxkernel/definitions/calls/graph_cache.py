@@ -96,7 +96,7 @@ class CachedProgram:
     # The call that it is made for is still to come then.
     calls_when_last: int = 1
     made: float = field(default_factory=time.time)
-    #: Those for the same key that were traced for other numbers which the program computes, by these; itself among them.
+    #: Those for the same key, itself among them, by the numbers that the program computes and was traced for.
     by_values: OrderedDict[tuple[int, ...], CachedProgram] = field(default_factory=OrderedDict)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:

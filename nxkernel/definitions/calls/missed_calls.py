@@ -28,6 +28,9 @@ from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
 from nxkernel.scoped_settings import settled
 
+#: What code that does not know of traced values raises when it is given one.
+_OF_FOREIGN_CODE = (TypeError, AttributeError, ValueError, RuntimeError, SystemError)
+
 
 class MissedCall:
     """What a definition does for a call with new arguments.
@@ -184,12 +187,8 @@ class MissedCall:
         except RecursionError as error:
             raise argument_errors.endless(self._name, error) from None
         except (TypeError, AttributeError, ValueError) as error:
-            if not argument_errors.is_of_traced(error):
-                argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
-                raise
-            refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
-            source_locations.point_out(refusal)
-            raise refusal from error
+            argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
+            raise
         if not arguments.owner and hook_delivery.is_owned(traced.convention.hooks):
             arguments.owner = hook_delivery.owner(self._function)
         if arguments.found_fixed:
@@ -267,6 +266,11 @@ class MissedCall:
                     # What stopped the function says more than why it is not rewritten.
                     self._group.dispatched = False
                     raise self._stopped from None
+                foreign = isinstance(error, _OF_FOREIGN_CODE) and not isinstance(error, NxError | RecursionError)
+                if foreign and argument_errors.is_of_traced(error):
+                    refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
+                    source_locations.point_out(refusal)
+                    raise refusal from error
                 raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)

@@ -1,4 +1,4 @@
-"""Parts of traced length in traces that ask for numbers of the running program: as arrays of the size that they have."""
+"""Parts of traced length, in traces that ask for numbers of the running program, as arrays of a size."""
 
 from __future__ import annotations
 

@@ -82,13 +82,19 @@ def asarray(
 ) -> Any:
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
+    # A mask stays behind.
+    a = getattr(a, "data", a) if hasattr(type(a), "by_ufunc") else a
     if isinstance(a, ArrayValue) and not copy and not (a.is_scalar and copy is None):
         result = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
         return result.contiguous(order) if order in ("C", "F") and isinstance(result, Array) else result
     return array(a, dtype, order=order or "K")
 
 
-asanyarray = asarray
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+    """An array unchanged, a masked one, too, or one made from anything else, as :func:`numpy.asanyarray`."""
+    if not hasattr(type(a), "by_ufunc"):
+        return asarray(a, dtype, order, **options)
+    return a if dtype is None else a.astype(dtype)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

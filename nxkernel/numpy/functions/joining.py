@@ -310,6 +310,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     value = as_array(a)
     if axis is None:
         return roll(in_one_axis(value), shift, 0).reshape(value.shape)
+    if isinstance(shift, ArrayValue) and not shift.type.is_integer:
+        shift = shift.astype("int64")
     shifts = list(subscripts.parts(shift))
     axes = sizes(axis)
     shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts

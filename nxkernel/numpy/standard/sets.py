@@ -153,7 +153,7 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements, as :func:`numpy.unique`; while traced, of known elements or for one call."""
+    """The different elements, as :func:`numpy.unique`; while traced, of known elements, or for a call."""
     if _are_for_call(ar) and axis is None:
         found = _unique_for_call(as_value(ar), equal_nan)
         wanted = [part for part, asked in zip(found[1:], (return_index, return_inverse, return_counts), strict=True)
@@ -165,7 +165,7 @@ def unique(
 
 
 def union1d(ar1: Any, ar2: Any) -> Array:
-    """The elements of two arrays, each once, as :func:`numpy.union1d`; while traced, of known elements or for one call."""
+    """The elements of two arrays, each once, as :func:`numpy.union1d`; while traced, for a call."""
     if _are_for_call(ar1, ar2):
         return unique(concatenate([in_one_axis(as_value(ar1)), in_one_axis(as_value(ar2))]))
     _refuse_traced("union1d", ar1, ar2)
@@ -173,7 +173,7 @@ def union1d(ar1: Any, ar2: Any) -> Array:
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The elements that two arrays have, as :func:`numpy.intersect1d`; while traced, of known elements or for one call."""
+    """The elements that two arrays have, as :func:`numpy.intersect1d`; while traced, for a call."""
     if _are_for_call(ar1, ar2) and not return_indices:
         line = unique(ar1)
         return line[sorting.isin(line, ar2)]
@@ -183,7 +183,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; while traced, of known elements or for one call."""
+    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; while traced, for a call."""
     if _are_for_call(ar1, ar2):
         line = in_one_axis(as_value(ar1)) if assume_unique else unique(ar1)
         return line[sorting.isin(line, ar2, invert=True)]

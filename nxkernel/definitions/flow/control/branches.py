@@ -172,6 +172,7 @@ class _Branch:
         self._site, self._names, self._sides, self._words = site, names, sides, words
         self._values = variable_leaves.entered(values)
         self._runs: list[_SideResult] = []
+        self._condition: Any = None
         self._common: list[tuple] = []
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
@@ -181,7 +182,7 @@ class _Branch:
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
-        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
         count, stale = len(later), array_aliases.mark()
         try:
@@ -359,6 +360,8 @@ class _Branch:
         return self._apart or None
 
     def _missing(self, name: str, side: int) -> Unassigned:
+        if values_of_call.number(self._condition) is not None:
+            raise NxTypeError(f"`{name}` has no value on one side, and which side runs may be asked")
         return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
 
     # Errors ----------------------------------------------------------------------------------------------------

@@ -95,10 +95,28 @@ def fn(function: Any) -> Any:
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
     if isinstance(function, _CACHED):
         return functools.partial(_remembered, function)
+    if isinstance(function, type):
+        return _constructing(function)
     call = type(function).__call__ if callable(function) else None
-    if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
+    if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
+
+
+def _constructing(cls: type) -> Any:
+    """What makes an object of a class in place of its call: one of the user's with its ``__init__`` rewritten."""
+    init = cls.__init__
+    is_plain = type(cls) is type and cls.__new__ is object.__new__
+    if not is_plain or not isinstance(init, types.FunctionType) or _rewritten(init) is init:
+        return cls
+
+    @functools.wraps(cls, updated=())
+    def made(*args: Any, **options: Any) -> Any:
+        instance = object.__new__(cls)
+        _rewritten(init)(instance, *args, **options)
+        return instance
+
+    return made
 
 
 class _Scope(threading.local):
