@@ -17,7 +17,6 @@ from nxkernel.definitions.calls import (
     fast_path,
     pickling,
     recompilation_advice,
-    runs_by_values,
 )
 from nxkernel.definitions.calls.arguments import CallArguments, flattened
 from nxkernel.definitions.calls.content_identity import HasPrograms
@@ -41,7 +40,7 @@ from nxkernel.definitions.keys import (
 )
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
-from nxkernel.definitions.outputs.value_checks import ValuesChangedError
+from nxkernel.definitions.outputs.value_checks import ValuesChangedError, run_for_values
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
@@ -286,7 +285,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             try:
                 return self._run(program, arguments, watching)
             except ValuesChangedError as changed:
-                return runs_by_values.run(
+                return run_for_values(
                     changed, program, self._entry_group, functools.partial(self._missed, arguments),
                     lambda other: self._run(other, arguments, watching),
                 )  # fmt: skip

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from nxkernel.definitions.keys import argument_errors
+
+#: So often a call is traced anew for numbers that the program before has computed.
+_MOST = 8
 
 
 class ValuesChangedError(Exception):
@@ -58,3 +63,50 @@ class ValueCheck:
         """Where the first number that is another one is needed, what it was, and what it is."""
         place = self.agreed(values)
         return self.lines[place], self.values[place], values[place]
+
+
+def run_for_values(
+    changed: ValuesChangedError,
+    program: Any,
+    group: Any,
+    missed: Callable[[tuple[Any, Sequence[int]]], Any],
+    run_program: Callable[[Any], Any],
+) -> Any:
+    """What a call gives, by the program for its numbers, which is found or made.
+
+    Parameters
+    ----------
+    changed : ValuesChangedError
+        What the program has found. Without a number, it failed before it found one.
+    program : CachedProgram
+    group : CacheEntryGroup
+        All programs of the definition.
+    missed : callable
+        What the definition does for a call that a program is no answer to, with the numbers that it has found.
+    run_program : callable
+        Runs a program for the call.
+    """
+    __tracebackhide__ = True
+    for _ in range(_MOST):
+        values = changed.values
+        other = group.find_for(program, values) if values else None
+        if other is None:
+            with group.making:
+                call = missed((program, values))
+                other = call.make()
+                if other.convention.checked_values == program.convention.checked_values:
+                    _give_up(changed, group)
+                call.keep(other)
+            call.report(other)
+        program = other
+        program.calls += 1
+        try:
+            return run_program(program)
+        except ValuesChangedError as again:
+            changed = again
+    return _give_up(changed, group)
+
+
+def _give_up(changed: ValuesChangedError, group: Any) -> Any:
+    """Raise what stopped the program: an error of what it calls, or numbers that it rounds otherwise."""
+    raise changed.__cause__ or argument_errors.unsettled(group.name)

@@ -13,9 +13,8 @@ from nxkernel.graph import tracing
 from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, scalar, wrap
-from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
 from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
 from nxkernel.numpy.arrays.views import AxisSlice, Index

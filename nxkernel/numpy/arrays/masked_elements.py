@@ -16,10 +16,9 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import deferred_calls
 from nxkernel.numpy.arrays import dynamic_slices
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
-from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.compacted_elements import compacted
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered
-from nxkernel.numpy.arrays.dynamic_slices import number
+from nxkernel.numpy.arrays.dynamic_slices import number, sized
 from nxkernel.numpy.arrays.subscripts import as_number
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.base import integer_bounds

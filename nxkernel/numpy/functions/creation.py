@@ -15,9 +15,8 @@ from nxkernel.errors import NxValueError
 from nxkernel.graph import values_of_call
 from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
-from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.casting import type_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.base import integer_bounds

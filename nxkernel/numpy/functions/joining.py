@@ -15,7 +15,6 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
-from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
@@ -89,7 +88,7 @@ def concatenate(
 ) -> Any:
     """Join arrays along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
-    values = [sized(value) for value in values]
+    values = [dynamic_slices.sized(value) for value in values]
     for value in values:
         if isinstance(value, dynamic_slices.DynamicSlice):
             raise subscripts.needed(

@@ -12,10 +12,9 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing, values_of_call
 from nxkernel.numpy.arrays import compacted_elements, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, wrap
-from nxkernel.numpy.arrays.asked_lengths import sized
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_broadcasting import is_one, is_several
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.strided_slices import StridedElements
 from nxkernel.numpy.arrays.views import AxisSlice, Index, reshaped

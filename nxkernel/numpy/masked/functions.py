@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays.array import Array, as_value
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -24,12 +25,19 @@ def _holds_traced(value: Any) -> bool:
     return isinstance(value, Operand | Proxy)
 
 
-def array(
+def masked_like(
     data: Any, dtype: Any = None, copy: Any = False, order: Any = None, mask: Any = np.ma.nomask,
     fill_value: Any = None, keep_mask: bool = True, hard_mask: bool = False, shrink: bool = True, subok: bool = True,
     ndmin: int = 0,
 ) -> MaskedArray:  # fmt: skip
     """A masked array, as :func:`numpy.ma.array`."""
+    if fill_value is not None or hard_mask:
+        raise NxTypeError(
+            message(
+                f"a masked array of a program takes no {'hard_mask' if hard_mask else 'fill_value'}.",
+                "x.filled(value) puts a value where it is masked.",
+            )
+        )
     found = as_masked(data)
     base = found.base if dtype is None else as_array(found.base.astype(dtype))
     if base.ndim < ndmin:
@@ -42,16 +50,16 @@ def array(
     return MaskedArray(base, held)
 
 
-def asarray(a: Any, dtype: Any = None, order: Any = None) -> MaskedArray:
+def masked_of(a: Any, dtype: Any = None, order: Any = None) -> MaskedArray:
     """A masked array of anything, as :func:`numpy.ma.asarray`."""
-    return array(a, dtype)
+    return masked_like(a, dtype)
 
 
 def masked_array(
     data: Any = None, mask: Any = np.ma.nomask, dtype: Any = None, copy: Any = False, **options: Any
 ) -> Any:
     """A masked array, as :class:`numpy.ma.MaskedArray` makes one."""
-    return array(data, dtype, copy, mask=mask, **options)
+    return masked_like(data, dtype, copy, mask=mask, **options)
 
 
 def _truths(value: Any) -> Any:
@@ -147,7 +155,8 @@ def _answering(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable
 def table() -> dict[Any, Callable[..., Any]]:
     """By function of ``numpy.ma`` what takes its place while a definition is traced."""
     pairs = {
-        np.ma.array: array, np.ma.asarray: asarray, np.ma.asanyarray: asarray, np.ma.MaskedArray: masked_array,
+        np.ma.array: masked_like, np.ma.asarray: masked_of, np.ma.asanyarray: masked_of,
+        np.ma.MaskedArray: masked_array,
         np.ma.masked_where: masked_where, np.ma.masked_invalid: masked_invalid, np.ma.getmask: getmask,
         np.ma.getmaskarray: getmaskarray, np.ma.getdata: getdata, np.ma.filled: filled, np.ma.mask_or: mask_or,
         np.ma.is_masked: is_masked, np.ma.isMaskedArray: is_masked_array,

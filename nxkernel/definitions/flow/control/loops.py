@@ -186,7 +186,7 @@ def _static(sequence: Counted) -> Any:
 
 def _asked(value: Any) -> int | None:
     """A number, or whether a condition holds, for the call that is traced, where the trace may ask for it."""
-    return values_of_call.number(predicate(value, "a condition", None))
+    return values_of_call.number(predicate(value, "a condition", None)) if values_of_call.are_told() else None
 
 
 def _native_for(

@@ -206,6 +206,7 @@ def test_what_is_known_is_said_in_a_branch_that_is_taken_by_the_rules_of_nx(caps
     assert capsys.readouterr().out == "positive 1.0\npositive 2.0\n"
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_in_a_loop_of_the_program(run):
     for call in ("print('hi')", "warnings.warn('hi')", "logging.error('hi')", "sys.stdout.write('hi')"):
         name = call.partition("(")[0]
