@@ -134,7 +134,7 @@ def test_what_goes_up_waits_for_a_call_and_is_listed():
 #: Folders with folders in them, and how many of these may import each other, pair by pair.
 ARROWS = {
     "definitions": 40, "definitions.flow": 8, "compilers": 22, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
-    "numpy": 30, "ops": 24, "transforms.adjoints": 9,
+    "numpy": 34, "ops": 24, "transforms.adjoints": 9,
 }  # fmt: skip
 #: Modules of a folder at most.
 MOST = 15
@@ -204,6 +204,10 @@ WAITING = {
     "Numba CUDA is imported where kernels are compiled": [
         ("compilers.numba_cuda.toolchain.nvvm", "compilers.numba_cuda.toolchain.python_to_llvm"),
     ],
+    "masked arrays are rare": [
+        ("numpy.arrays.array", "numpy.masked.masked_array"),
+        ("numpy.dispatch_table", "numpy.masked.functions"),
+    ],
     "who looks at a program, or calls a function of SciPy's, imports what is for that": [
         ("definitions.calls.content_identity", "definitions.calls.program_views"),
         ("numpy.dispatch_table", "numpy.scipy.counterparts"),
@@ -257,7 +261,7 @@ WAITING = {
     ],
 }
 #: At most as many imports, of which a module may have several of one kind; those of the list of passes apart.
-MOST_WAITING = 58
+MOST_WAITING = 60
 
 
 def arrows(package):

@@ -62,15 +62,32 @@ class GraphWalk:
         meaning = _meaning()
         values: dict[int, Any] = dict(zip(self._parameters, arrays, strict=True))
         for node, dead in self._steps:
-            if node.primitive is p.constant:
-                value = np.broadcast_to(cast_number(node.params["value"], node.type), node.shape)
-            else:
-                operands = [values[id(operand)] for operand in node.operands]
-                value = meaning[node.primitive](node.spec, *operands, **node.params)
-            values[id(node)] = value
+            values[id(node)] = _value(node, [values[id(operand)] for operand in node.operands], meaning)
             for value_id in dead:
                 del values[value_id]
         return [values[value_id] for value_id in self._outputs]
+
+
+def _value(node: Any, operands: Sequence[Any], meaning: dict[Primitive, Meaning]) -> Any:
+    if node.primitive is p.constant:
+        return np.broadcast_to(cast_number(node.params["value"], node.type), node.shape)
+    return meaning[node.primitive](node.spec, *operands, **node.params)
+
+
+def evaluated(order: Sequence[Any], values: dict[Any, Any]) -> Any:
+    """The value of the last of some nodes, each of which comes after its operands.
+
+    Parameters
+    ----------
+    order : sequence of Expr
+    values : dict
+        The values that are known, by node: those of parameters, and all that is computed on the way.
+    """
+    meaning = _meaning()
+    for node in order:
+        if node not in values:
+            values[node] = _value(node, [values[operand] for operand in node.operands], meaning)
+    return values[order[-1]]
 
 
 def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:

@@ -38,6 +38,10 @@ def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = (), note: str =
     return print_graph(outputs, parameters, note)
 
 
+#: What tells the whole number that a traced value is for the call, from the module of such numbers.
+ANSWERING: list[Callable[[Any], int | None]] = []
+
+
 class TracedValue(Operand):
     """A value that exists when the compiled program runs; until then, asking for its data is an error."""
 
@@ -66,11 +70,20 @@ class TracedValue(Operand):
         error.value = self
         raise error
 
+    def _for_call(self) -> int | None:
+        """The whole number that it is for the call, where the trace may ask for that."""
+        return ANSWERING[0](self) if ANSWERING else None
+
     def __bool__(self) -> bool:
-        self._no_data(
-            "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
-            "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
-            "`if` and `while` of traced values are part of the program in a function with @nx.defn.",
+        known = self._for_call()
+        return (
+            bool(known)
+            if known is not None
+            else self._no_data(
+                "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
+                "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
+                "`if` and `while` of traced values are part of the program in a function with @nx.defn.",
+            )
         )
 
     def __float__(self) -> float:
@@ -80,7 +93,9 @@ class TracedValue(Operand):
         self._no_data("float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.')
 
     def __int__(self) -> int:
-        self._no_data("int()", 'Keep it a tensor: nx.as_type(t, "s64") converts its type.')
+        known = self._for_call()
+        hint = 'Keep it a tensor: nx.as_type(t, "s64") converts its type.'
+        return known if known is not None else self._no_data("int()", hint)
 
     def __round__(self, digits: int | None = None) -> NoReturn:
         self._no_data("round()", "Write nx.round(t), or nx.round(t * 100) / 100 for two digits.")
@@ -89,9 +104,14 @@ class TracedValue(Operand):
         self._no_data("complex()", 'Keep it a tensor: nx.as_type(t, "c64") converts its type.')
 
     def __index__(self) -> int:
-        self._no_data(
-            "A static whole number (a shape, an axis, range())",
-            "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",
+        known = self._for_call()
+        return (
+            known
+            if known is not None
+            else self._no_data(
+                "A static whole number (a shape, an axis, range())",
+                "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",
+            )
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:

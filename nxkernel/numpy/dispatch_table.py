@@ -15,7 +15,7 @@ from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
-from nxkernel.numpy.functions import index_tricks, inspection
+from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.numpy.standard import data_types, sets
 from nxkernel.operand import Operand, Proxy
@@ -44,6 +44,7 @@ def _table() -> dict[Any, Any]:
         np.finfo: data_types.finfo_of_numpy, np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
+        np.lib.stride_tricks.as_strided: index_tricks.as_strided,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
@@ -103,7 +104,10 @@ def twin(function: Any) -> Any:
     if counterpart is None and "numpy.random" in sys.modules:
         counterpart = _of_random().get(function)
     if counterpart is None and "numpy.ma" in sys.modules:
-        counterpart = inspection.of_masks().get(function)
+        compile_thread.load("nxkernel.numpy.masked.functions")
+        from nxkernel.numpy.masked import functions as masked_functions
+
+        counterpart = masked_functions.table().get(function)
     if counterpart is None and "scipy" in sys.modules:
         compile_thread.load("nxkernel.numpy.scipy.counterparts")
         from nxkernel.numpy.scipy import counterparts

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxValueError
+from nxkernel.graph import values_of_call
+from nxkernel.library_functions import HostFunction
+from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
@@ -19,7 +24,8 @@ from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand, spread
-from nxkernel.shapes import axes_of
+from nxkernel.primitives import Spec
+from nxkernel.shapes import axes_of, unnamed
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
@@ -28,6 +34,13 @@ __all__ = [
 ]  # fmt: skip
 
 matrix_transpose = shaping.matrix_transpose
+
+
+class EigResult(NamedTuple):
+    """What :func:`eig` gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
 
 
 class EighResult(NamedTuple):
@@ -136,16 +149,47 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's nam
     return eigh(a, UPLO).eigenvalues
 
 
-def eig(a: Any) -> NoReturn:
-    """Refused: there is no primitive for eigenvalues of general matrices."""
-    raise NxTypeError(
-        message("eig() of general matrices is not available.", "np.linalg.eigh takes symmetric ones; svd takes all.")
-    )
+def eig(a: Any) -> EigResult:
+    """Eigenvalues and eigenvectors of general matrices, as :func:`numpy.linalg.eig`, computed by NumPy in the program.
+
+    Those of real matrices are real where all of them are, so that it is asked for a call whether they are.
+    """
+    return EigResult(*_general("eig", a, 2))
 
 
-def eigvals(a: Any) -> NoReturn:
-    """Refused: as :func:`eig`."""
-    eig(a)
+def eigvals(a: Any) -> ArrayValue:
+    """Eigenvalues of general matrices, as :func:`numpy.linalg.eigvals`; real or complex as those of :func:`eig`."""
+    return _general("eigvals", a, 1)[0]
+
+
+def _general(name: str, a: Any, count: int) -> list[ArrayValue]:
+    """Eigenvalues, and eigenvectors where two results are wanted."""
+    value = _matrix(a, square=True)
+    type_ = types.to_complex(value.type)
+    outputs = tuple([Spec(type_, shape, unnamed(shape)) for shape in (value.shape[:-1], value.shape)[:count]])
+    function = HostFunction(f"numpy.linalg.{name}", (name,), _eig if count == 2 else _eigvals, outputs, count == 1)
+    found = apply(p.njit_call, value, function=function)
+    results = list(map(wrap, found if type(found) is tuple else (found,)))
+    if value.type.is_complex:
+        return results
+    is_real = reductions.all(e.equal(results[0].imag, 0))
+    known = values_of_call.number(is_real)
+    if known is None:
+        raise subscripts.needed(
+            is_real,
+            f"{name}() of a real matrix gives real numbers or complex ones, and only the running program knows which.",
+            "np.linalg.eigh takes symmetric matrices; of a.astype(complex) all results are complex.",
+        )
+    return [result.real.copy() for result in results] if known else results
+
+
+def _eig(matrix: Any) -> list[Any]:
+    found = np.linalg.eig(matrix)
+    return [np.asarray(part, np.result_type(matrix, np.complex64)) for part in found]
+
+
+def _eigvals(matrix: Any) -> list[Any]:
+    return [np.asarray(np.linalg.eigvals(matrix), np.result_type(matrix, np.complex64))]
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:

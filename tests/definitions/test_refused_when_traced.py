@@ -474,6 +474,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("code", "text"), REFUSED, ids=[code.partition("\n")[2].strip()[:60] for code, _ in REFUSED])
 def test_what_is_refused(run, code, text):

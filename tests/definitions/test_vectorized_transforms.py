@@ -199,6 +199,7 @@ def test_a_jacobian_over_what_is_vectorized_inside():
     np.testing.assert_array_equal(nx.grad(lambda x: nx.sum(lanes(x)))(np.ones((2, 3))).to_list(), [[0, 1, 1]] * 2)
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_an_array_in_the_body_of_a_loop_has_no_lanes():
     @nx.defn(promotion="numpy")
     def turned(x, n):

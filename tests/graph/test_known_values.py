@@ -45,6 +45,7 @@ def test_shifts_that_are_traced():
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_is_traced_is_no_size():
     with pytest.raises(nx.errors.TracedValueError, match="asks for the data of a traced value"):
         nx.defn(lambda x, word: np.zeros(word) + x[0, 0])(X, WORD)

@@ -77,6 +77,7 @@ def test_numpy_writes_into_its_own_arrays_at_places_of_tensors():
     assert square.tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_places_that_are_deleted_are_known():
     assert np.asarray(np.delete(np.arange(4), nx.tensor([0, 2]))).tolist() == [1, 3]
     with pytest.raises(TracedValueError) as error:

@@ -113,6 +113,7 @@ def test_pickled():
     assert pickle.loads(pickle.dumps(forwarding.traceable(np.add))) is forwarding.traceable(np.add)
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_without_a_counterpart():
     with pytest.raises(NxTypeError, match=r"^np\.frexp\(\) has no counterpart for values that are traced\.\n  Call it"):
         nx.jit(np.frexp)(X)

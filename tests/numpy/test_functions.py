@@ -261,6 +261,7 @@ def test_random_numbers_are_refused(name):
         twin(getattr(np.random, name))(3)
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_refusals_tell_the_masked_form():
     with pytest.raises(NxTypeError, match=r"np.where\(k < count, x, 0\)"):
         traced(lambda np, v, n: np.arange(n), V, np.array(3))

@@ -22,6 +22,7 @@ from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts
 from nxkernel.definitions.outputs import assigned_arrays
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing.asked_values import CallValues
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import python_numbers
@@ -30,6 +31,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import is_number
 from nxkernel.primitives import parameter
 from nxkernel.tensor.device import DeviceTensor
+from nxkernel.tensor.tensor import Template
 
 
 class CallArguments:
@@ -401,8 +403,24 @@ class CallArguments:
         found["rules"] = (self.dialect, dialects.NAMES[self.dialect])
         return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
-    def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
-        """Trace a function on these arguments; `twin` gives what is called in its place."""
+    def trace(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        twin: Callable[[Any], Any],
+        given: Sequence[int] | None = None,
+    ) -> Traced:
+        """Trace a function on these arguments.
+
+        Parameters
+        ----------
+        name : str
+        function : callable
+        twin : callable
+            Gives what is called in its place.
+        given : sequence of int, optional
+            Where the trace may ask for numbers of the running program, the first answers that are known.
+        """
         __tracebackhide__ = True
         leads = dict(self.snapshot.leads)
         if self._walk is not None:
@@ -421,8 +439,21 @@ class CallArguments:
         known = CapturedArrays(self.arrays, leads, self.objects, self.beside)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.dialect, self.names, self.keywords,
-            self.hooks, self.order, self.whole,
+            self.hooks, self.order, self.whole, None if given is None else self._asked(given),
         )  # fmt: skip
+
+    def _asked(self, given: Sequence[int]) -> CallValues:
+        return CallValues(self.values, [array for _, _, array in self.arrays], given)
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether there are values, and not only types, that a trace may ask for, and that are still there later."""
+        values = [*self.values, *(array for _, _, array in self.arrays)]
+        return (
+            self.dialect == dialects.NUMPY
+            and not self.donated
+            and not any(isinstance(value, Template) for value in values)
+        )
 
     def inputs(self, convention: CallingConvention, fixed: Sequence[np.ndarray]) -> list[Any]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made.

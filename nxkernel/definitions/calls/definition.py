@@ -40,6 +40,7 @@ from nxkernel.definitions.keys import (
 )
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
+from nxkernel.definitions.outputs.value_checks import ValuesChangedError, run_for_values
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
@@ -274,7 +275,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if known and (hit or self._entry_group.known(program.ident) is program):
             self._keep_fast_path(key, arguments, program, arrays, args, opts)
         try:
-            return self._run(program, arguments, watching)
+            try:
+                return self._run(program, arguments, watching)
+            except ValuesChangedError as changed:
+                return run_for_values(
+                    changed, program, self._entry_group, functools.partial(self._missed, arguments),
+                    lambda other: self._run(other, arguments, watching),
+                )  # fmt: skip
         except Exception as error:
             self._failed(error)
             raise
@@ -304,7 +311,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         arguments.refuse_changes(self.__name__, convention)
         given = arguments.inputs(convention, program.fixed)
         assigned_arrays.copy_kept(convention, arguments.values, given)
-        made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+        try:
+            made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+        except Exception as error:
+            if convention.checked_values is None:
+                raise
+            raise ValuesChangedError([]) from error
         wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
         late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
         if convention.changes:
@@ -470,11 +482,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         missed.report(program)
         return program, False
 
-    def _missed(self, arguments: CallArguments) -> MissedCall:
+    def _missed(self, arguments: CallArguments, found: tuple[CachedProgram, Sequence[int]] | None = None) -> MissedCall:
         declared = recompilation_advice.Declared(self._root, self._static_by)
         return MissedCall(
             self.__name__, self._entry_group, self._root, self._twin, self.syntax, self._silent, declared, arguments,
-            self._told(arguments.dialect), self.ruled_by if self.promotion is None else None,
+            self._told(arguments.dialect), self.ruled_by if self.promotion is None else None, found,
         )  # fmt: skip
 
     def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:

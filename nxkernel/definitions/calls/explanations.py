@@ -13,7 +13,7 @@ from nxkernel.compilers import registry
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, CacheEntryGroup
-from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
+from nxkernel.definitions.calls.recompilation_advice import Declared, advice, of_computed_numbers, unwatched
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.key_changes import MADE_ANEW, Change, changes, lines
 from nxkernel.definitions.tracing.dialects import NUMPY
@@ -61,6 +61,16 @@ def cache_miss(entry_group: CacheEntryGroup, arguments: CallArguments, declared:
     if closest is None:
         return CacheMiss(_first(entry_group), None, "")
     return CacheMiss(lines(changed) or (Change.saying(MADE_ANEW, "anew"),), closest, hint)
+
+
+def other_values(program: CachedProgram, values: Sequence[int]) -> CacheMiss:
+    """Why a call has no program whose key has one: it was traced for other numbers than it computes for the call."""
+    check = program.convention.checked_values
+    if check is None or not values:
+        return CacheMiss((Change.saying(MADE_ANEW, "anew"),), program, "")
+    where, before, now = check.change(values)
+    text = f"a number that the program computes: {before} → {now} ({where})"
+    return CacheMiss((Change.saying(text, "computed"),), program, of_computed_numbers(len(program.by_values)))
 
 
 def _first(entry_group: CacheEntryGroup) -> tuple[Change, ...]:

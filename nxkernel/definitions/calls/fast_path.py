@@ -151,6 +151,9 @@ class FastPath:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in convention.changes):
             return False
+        if convention.checked_values is not None:
+            # The long way looks for the program for other values.
+            return False
         if convention.copied or convention.holds_back or not convention.reshaped.issubset(convention.changes):
             # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
             # what does.

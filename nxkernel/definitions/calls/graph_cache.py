@@ -18,6 +18,8 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
+#: Programs kept for one key that were traced for different numbers which the programs compute.
+BY_VALUES = 16
 #: Programs of one function that were dropped last: calls in other threads may be about to count themselves there.
 _LEAVING = 16
 #: So many calls are remembered of each function whose program was dropped.
@@ -94,6 +96,8 @@ class CachedProgram:
     # The call that it is made for is still to come then.
     calls_when_last: int = 1
     made: float = field(default_factory=time.time)
+    #: Those for the same key, itself among them, by the numbers that the program computes and was traced for.
+    by_values: OrderedDict[tuple[int, ...], CachedProgram] = field(default_factory=OrderedDict)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """Its results, for arrays of the host or of a device."""
@@ -227,12 +231,42 @@ class CacheEntryGroup:
                 if len(self._leaving) > _LEAVING:
                     self._forgotten_hits += self._leaving.popleft().hits
                 self.version += 1
+            self._keep_others(program)
             self._programs[program.ident] = program
             self._dropped.pop(hash(program.ident), None)
             self.unkept = None
         if dropped is not None:
             why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
             stream.emit(Event("evict", self.name, reason=why, identity=self.identity))
+
+    def _keep_others(self, program: CachedProgram) -> None:
+        """Keep the programs for the same key that were traced for other numbers, beside a new one."""
+        check, before = program.convention.checked_values, self._programs.get(program.ident)
+        if check is None:
+            return
+        if before is not None:
+            program.by_values = before.by_values
+        program.by_values[check.values] = program
+        if len(program.by_values) > BY_VALUES:
+            self._forgotten_hits += program.by_values.popitem(last=False)[1].hits
+
+    def find_for(self, program: CachedProgram, values: Sequence[int]) -> CachedProgram | None:
+        """The program for the same key that was traced for these numbers, where there is one: it answers from now on.
+
+        Parameters
+        ----------
+        program : CachedProgram
+        values : sequence of int
+            The first numbers that it has found for a call.
+        """
+        with self._lock:
+            for numbers, other in reversed(program.by_values.items()):
+                if numbers[: len(values)] == tuple(values):
+                    program.by_values.move_to_end(numbers)
+                    if program.ident in self._programs:
+                        self._programs[program.ident] = other
+                    return other
+        return None
 
     def _unused_for_longest(self) -> CachedProgram:
         """The first program that answered no call since it was put at the end, where fast paths do not put any."""
@@ -247,7 +281,8 @@ class CacheEntryGroup:
     def hits(self) -> int:
         """Calls that were answered by a program that was there already."""
         with self._lock:
-            known = [*self._programs.values(), *self._leaving]
+            kept = [*self._programs.values(), *self._leaving]
+            known = [each for program in kept for each in (program.by_values.values() or [program])]
             return self._forgotten_hits + sum(program.hits for program in known)
 
     def programs(self) -> list[CachedProgram]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import passes
@@ -27,6 +27,9 @@ from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
 from nxkernel.scoped_settings import settled
+
+#: What code that does not know of traced values raises when it is given one.
+_OF_FOREIGN_CODE = (TypeError, AttributeError, ValueError, RuntimeError, SystemError)
 
 
 class MissedCall:
@@ -53,19 +56,26 @@ class MissedCall:
         Whose rules hold and why, for people.
     ruled_by : callable or None
         The function whose text says so; None where somebody has asked for them.
+    found : tuple of (CachedProgram, sequence of int), optional
+        A program that was traced for other numbers than it has computed for the call, and these.
     """
 
     def __init__(
         self, name: str, group: CacheEntryGroup, function: Callable[..., Any], twin: Callable[..., Any],
         is_rewritten: bool, is_silent: bool, declared: recompilation_advice.Declared, arguments: CallArguments,
-        rules: str, ruled_by: Any,
+        rules: str, ruled_by: Any, found: tuple[CachedProgram, Sequence[int]] | None = None,
     ) -> None:  # fmt: skip
         self._name, self._group, self._function, self._twin = name, group, function, twin
         self._is_rewritten, self._is_silent = is_rewritten, is_silent
         self._of_numpy = arguments.dialect == dialects.NUMPY
         self._arguments, self._rules, self._ruled_by = arguments, rules, ruled_by
+        #: The first numbers that the trace may ask for; None as long as it may not.
+        self._given: Sequence[int] | None = None
         #: Why there is no program, and what could be done about it.
         self.case = explanations.cache_miss(group, arguments, declared)
+        if found is not None:
+            self._given = found[1]
+            self.case = explanations.other_values(*found)
         self._advice = self.case.advice
         self._notes: tuple[str, ...] = ()
         self._outside: tuple[str, ...] = ()
@@ -177,12 +187,8 @@ class MissedCall:
         except RecursionError as error:
             raise argument_errors.endless(self._name, error) from None
         except (TypeError, AttributeError, ValueError) as error:
-            if not argument_errors.is_of_traced(error):
-                argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
-                raise
-            refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
-            source_locations.point_out(refusal)
-            raise refusal from error
+            argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
+            raise
         if not arguments.owner and hook_delivery.is_owned(traced.convention.hooks):
             arguments.owner = hook_delivery.owner(self._function)
         if arguments.found_fixed:
@@ -200,6 +206,12 @@ class MissedCall:
             # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
             self._by_text = False
             return
+        if isinstance(error, NxError) and self._given is None and self._is_to_ask(more):
+            # What it needs the call knows.
+            self._given = ()
+            arguments.fixed -= arguments.found_fixed
+            arguments.found_fixed.clear()
+            return
         if isinstance(error, NxError) and not more:
             source_locations.point_out(error)
             raise error
@@ -213,6 +225,10 @@ class MissedCall:
             self._group.dispatched = True
         arguments.fixed |= more
         arguments.found_fixed |= more
+
+    def _is_to_ask(self, more: set[str]) -> bool:
+        """Whether a trace that stopped is to ask for numbers that the program computes: those of Python do not help."""
+        return not more and self._arguments.may_be_asked
 
     def _may_be_rewritten(self, error: Exception) -> bool:
         """Whether an error of a NumPy program that is traced as it is may be none of the rewritten function.
@@ -242,7 +258,7 @@ class MissedCall:
         own = changed_places.outside(outside.reaches)
         with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere, own:
             try:
-                traced = arguments.trace(self._name, self._function, self._twin)
+                traced = arguments.trace(self._name, self._function, self._twin, self._given)
             except Exception as error:
                 if self._may_be_rewritten(error):
                     self._stopped = error
@@ -251,6 +267,11 @@ class MissedCall:
                     # What stopped the function says more than why it is not rewritten.
                     self._group.dispatched = False
                     raise self._stopped from None
+                foreign = isinstance(error, _OF_FOREIGN_CODE) and not isinstance(error, NxError | RecursionError)
+                if foreign and argument_errors.is_of_traced(error):
+                    refusal = argument_errors.not_taken(error).with_traceback(error.__traceback__)
+                    source_locations.point_out(refusal)
+                    raise refusal from error
                 raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)

@@ -114,6 +114,22 @@ def unwatched(captures: Mapping[str, str]) -> str:
     )
 
 
+def of_computed_numbers(programs: int) -> str:
+    """Advice where a function is compiled for numbers that it computes itself, such as how many elements a mask picks.
+
+    Parameters
+    ----------
+    programs : int
+        For how many of them there are programs.
+    """
+    if programs + 1 < MANY:
+        return ""
+    return (
+        "Each new number there is a program of its own: keep the shape that all of them fit into, as in "
+        "np.where(mask, x, 0), or call NumPy itself."
+    )
+
+
 def _is_of_type(change: Change) -> bool:
     return bool(change.role) and change.kind == "type" and is_type(change.there) and is_type(change.here)
 

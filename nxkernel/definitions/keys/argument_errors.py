@@ -306,3 +306,13 @@ def check_list(name: str, what: str, values: Any) -> None:
                 f"nx.{name} takes its {what} as a list, got {describe(values)}.", f"Write nx.{name}(function, [t])."
             )
         )
+
+
+def unsettled(function: str) -> NxError:
+    """The error where each program computes other numbers than the one before, which it was traced for."""
+    return NxTypeError(
+        message(
+            f"{function} is traced for numbers that it computes, and each of its programs rounds them otherwise.",
+            "Round them before they say how much there is: int(np.round(x)).",
+        )
+    )

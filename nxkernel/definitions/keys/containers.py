@@ -18,7 +18,8 @@ from nxkernel.messages.grammar import a
 
 #: How a container is built, without its leaves: :data:`LEAF`, :data:`NOTHING`, or its kind, what belongs to that (such
 #: as the class, the keys of a dict, a static value), and the structures of its parts. Kinds are ``"tuple"``,
-#: ``"list"``, ``"dict"``, ``"named"``, ``"dataclass"``, ``"static"``, ``"again"`` (repeated), ``"left out"``.
+#: ``"list"``, ``"dict"``, ``"named"``, ``"dataclass"``, ``"made"`` (by a function), ``"static"``, ``"again"``
+#: (repeated), ``"left out"``.
 Structure: TypeAlias = "str | tuple[str, Any, tuple[Structure, ...]]"
 #: The structure of a single leaf.
 LEAF = "leaf"
@@ -107,6 +108,8 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
     if isinstance(value, dict):
         form = form_of(value)
         return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in items_of(value)])
+    if hasattr(type(value), "__nx_parts__"):
+        return ("made", *value.__nx_parts__())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(field.name for field in dataclasses.fields(value))
         return "dataclass", (value.__class__, names), [(f".{name}", getattr(value, name)) for name in names]
@@ -180,6 +183,8 @@ def _filled(kind: str, detail: Any, values: list[Any]) -> Any:
         return values
     if kind == "dict":
         return detail.filled(values)
+    if kind == "made":
+        return detail(*values)
     class_, names = detail
     # Not by its constructor: that may check or convert what a traced value cannot answer, and not take every field.
     instance = object.__new__(class_)

@@ -50,7 +50,9 @@ def is_leaf(value: Any) -> bool:
     if isinstance(value, Operand | np.ndarray | np.generic | bool | int | float | complex):
         return True
     # Dicts of which items are attributes, too, may raise a KeyError when they are asked.
-    return not isinstance(value, type | dict) and hasattr(value, "__array__")
+    if isinstance(value, type | dict) or hasattr(type(value), "__nx_parts__"):
+        return False
+    return hasattr(value, "__array__")
 
 
 def is_array(value: Any) -> bool:

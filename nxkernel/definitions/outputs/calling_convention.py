@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.definitions.outputs.value_checks import ValueCheck
 from nxkernel.graph.expr import SourceLocation
 from nxkernel.operand import VectorizedSpec
 from nxkernel.primitives import Spec
@@ -52,6 +53,12 @@ class CallingConvention:
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
     exact: tuple[int, ...] = ()
+
+    @property
+    def checked_values(self) -> ValueCheck | None:
+        """What compares the numbers that the program was traced for, where it was for some."""
+        first = self.hooks[0][0].function if self.hooks else None
+        return first if isinstance(first, ValueCheck) else None
 
     @property
     def holds_back(self) -> bool:

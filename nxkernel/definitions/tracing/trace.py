@@ -24,7 +24,7 @@ from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.outputs import raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import dialects, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
@@ -260,6 +260,7 @@ def trace(
     hooks: Collection[str] = (),
     order: Sequence[str] = (),
     whole: bool = False,
+    asked: asked_values.CallValues | None = None,
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -291,6 +292,8 @@ def trace(
     whole : bool, optional
         Whether Python's floats have all of their digits, by Nx's rules, too; else a RoundedNumberError tells of one
         that needs them.
+    asked : asked_values.CallValues, optional
+        What the trace may ask for numbers of, where it needs some that only the running program knows.
     """
     __tracebackhide__ = True
     exact = _exact(leaves) if whole else {}
@@ -302,6 +305,7 @@ def trace(
     view, placeholders = views.view(dialect), views.placeholders(dialect)
     mutable_arguments.keep(run, captured_arrays.beside)
     requests = _hook_requests[id(run)] = _HookRequests(hooks)
+    asked_values.begin(run, asked, parameters, leaves, capturing.meaning)
     try:
         with run, view.rules(), python_numbers.digits(whole):
             values = [
@@ -323,6 +327,7 @@ def trace(
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
             requests.add_deferred(run)
+            requests.values[:0] = asked_values.checks(run)
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):

@@ -142,6 +142,12 @@ class Array(ArrayValue):
             strides = step.strides(strides) or memory_order.c_order(step.shape)
         return strides
 
+    @property
+    def strides(self) -> Shape:
+        """The bytes between neighbours along each axis, as NumPy would have them."""
+        self.record_order_dependence()
+        return tuple([stride * self.itemsize for stride in self.strides_in_memory])
+
     def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
         """Set the strides of a new array to those that follow from the strides of `inputs`; None stands for C order."""
         if len(self.shape) < 2:
@@ -383,12 +389,21 @@ def as_value(value: Any) -> ArrayValue:
         return value
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
+    if has_mask(value):
+        from nxkernel.numpy.masked.masked_array import as_masked
+
+        return as_masked(value)
     if type(value) is not np.ndarray or not value.shape or tracing.current() is None:
         return wrap(operand(value))
     array = of_numpy(value)
     # It may be what a view shows.
     array.root.doubt = not_own
     return array
+
+
+def has_mask(value: Any) -> bool:
+    """Whether a value is a masked array of NumPy's, which knows its elements."""
+    return isinstance(value, np.ndarray) and type(value) is not np.ndarray and hasattr(value, "mask")
 
 
 def of_numpy(value: np.ndarray) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
@@ -29,6 +29,7 @@ from nxkernel.numpy.arrays.dynamic_broadcasting import (
     targets_of,
 )
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
+from nxkernel.numpy.arrays.views import AxisSlice, Index
 from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
@@ -296,6 +297,29 @@ def settled(value: Any) -> Any:
     stretches = tuple([stretch and AxisRange(0, stretch.length) for stretch in value.stretches])
     targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
     return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
+
+
+def sized(value: Any) -> Any:
+    """What a mask or a slice gives, as an array of the length that it has for the call, where that may be asked for.
+
+    Parameters
+    ----------
+    value : object
+        A part of traced length; anything else comes back as it is.
+    """
+    if not values_of_call.are_told():
+        return value
+    part = compact_part(value)
+    if not isinstance(part, DynamicSlice):
+        return value
+    lengths = [stretch and values_of_call.number(stretch.length) for stretch in part.stretches]
+    if any(length is None for length, stretch in zip(lengths, part.stretches, strict=True) if stretch):
+        return value
+    along = [AxisSlice(stretch.offset, length) if stretch else AxisSlice(0, size)
+             for size, length, stretch in zip(part.base.shape, lengths, part.stretches, strict=True)]  # fmt: skip
+    found = part.base.through(Index(part.base.shape, tuple(along), tuple(range(len(along)))))
+    # What a mask picks is a copy.
+    return found if part is value else Array.of(operand(found))
 
 
 def is_mask(key: Any) -> bool:

@@ -14,7 +14,7 @@ from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, scalar, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
 from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
 from nxkernel.numpy.arrays.views import AxisSlice, Index
@@ -103,10 +103,10 @@ def _shown(array: Array, key: Any) -> Any:
         return nothing
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         result = _dynamic(view, parsed)
-        return result if parsed.mask is None else result.copied()
+        return sized(result if parsed.mask is None else result.copied())
     if parsed.picks:
         if any_part(parsed.picks.values()):
-            return _picked_by_parts(view, parsed)
+            return sized(_picked_by_parts(view, parsed))
         return _picked(view, parsed)
     if parsed.is_element:
         return scalar(operand(view))

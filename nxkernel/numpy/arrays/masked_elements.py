@@ -18,7 +18,7 @@ from nxkernel.numpy.arrays import dynamic_slices
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.compacted_elements import compacted
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, numbered
-from nxkernel.numpy.arrays.dynamic_slices import number
+from nxkernel.numpy.arrays.dynamic_slices import number, sized
 from nxkernel.numpy.arrays.subscripts import as_number
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.base import integer_bounds
@@ -374,7 +374,7 @@ def places(mask: Any) -> tuple[Any, ...]:
         numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
         if not isinstance(offset, int) or offset:
             numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
-        indices.append(compacted(wrap(numbers), held, 0))
+        indices.append(sized(compacted(wrap(numbers), held, 0)))
     return tuple(indices)
 
 

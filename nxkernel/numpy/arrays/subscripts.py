@@ -13,7 +13,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
-from nxkernel.graph import known_values, tracing
+from nxkernel.graph import known_values, tracing, values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
@@ -295,6 +295,7 @@ def parts(values: Any) -> Sequence[Any]:
 def known_indices(value: Operand | Proxy, function: str) -> Any:
     """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
     found = known_elements(value)
+    found = values_of_call.elements(value) if found is None else found
     if found is not None:
         return found
     raise needed(

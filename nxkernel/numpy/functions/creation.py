@@ -12,10 +12,11 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
+from nxkernel.graph import values_of_call
 from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
 from nxkernel.numpy.arrays.casting import type_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.base import integer_bounds
@@ -80,13 +81,19 @@ def asarray(
 ) -> Any:
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
+    # A mask stays behind.
+    a = getattr(a, "data", a) if hasattr(type(a), "by_ufunc") else a
     if isinstance(a, ArrayValue) and not copy and not (a.is_scalar and copy is None):
         result = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
         return result.contiguous(order) if order in ("C", "F") and isinstance(result, Array) else result
     return array(a, dtype, order=order or "K")
 
 
-asanyarray = asarray
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+    """An array unchanged, a masked one, too, or one made from anything else, as :func:`numpy.asanyarray`."""
+    if not hasattr(type(a), "by_ufunc"):
+        return asarray(a, dtype, order, **options)
+    return a if dtype is None else a.astype(dtype)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -118,7 +125,7 @@ def full(
     """One value in every element, as :func:`numpy.full`."""
     most, stretches = _bounded(shape)
     if any(stretches):
-        return DynamicSlice(full(most, fill_value, dtype), stretches)
+        return sized(DynamicSlice(full(most, fill_value, dtype), stretches))
     wanted = sizes(most)
     if is_number(fill_value):
         type_ = type_of(dtype, types.infer(fill_value))
@@ -250,7 +257,10 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
                 length = apply(p.maximum, length, as_number(0))
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
-            return DynamicSlice(numbers, (AxisRange(offset, length),))
+            return sized(DynamicSlice(numbers, (AxisRange(offset, length),)))
+    known = [value if _known(value) is not None else values_of_call.number(value) for value in (start, stop, step)]
+    if None not in known:
+        return arange(*known, dtype=dtype)
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",

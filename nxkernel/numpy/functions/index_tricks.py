@@ -14,6 +14,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
@@ -168,6 +169,36 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: 
     if options.get("writeable"):
         raise NxTypeError(message("windows overlap: they cannot be assigned into.", "Assign into the array itself."))
     return value
+
+
+def as_strided(
+    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True, **options: Any
+) -> Any:
+    """Elements at regular places in memory, a copy that is not assigned into.
+
+    As :func:`numpy.lib.stride_tricks.as_strided` of an array whose elements lie one after the other, with `strides` in
+    bytes as ``x.strides`` has them.
+    """
+    value = as_array(x)
+    wanted = value.shape if shape is None else sizes(shape)
+    steps = value.strides if strides is None else [subscripts.static(step) for step in strides]
+    places = np.zeros(wanted, np.int64)
+    for position, step in enumerate(steps):
+        along = np.arange(wanted[position]) * step
+        places += along.reshape((-1,) + (1,) * (len(wanted) - position - 1))
+    size = math.prod(value.shape)
+    inside = not places.size or (places.min() >= 0 and places.max() < size * value.itemsize)
+    whole = memory_order.is_contiguous(value.shape, value.strides_in_memory)
+    if not (inside and whole) or len(steps) != len(wanted) or np.any(places % value.itemsize):
+        raise NxTypeError(
+            message(
+                "as_strided() of places beyond the array, between its elements, or in one that is part of another.",
+                "np.lib.stride_tricks.sliding_window_view shows windows, np.broadcast_to repeats, x[::k] leaves out.",
+            )
+        )
+    result = value.reshape(size)[places // value.itemsize] if places.size else zeros(wanted, value.dtype)
+    result.writeable = False
+    return result
 
 
 def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:

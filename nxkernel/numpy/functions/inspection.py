@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ from nxkernel.errors import TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import memory_order, storage
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value
 from nxkernel.numpy.arrays.casting import type_of
-from nxkernel.numpy.functions.creation import zeros
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import parameter
@@ -131,28 +129,3 @@ def isfortran(a: Any) -> bool:
         return False
     value.record_order_dependence()
     return memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
-
-
-def _answering(theirs: Callable[..., Any], ours: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A function of ``numpy.ma`` that answers for traced arrays, too."""
-
-    def function(x: Any, *args: Any, **options: Any) -> Any:
-        return ours(x) if holds_traced(x) else theirs(x, *args, **options)
-
-    function.__name__ = function.__qualname__ = theirs.__name__
-    function.__doc__ = f"As :func:`numpy.ma.{theirs.__name__}`; a traced array has no mask."
-    return function
-
-
-@functools.cache
-def of_masks() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """By function of ``numpy.ma``, which takes longer to import than most of NumPy: traced arrays have no mask."""
-    pairs: tuple[tuple[Callable[..., Any], Callable[[Any], Any]], ...] = (
-        (np.ma.isMaskedArray, lambda x: False),
-        (np.ma.is_masked, lambda x: False),
-        (np.ma.getmask, lambda x: np.ma.nomask),
-        (np.ma.getmaskarray, lambda x: zeros(as_value(x).shape, bool)),
-        (np.ma.getdata, as_value),
-        (np.ma.filled, as_value),
-    )
-    return {theirs: _answering(theirs, ours) for theirs, ours in pairs}

@@ -88,6 +88,7 @@ def concatenate(
 ) -> Any:
     """Join arrays along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
+    values = [dynamic_slices.sized(value) for value in values]
     for value in values:
         if isinstance(value, dynamic_slices.DynamicSlice):
             raise subscripts.needed(
@@ -308,6 +309,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     value = as_array(a)
     if axis is None:
         return roll(in_one_axis(value), shift, 0).reshape(value.shape)
+    if isinstance(shift, ArrayValue) and not shift.type.is_integer:
+        shift = shift.astype("int64")
     shifts = list(subscripts.parts(shift))
     axes = sizes(axis)
     shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts

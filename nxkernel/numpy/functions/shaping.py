@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.numpy.arrays import compacted_elements, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.dynamic_broadcasting import is_one, is_several
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.strided_slices import StridedElements
 from nxkernel.numpy.arrays.views import AxisSlice, Index, reshaped
 from nxkernel.numpy.base import integer_bounds
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import operand
+from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
-from nxkernel.shapes import normalize_axis, spreads, text
+from nxkernel.shapes import normalize_axis, spreads, text, unnamed
+from nxkernel.types import s64
 
 __all__ = [
     "astype", "broadcast_shapes", "broadcast_to", "copy", "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose",
@@ -405,9 +407,24 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """An array without the zeros at its ends, as :func:`numpy.trim_zeros`; refused while a definition is traced."""
     if tracing.current() is None:
         return of_numpy(np.trim_zeros(np.asarray(operand(as_value(filt))), trim, axis))
+    line = as_array(filt)
+    if values_of_call.are_told() and line.ndim == 1:
+        return _trimmed(line, trim.lower())
     raise NxTypeError(
         message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
     )
+
+
+def _trimmed(line: Array, trim: str) -> Any:
+    """A vector without the zeros at its ends, of which the trace asks where they end."""
+    shape = line.shape
+    numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=0)
+    places = sized(compacted_elements.compacted(wrap(numbers), operand(line != 0), 0))
+    if not isinstance(places.shape[0], int) or not places.shape[0]:
+        return line[:0]
+    low = values_of_call.number(places[0]) if "f" in trim else 0
+    high = values_of_call.number(places[-1]) + 1 if "b" in trim else shape[0]
+    return line[low:high]
 
 
 def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:

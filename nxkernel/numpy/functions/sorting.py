@@ -9,7 +9,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, of_numpy, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -148,6 +148,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         minlength = max(minlength, int(known.max(initial=-1)) + 1)
         if not minlength:
             return wrap(filled(0, s64 if weights is None else types.f64, (0,)))
+    greatest = None if known is not None or not values_of_call.are_told() else reductions.max(counted, initial=-1)
+    if greatest is not None:
+        minlength = max(minlength, (values_of_call.number(greatest) or 0) + 1)
     if not minlength:
         raise NxTypeError(
             message(

@@ -15,7 +15,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import casting, memory_order, ufunc_at, ufunc_segments
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, has_mask, wrap
 from nxkernel.numpy.arrays.casting import cast, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.base import integer_bounds
@@ -70,6 +70,9 @@ class Ufunc:
         if len(inputs) != self.nin:
             raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
         _check_options(self.__name__, options)
+        masked = _masked(inputs)
+        if masked is not None and out is None and where is True and dtype is None:
+            return masked.by_ufunc(self, inputs, False)
         arguments = [value if is_number(value) else as_value(value) for value in inputs]
         order = options.get("order", "K")
         result = lifted(lambda *values: self._on_values(values, dtype, order), arguments)
@@ -79,6 +82,9 @@ class Ufunc:
     @by_numpys_rules
     def as_operator(self, *inputs: Any) -> Any:
         """Apply the function as an operator does: of Python numbers it gives a weak number, not a NumPy scalar."""
+        masked = _masked(inputs)
+        if masked is not None:
+            return masked.by_ufunc(self, inputs, True)
         arguments = [value if is_number(value) else as_value(value) for value in inputs]
         return lifted(lambda *values: self._on_values(values, None), arguments)
 
@@ -222,6 +228,12 @@ class Ufunc:
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Reduce between places along an axis, which are known while tracing."""
         return finished(ufunc_segments.reduced(self, array, indices, axis, dtype), out, True, self.__name__)
+
+
+def _masked(inputs: Sequence[Any]) -> Any:
+    """The first masked array among some values, which knows what becomes of masks; None where there is none."""
+    values = [as_value(value) if has_mask(value) else value for value in inputs]
+    return next((value for value in values if hasattr(type(value), "by_ufunc")), None)
 
 
 class Power(Ufunc):

@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -153,29 +153,65 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements, as :func:`numpy.unique`; while traced, of known elements."""
+    """The different elements, as :func:`numpy.unique`; while traced, of known elements, or for a call."""
+    if _are_for_call(ar) and axis is None:
+        found = _unique_for_call(as_value(ar), equal_nan)
+        wanted = [part for part, asked in zip(found[1:], (return_index, return_inverse, return_counts), strict=True)
+                  if asked]  # fmt: skip
+        return (found.values, *wanted) if wanted else found.values
     _refuse_traced("unique", ar)
     found = np.unique(_elements(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
     return tuple(map(_array, found)) if isinstance(found, tuple) else _array(found)
 
 
 def union1d(ar1: Any, ar2: Any) -> Array:
-    """The elements of two arrays, each once, as :func:`numpy.union1d`; while traced, of known elements."""
+    """The elements of two arrays, each once, as :func:`numpy.union1d`; while traced, for a call."""
+    if _are_for_call(ar1, ar2):
+        return unique(concatenate([in_one_axis(as_value(ar1)), in_one_axis(as_value(ar2))]))
     _refuse_traced("union1d", ar1, ar2)
     return _array(np.union1d(_elements(ar1), _elements(ar2)))
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The elements that two arrays have, as :func:`numpy.intersect1d`; while traced, of known elements."""
+    """The elements that two arrays have, as :func:`numpy.intersect1d`; while traced, for a call."""
+    if _are_for_call(ar1, ar2) and not return_indices:
+        line = unique(ar1)
+        return line[sorting.isin(line, ar2)]
     _refuse_traced("intersect1d", ar1, ar2)
     found = np.intersect1d(_elements(ar1), _elements(ar2), assume_unique, return_indices)
     return tuple(map(_array, found)) if isinstance(found, tuple) else _array(found)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; while traced, of known elements."""
+    """The elements of one array that another has not, as :func:`numpy.setdiff1d`; while traced, for a call."""
+    if _are_for_call(ar1, ar2):
+        line = in_one_axis(as_value(ar1)) if assume_unique else unique(ar1)
+        return line[sorting.isin(line, ar2, invert=True)]
     _refuse_traced("setdiff1d", ar1, ar2)
     return _array(np.setdiff1d(_elements(ar1), _elements(ar2), assume_unique))
+
+
+def _are_for_call(*arrays: Any) -> bool:
+    """Whether sets of arrays are made for a call whose numbers the trace may ask for."""
+    return values_of_call.are_told() and not all(map(_is_known, map(as_value, arrays)))
+
+
+def _unique_for_call(value: Any, equal_nan: bool) -> UniqueAllResult:
+    """The different elements of an array, as many as there are for the call."""
+    line = in_one_axis(value)
+    if not line.shape[0]:
+        nothing = arange(0)
+        return UniqueAllResult(line, nothing, nothing, nothing)
+    order = sorting.argsort(line, kind="stable")
+    ordered = line[order]
+    apart = e.not_equal(ordered[1:], ordered[:-1])
+    if equal_nan and not value.type.is_integer:
+        apart = e.logical_and(apart, e.logical_not(e.isnan(ordered[:-1])))
+    begins = concatenate([wrap(filled(True, types.bool_, (1,))), apart])
+    firsts = arange(line.shape[0])[begins]
+    values, ends = ordered[begins], concatenate([firsts[1:], arange(line.shape[0], line.shape[0] + 1)])
+    inverse = _scattered(e.subtract(cumsum(begins), 1), order, line.shape[0], "put")
+    return UniqueAllResult(values, order[firsts], inverse.reshape(value.shape), e.subtract(ends, firsts))
 
 
 def _refuse_traced(name: str, *arrays: Any) -> None:

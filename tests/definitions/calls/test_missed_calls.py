@@ -118,6 +118,7 @@ def test_what_asks_for_classes_and_cannot_be_rewritten_is_traced_as_it_is():
     np.testing.assert_array_equal(nx.jit(known)(-np.ones(2)), np.ones(2))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_asks_for_classes_and_is_refused_rewritten_is_traced_as_it_is():
     def spaced(x, spacing=2.0):
         if isinstance(spacing, str) or not np.isfinite(spacing):

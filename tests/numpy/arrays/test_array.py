@@ -202,6 +202,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize(("function", "error", "text"), REFUSED.values(), ids=REFUSED)
 def test_refusals(function, error, text):
     with pytest.raises(error, match=text):

@@ -177,6 +177,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
 def test_refusals(row):
     with pytest.raises((NxTypeError, TypeError)) as caught:

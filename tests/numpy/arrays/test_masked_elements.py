@@ -88,6 +88,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
 def test_refusals(row):
     with pytest.raises(NxTypeError, match=r"np.where\(mask, x, 0\)"):

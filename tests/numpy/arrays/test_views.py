@@ -105,6 +105,7 @@ def test_what_random_programs_found(text, compiler):
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("text", ["np.diagonal(a[i:, :2])", "a[a > 1].flat", "a[i:].flat"])
 def test_parts_of_traced_length_refuse_what_takes_a_size(text):
     f = function_of(f"return {text}", "a, i")

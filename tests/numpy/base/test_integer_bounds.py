@@ -112,6 +112,7 @@ def test_slices(function):
     assert nx.events(function.__name__, "miss")[-1].notes == ()
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_a_number_that_a_choice_gives_is_one_of_its_own():
     @nx.defn(promotion="numpy")
     def f(h):

@@ -47,6 +47,7 @@ def test_an_array_without_axes_that_is_flipped_is_a_copy():
     assert [float(value) for value in found] == [7.0, -7.0] == [float(value) for value in expected]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("part", ["a[k:-2:2].ravel()", "a[::2][k:].ravel()", "np.ascontiguousarray(a[::2][k:])"])
 def test_what_may_be_of_a_single_element_is_not_assigned_into(part):
     """NumPy gives a view of one element, and a copy of several that are some places apart."""
@@ -92,6 +93,7 @@ def test_squeezing_an_axis_of_traced_length_asks_for_the_length(first):
         np.testing.assert_array_equal(jitted(a, first), f(a, first))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_squeezing_what_a_mask_picks_is_refused_unless_the_axis_is_named():
     def places(a):
         return np.argwhere(a > 1).squeeze()

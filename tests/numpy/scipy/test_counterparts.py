@@ -78,6 +78,7 @@ def test_what_reads_numbers_is_named():
         nx.defn(lambda x: scipy.linalg.orth(x))(np.eye(3))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_other_refusals_are_named_too():
     def picked(x):
         return x[x > 1].shape[0] * np.asarray(x[x > 1])

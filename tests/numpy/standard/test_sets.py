@@ -57,6 +57,7 @@ def test_a_definition_asks_for_the_size(name):
         nx.jit(lambda x: getattr(nnp, name)(x, size=0))(np.ones(3))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_of_two_arrays():
     one, other = [3, 1, 2, 3], [2, 3, 5]
     for name in ("union1d", "intersect1d", "setdiff1d"):

@@ -21,7 +21,7 @@ from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import Words, if_
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.errors import NxError, NxTypeError
-from nxkernel.graph import deferred_calls, tracing
+from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, operand
 
@@ -124,6 +124,9 @@ class Attempt:
                 *source_sites.shown(self._site),
                 "Write what the handler does where it is decided, with `if`.",
             )
+        decided = values_of_call.number(condition)
+        if decided is not None:
+            return bool(decided)
         number, self.count = self.count, self.count + 1
         if number < len(self._decisions):
             return self._decisions[number]

@@ -25,7 +25,7 @@ from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
 from nxkernel.errors import NxError, NxTypeError
-from nxkernel.graph import deferred_calls, tracing
+from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
@@ -196,11 +196,11 @@ class _Branch:
         #: Parts of objects that a side changes: their names follow those of the variables.
         self._places: list[Place] = []
         self._runs: list[_SideResult] = []
+        self._condition: Any = None
         self._common: list[tuple] = []
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
         self._apart: Any = None
-        self._condition: Any = None
         #: For each result the arrays that its leaves are in, on both sides.
         self._arrays: list[list[tuple[Any, Any]]] = []
 
@@ -226,7 +226,16 @@ class _Branch:
             chosen = retraced(attempt, (LearntError,), undo, learn)
         except RaisingSideError as raised:
             del later[count:]
+            decided = values_of_call.number(condition)
+            if decided is not None:
+                return tuple((then if decided else otherwise)(*self._values))
             return self._checked(condition, then, otherwise, raised.error, raises_then=not self._runs)
+        except NxError:
+            decided = values_of_call.number(condition)
+            if decided is None:
+                raise
+            undo()
+            return tuple((then if decided else otherwise)(*self._values))
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
         results = [self._result(number, supply) for number in range(len(self._names))]
@@ -416,6 +425,8 @@ class _Branch:
         return self._apart or None
 
     def _missing(self, name: str, side: int) -> Unassigned:
+        if values_of_call.number(self._condition) is not None:
+            raise NxTypeError(f"`{name}` has no value on one side, and which side runs may be asked")
         return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
 
     # Errors ----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, UndispatchedError
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
-from nxkernel.errors import CompilationError, NxError, TracedValueError
+from nxkernel.errors import CompilationError, NxError, NxValueError, TracedValueError
 from nxkernel.graph import deferred_calls, python_numbers, tracing
 from nxkernel.graph.expr import constant
 from nxkernel.graph.tracing import MutableCell
@@ -150,6 +150,9 @@ def is_pythons(error: BaseException) -> bool:
         return not (hasattr(np.ndarray, error.name) or hasattr(np.generic, error.name))
     if not isinstance(error, NxError):
         return not argument_errors.is_of_traced(error)
+    if types.follows_numpy() and type(error) is NxValueError:
+        # Shapes, places and numbers that do not fit, of which NumPy says so, too; what it can do is refused otherwise.
+        return True
     # By Nx's rules, a call that runs at once raises it, too.
     at_once = not (types.follows_numpy() or isinstance(error, TracedValueError | CompilationError))
     return error.of_python or (at_once and not getattr(error, "pointed_out", False))

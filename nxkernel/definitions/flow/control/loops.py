@@ -18,6 +18,7 @@ from nxkernel.definitions.flow.retracing import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
+from nxkernel.graph import values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy.base import integer_bounds
@@ -59,7 +60,7 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
             with doubtful:
                 return _native_while(test, body, values, names, site, found)
         except (NxError, MustUnrollError) as error:
-            if is_traced(begin) or not _mends(error):
+            if (is_traced(begin) and _asked(begin) is None) or not _mends(error):
                 raise unrolling.loop_refusal(error, site) from None
             reason = error
             unrolling.undo(begun)
@@ -88,6 +89,8 @@ def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: A
     turns = unrolling.IterationCount(site, body, reason)
     while True:
         go_on = test(*values)
+        if is_traced(go_on) and _asked(go_on) is not None:
+            go_on = bool(_asked(go_on))
         if is_traced(go_on):
             if reason is not None:
                 raise unrolling.loop_refusal(reason, site)
@@ -145,6 +148,9 @@ def for_(
         try:
             return _native_for(sequence, sequence.length, body, values, names, site, broken, lists, found)
         except (NxError, MustUnrollError) as error:
+            if is_traced(length) and _asked(length) is not None:
+                unrolling.undo(begun)
+                return for_(_static(sequence), body, values, names, site, broken=broken, gathered=gathered)
             if is_traced(length) or not _mends(error):
                 raise unrolling.loop_refusal(error, site) from None
             reason = reason or error
@@ -175,7 +181,12 @@ def _parted(sequence: Counted) -> tuple[Any, Counted]:
 def _static(sequence: Counted) -> Any:
     if isinstance(sequence, Range):
         return range(*map(int, (sequence.start, sequence.stop, sequence.step)))
-    return sequence
+    return Counted(int(sequence.length), sequence.item)
+
+
+def _asked(value: Any) -> int | None:
+    """A number, or whether a condition holds, for the call that is traced, where the trace may ask for it."""
+    return values_of_call.number(predicate(value, "a condition", None)) if values_of_call.are_told() else None
 
 
 def _native_for(

@@ -14,6 +14,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control.branches import and_, or_, predicate
 from nxkernel.definitions.flow.control.loop_iterables import Range, counted
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
+from nxkernel.graph import values_of_call
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.operand import Proxy
@@ -128,6 +129,9 @@ def hashed(key: Any, what: str = "a dict is asked for a key") -> Any:
     if not isinstance(key, TracedValue | Proxy):
         return key
     if is_traced(key):
+        known_now = values_of_call.number(key)
+        if known_now is not None:
+            return bool(known_now) if operand(key).type is types.bool_ else known_now
         node = operand(key)
         hints = _instead(what, node.type.is_integer)
         raise subscripts.needed(key, f"{what} that only the running program knows: {node.spec}.", *hints)

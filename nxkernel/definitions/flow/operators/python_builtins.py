@@ -368,7 +368,7 @@ def class_of(value: Any) -> type:
     if not types.follows_numpy() or not isinstance(value, TracedValue | Proxy):
         return own_class(builtins.type(value))
     if isinstance(value, Proxy) and not isinstance(value, Scalar):
-        return np.ndarray
+        return getattr(value, "__nx_class__", np.ndarray)
     node = operand(value)
     if node.shape:
         return np.ndarray
@@ -383,7 +383,9 @@ _CLASSES = {"s": builtins.int, "f": builtins.float, "c": builtins.complex}
 
 def is_instance(value: Any, classes: Any, /) -> builtins.bool:
     """``isinstance``; traced values answer for the class that they stand for."""
-    if builtins.isinstance(value, classes):
+    is_scalar = types.follows_numpy() and isinstance(value, Scalar)
+    # Its class has methods of arrays, such as `__iter__`.
+    if not is_scalar and builtins.isinstance(value, classes):
         return True
     # What says by itself which objects are its instances is no class.
     return isinstance(value, TracedValue | Proxy) and builtins.issubclass(class_of(value), classes)

@@ -94,6 +94,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(run, case):
     body, text = REFUSED[case]

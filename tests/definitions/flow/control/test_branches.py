@@ -210,6 +210,7 @@ def test_sides_whose_shapes_do_not_fit(run):
     )
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize(("one", "shape"), [("x[0] + 0", "f64[3]"), ("x[:1] + 0", "f64[1][3]"), ("1.0", "f64")])
 def test_sides_of_other_shapes_broadcast_by_nx_rules_alone(run, one, shape):
     """As Nx's `cond` does; a name of NumPy's has the shape of the side that ran, of which `v.sum()` tells."""

@@ -68,6 +68,7 @@ def test_a_name_that_is_bound_anew_changes_no_array(function, turns):
     np.testing.assert_allclose(np.asarray(found), function(X, turns))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_an_array_that_is_written_to_and_lost():
     @nx.defn(promotion="numpy")
     def lost(a, turns):

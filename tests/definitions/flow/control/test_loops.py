@@ -458,6 +458,7 @@ def test_a_loop_with_an_else_gives_a_variable_its_first_value(promotion):
         assert not nx.events(compiled.__name__, "miss")[-1].notes
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_a_variable_that_no_turn_may_have_given_a_value_stays_refused():
     @nx.defn
     def f(x):

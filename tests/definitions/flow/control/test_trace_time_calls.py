@@ -93,6 +93,7 @@ def test_jit_draws_at_each_call():
     assert [f(0.0).item() for _ in range(3)] == [np.float32(theirs.normal()) for _ in range(3)]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_items_of_iterators_in_loops():
     def f(x, n):
         items = iter([1.0, 2.0, 4.0])

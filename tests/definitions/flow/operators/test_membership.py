@@ -70,6 +70,7 @@ def assigned(x):
 _GIVEN, _ASKED = "a dict is given a key", "a dict is asked for a key"
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize("promotion", ["nx", "numpy"])
 @pytest.mark.parametrize(
     ("function", "what"),
@@ -94,6 +95,7 @@ def test_sets_and_dicts_do_not_go_by_traced_values(function, what, promotion):
     assert second.startswith("  test_membership.py, line ")
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_is_told_to_write_instead(run):
     source = "def f(x):\n    seen = set()\n    for v in x:\n        if v not in seen:\n            seen.add(v)\n"
     with pytest.raises(TracedValueError) as raised:

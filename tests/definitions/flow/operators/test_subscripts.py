@@ -137,6 +137,7 @@ def test_pairs_of_numbers_in_definitions():
     assert [int(f(0)), int(f(1))] == [12, 34]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_an_array_of_several_is_only_read(run):
     source = (
         "import numpy as np\n"
@@ -170,6 +171,7 @@ def test_lists_in_lists_are_assigned_into():
     np.testing.assert_array_equal(nx.defn(promotion="numpy")(table)(x), table(x))
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_a_list_in_a_list_at_a_place_of_the_program(run):
     f = run(
         "import numpy as np\n@nx.defn\ndef f(x):\n    rows = [[0.0, 1.0], [2.0, 3.0]]\n"

@@ -85,6 +85,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 @pytest.mark.parametrize(("function", "args", "text"), REFUSED)
 def test_what_would_not_arrive_is_refused(function, args, text):
     given = [np.array(value) if isinstance(value, np.ndarray) else value for value in args]

@@ -1,0 +1,135 @@
+"""Numbers of the running program that a trace cannot do without: computed of the arguments of the call that it is for.
+
+How many elements a mask picks, or which side of a branch of two shapes is taken, only the running program knows. Where
+nothing else helps, the trace asks what it is for the arguments of the call, goes on with the answer, and remembers the
+question: the program that is made computes the number, too, and a call for which it is another one is traced anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends.graph_evaluation import evaluated
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import ANSWERING, Expr, SourceLocation
+from nxkernel.graph.traverse import post_order
+from nxkernel.operand import Proxy
+from nxkernel.types import follows_numpy
+
+#: Under which key the outermost trace remembers what answers.
+_ANSWERING = "what knows the arguments of the call"
+#: No more questions are answered in one trace: what needs more is a loop over values, and none over shapes.
+_QUESTIONS = 256
+#: No more elements of an array are asked for at once.
+_ELEMENTS = 64
+
+
+class Question(NamedTuple):
+    """What a trace has asked.
+
+    Parameters
+    ----------
+    node : Expr
+    answer : numpy.ndarray
+        Its whole numbers, for the arguments of the call.
+    line : SourceLocation or None
+        The line of the user's that needed it.
+    """
+
+    node: Expr
+    answer: np.ndarray
+    line: SourceLocation | None
+
+
+class ValuesOfCall:
+    """Answers the questions of one trace.
+
+    Parameters
+    ----------
+    array_of : callable
+        Gives the array behind a parameter.
+    numbers : collection of Expr
+        The parameters that are Python numbers: what is made of these alone is not asked for, since their values can be
+        part of the key.
+    given : sequence of int
+        The first answers, one after the other, where a program has computed them.
+    """
+
+    def __init__(self, array_of: Callable[[Expr], Any], numbers: Collection[Expr], given: Sequence[int] = ()) -> None:
+        self._array_of, self._numbers, self._given = array_of, frozenset(numbers), list(given)
+        self._values: dict[Expr, Any] = {}
+        self.questions: list[Question] = []
+
+    def answer(self, node: Expr) -> np.ndarray | None:
+        """The whole numbers of a node; those that are up to arguments are checked from now on.
+
+        None for what Python numbers make alone.
+        """
+        for question in self.questions:
+            if question.node is node:
+                return question.answer
+        order = post_order([node])
+        parameters = [each for each in order if each.primitive is p.parameter]
+        if not parameters:
+            return self._computed(order)
+        if self._numbers.issuperset(parameters) or len(self.questions) >= _QUESTIONS:
+            return None
+        count = math.prod(node.shape)
+        if len(self._given) >= count:
+            answer = np.array(self._given[:count], np.int64).reshape(node.shape)
+            del self._given[:count]
+        else:
+            self._given.clear()
+            for each in parameters:
+                if each not in self._values:
+                    self._values[each] = self._array_of(each)
+            answer = self._computed(order)
+        self.questions.append(Question(node, answer, tracing.user_line()))
+        return answer
+
+    def _computed(self, order: Sequence[Expr]) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.asarray(evaluated(order, self._values)).astype(np.int64)
+
+
+def begin(run: tracing.Trace, values: ValuesOfCall) -> None:
+    """Have the questions of a trace answered."""
+    run.memory[_ANSWERING] = values
+
+
+def questions(run: tracing.Trace) -> list[Question]:
+    """What a trace has asked so far."""
+    answering = run.outermost.memory.get(_ANSWERING)
+    return [] if answering is None else answering.questions
+
+
+def are_told() -> bool:
+    """Whether what is being traced may ask: at the top of a NumPy program, where nothing else has helped."""
+    run = tracing.current()
+    return run is not None and run.previous is None and _ANSWERING in run.memory and follows_numpy()
+
+
+def elements(value: Any) -> np.ndarray | None:
+    """The whole numbers, or truth values, of a small array for the call; None where there is no answer."""
+    if not are_told():
+        return None
+    node = value.__nx_operand__() if isinstance(value, Proxy) else value
+    if type(node) is not Expr or not node.type.is_integer or math.prod(node.shape) > _ELEMENTS:
+        return None
+    return tracing.current().memory[_ANSWERING].answer(node)
+
+
+def number(value: Any) -> int | None:
+    """A whole number, or truth value, for the call; None where there is no answer."""
+    if isinstance(value, int):
+        return value
+    found = elements(value) if not value.shape else None
+    return None if found is None else int(found)
+
+
+ANSWERING.append(number)

@@ -1,0 +1,1 @@
+"""Masked arrays of NumPy programs, and the functions of ``numpy.ma``."""

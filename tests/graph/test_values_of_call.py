@@ -1,0 +1,113 @@
+"""Numbers of the running program that a trace is told, for the call that it is for."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.definitions.observe.events import stream
+from nxkernel.errors import NxTypeError
+
+A, B = np.array([3.0, 1, 2, 1, 5]), np.array([3.0, 3, 3, 1, 5])
+
+
+def compiled(function):
+    """How many programs a definition has compiled."""
+    return function.cache_info().misses
+
+
+def test_sizes_that_values_decide():
+    @nx.defn
+    def values(x):
+        return np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+
+    for x in (A, B, A):
+        for ours, theirs in zip(values(x), np.unique(x, True, True, True), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    # The program for the first size is there when that comes again.
+    assert compiled(values) == 2
+
+
+def test_branches_of_two_shapes_and_python_objects():
+    @nx.jit
+    def function(x):
+        counts = {}
+        for number in x.astype(int):
+            counts[int(number)] = counts.get(int(number), 0) + 1
+        return (x[1:] if x[0] > 2 else x), np.array(list(counts.values()))
+
+    for x in (A, A - 3):
+        rest, counts = function(x)
+        np.testing.assert_array_equal(rest, x[1:] if x[0] > 2 else x)
+        assert counts.tolist() == [1, 2, 1, 1]
+
+
+def test_nothing_is_seen_of_a_program_for_other_numbers(capsys):
+    @nx.defn
+    def function(x):
+        kinds = np.unique(x).size
+        x[0] = kinds
+        print("sum", x.sum())
+        if x.sum() < 0:
+            raise ValueError(f"negative: {x.sum():g}")
+        return np.arange(kinds)
+
+    for x, size in ((A, 4), (B, 3)):
+        given = x.copy()
+        assert function(given).tolist() == list(range(size))
+        assert given.tolist() == [size, *x[1:]]
+    assert capsys.readouterr().out == "sum 13.0\nsum 15.0\n"
+    given = np.array([-9.0, -8, -8, -8, -8])
+    with pytest.raises(ValueError, match=r"^negative: -30$"):
+        function(given)
+    assert given.tolist() == [-9, -8, -8, -8, -8]
+
+
+def test_parts_are_views_and_keep_where_they_begin():
+    @nx.defn
+    def function(x):
+        first, last = int(x[0]), int(x[4])
+        part = x[first:last]
+        part[:] = np.sort(part)
+        return np.concatenate([part, part])
+
+    for x in ([1.0, 9, 7, 2, 3], [2.0, 9, 7, 2, 4], [1.0, 9, 7, 2, 2]):
+        given, expected = np.array(x), np.array(x)
+        assert function(given).tolist() == function.__nx_function__(expected).tolist()
+        np.testing.assert_array_equal(given, expected)
+
+
+def test_the_reason_and_the_advice_name_the_line():
+    events = []
+
+    @nx.defn
+    def function(x):
+        return np.sort(x[x > 1])
+
+    end = stream.subscribe(events.append)
+    for first in (0, 1, 2, 2.5):
+        function(np.arange(4.0) + first)
+    end()
+    compilations = [event for event in events if event.kind == "miss"]
+    assert [event.reason[0].partition(" (")[0] for event in compilations] == [
+        "first call",
+        "a number that the program computes: 2 → 3",
+        "a number that the program computes: 3 → 4",
+    ]
+    assert "return np.sort(x[x > 1])" in compilations[1].reason[0]
+
+
+def test_templates_tell_no_numbers():
+    def function(x):
+        return np.sort(x[x > 1])
+
+    with pytest.raises(NxTypeError, match="only the running program knows"):
+        nx.compile(function, [nx.template((5,), "f64")], promotion="numpy")
+
+
+def test_numbers_of_python_become_part_of_the_key():
+    @nx.defn
+    def function(x, n):
+        return np.unique(x)[:n]
+
+    assert function(A, 2).tolist() == [1, 2]
+    assert function(A, 3).tolist() == [1, 2, 3]
