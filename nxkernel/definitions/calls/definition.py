@@ -204,8 +204,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         fixed = self._entry_group.static_numbers
         if opts or fixed or self.static or len(args) < self._full:
             # Arguments are left out or named, or the key has values of arguments in it.
-            of_numpy = (self.dialect or self._dialect_of_call(args, opts)) == dialects.NUMPY
-            form = self._defaults.form(len(args), opts, of_numpy, self.static, fixed)
+            form = self._form(args, opts, fixed)
             if form is None:
                 return self._call(args, opts)
             if not form.encode(args, opts, key, arrays):
@@ -241,6 +240,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if form is not None:
             args, opts = form.placed(args, opts)
         return self._call(args, opts, flat, arrays)
+
+    def _form(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> fast_keys.CallForm | None:
+        """How the call is looked up; None where its defaults have to be read anew."""
+        of_numpy = (self.dialect or self._dialect_of_call(args, opts)) == dialects.NUMPY
+        return self._defaults.form(len(args), opts, of_numpy, self.static, fixed)
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
@@ -367,7 +371,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
         if opts or len(args) < self._full:
             # As a call does it, so that questions about it get its answer.
-            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
+            form = self._form(args, opts, self._entry_group.static_numbers)
+            args, opts = (args, opts) if form is None else form.placed(args, opts)
         args, opts = self._placed(args, opts)
         # The names that it reads may mean something else by now.
         self.dialect = self._rules()

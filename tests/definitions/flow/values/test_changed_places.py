@@ -106,6 +106,7 @@ def test_loops_stay_loops():
     assert graph.count("= while ") == 2
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_has_more_or_fewer_parts_afterwards():
     def f(x):
         t = Tracker(x)
@@ -120,6 +121,7 @@ def test_what_has_more_or_fewer_parts_afterwards():
     )
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_sides_that_give_different_things():
     def f(x):
         t = Tracker(x, best="none")
@@ -165,6 +167,7 @@ def test_what_was_there_before_is_changed_at_every_call():
     assert OUTSIDE.count == 6
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_was_there_before_does_not_change_by_data():
     def f(x):
         if x[0] > 0:

@@ -37,6 +37,7 @@ def test_as_in_python(wrap, capsys):
         assert capsys.readouterr().out == "bad: -9.0\nit goes down.\n"
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_what_is_no_text():
     with pytest.raises(TypeError):
         nx.defn(lambda x: print("a" + (1 if x[0] > 0 else 2)))(X[0])
