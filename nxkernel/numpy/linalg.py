@@ -1,4 +1,4 @@
-"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, results are NaN."""
+"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, the program does so afterwards."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.linalg import linalg_errors
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
@@ -68,13 +69,18 @@ def _matrix(a: Any, square: bool = False) -> Operand:
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
-    result = wrap(apply(p.cholesky, _matrix(a, True)))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.cholesky, matrix))
+    linalg_errors.refuse_indefinite(operand(result), matrix)
     return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
     """The inverse, as :func:`numpy.linalg.inv`."""
-    return wrap(apply(p.inverse, _matrix(a, True)))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.inverse, matrix))
+    linalg_errors.refuse_singular(operand(result), matrix)
+    return result
 
 
 def solve(a: Any, b: Any) -> ArrayValue:
@@ -88,6 +94,7 @@ def solve(a: Any, b: Any) -> ArrayValue:
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
     result = wrap(apply(p.solve, left, right))
+    linalg_errors.refuse_singular(operand(result), left, right)
     return result[..., 0] if vector else result
 
 
@@ -128,7 +135,9 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
     value = wrap(_matrix(a, True))
     if UPLO.upper() == "U":
         value = e.conjugate(value.mT)
-    return EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    result = EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    linalg_errors.refuse_nan(operand(result.eigenvalues), operand(value), linalg_errors.NO_EIGENVALUES)
+    return result
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's name
@@ -150,7 +159,9 @@ def eigvals(a: Any) -> NoReturn:
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """The singular value decomposition, as :func:`numpy.linalg.svd`."""
-    u, s, v = map(wrap, apply(p.svd, _matrix(a), full_matrices=bool(full_matrices and compute_uv)))
+    matrix = _matrix(a)
+    u, s, v = map(wrap, apply(p.svd, matrix, full_matrices=bool(full_matrices and compute_uv)))
+    linalg_errors.refuse_nan(operand(s), matrix, linalg_errors.NO_SINGULAR_VALUES)
     return SVDResult(u, s, v) if compute_uv else s
 
 
