@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
 from nxkernel.linalg import linalg_errors
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -63,7 +63,9 @@ class SlogdetResult(NamedTuple):
 def _matrix(a: Any, square: bool = False) -> Operand:
     value = operand(as_value(a))
     if len(value.shape) < 2 or (square and value.shape[-1] != value.shape[-2]):
-        raise NxValueError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+        raise NxLinAlgError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+    if value.type is types.f16:
+        raise NxTypeError(message("array type float16 is unsupported in linalg, as in NumPy.", "Convert it first."))
     return convert(value, types.to_floating(value.type))
 
 
@@ -91,6 +93,8 @@ def solve(a: Any, b: Any) -> ArrayValue:
     vector = len(right.shape) == 1
     if vector:
         right = operand(wrap(right)[:, None])
+    if right.shape[-2:-1] != left.shape[-1:]:
+        raise NxValueError(f"solve: a {left.spec} has no solutions for a right side {right.spec}")
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
     result = wrap(apply(p.solve, left, right))

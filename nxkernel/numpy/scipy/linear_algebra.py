@@ -14,7 +14,7 @@ import numpy as np
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
 from nxkernel.library_functions import HostFunction
 from nxkernel.linalg import linalg_errors
 from nxkernel.numpy import linalg as numpys
@@ -91,7 +91,7 @@ def solve_triangular(
 def _square(a: Any) -> ArrayValue:
     value = _matrix(a)
     if value.shape[-1] != value.shape[-2]:
-        raise NxValueError(f"expected square matrices in the last two axes, got {operand(value).spec}")
+        raise NxLinAlgError(f"expected square matrices in the last two axes, got {operand(value).spec}")
     return value
 
 

@@ -8,6 +8,7 @@ Whether an exception is raised may be up to the running program: a check of data
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -239,13 +240,24 @@ def refuse_unseen(kind: type[BaseException], what: str, instead: str) -> None:
 
 
 def raise_of_integers(number: Any) -> None:
-    """Raise what ``int`` raises of NaN and infinity, in a `try` that catches it."""
+    """Raise what ``int`` raises of NaN and infinity: in a `try` that catches it, else when the program has run."""
     if not number.type.is_float:
         return
+    later = []
     for kind, primitive, text in _INTEGERS:
         attempt = checks.catching(kind) if are_active() else None
-        if attempt is not None and attempt.is_raised(apply(primitive, number)):
+        if attempt is None:
+            later.append(primitive)
+        elif attempt.is_raised(apply(primitive, number)):
             raise checks.by_user(kind(text))
+    if later and deferred_calls.are_made():
+        wrong = functools.reduce(functools.partial(apply, p.logical_or), [apply(one, number) for one in later])
+        deferred_calls.raise_if(wrong, [number], _no_integer)
+
+
+def _no_integer(number: float) -> Exception:
+    kind, _, text = _INTEGERS[not math.isnan(number)]
+    return kind(text)
 
 
 # LAPACK ----------------------------------------------------------------------------------------------------------
