@@ -200,6 +200,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return self._by_form(args, opts, fixed)
         key: list[Any] = []
         arrays: list[Any] = []
+        add = None
         for value in args:
             kind = type(value)
             if kind is np.ndarray:
@@ -209,9 +210,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 key.append(value.spec)
                 arrays.append(value.data)
             else:
-                # How a key has others than arrays and tensors depends on whose rules hold.
-                dialect = self.dialect or self._dialect_of_call(args, opts)
-                add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
+                if add is None:
+                    # How a key has others than arrays and tensors depends on whose rules hold.
+                    dialect = self.dialect or self._dialect_of_call(args, opts)
+                    add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
                 if not add(value, key, arrays):
                     return self._call(args, opts)
         return self._by_fast_path(args, opts, tuple(key), arrays)
