@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import types as types_
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def twin(function: Any) -> Any:
         from nxkernel.numpy.masked import functions as masked_functions
 
         counterpart = masked_functions.table().get(function)
-    if counterpart is None and "scipy" in sys.modules:
+    if counterpart is None and "scipy" in sys.modules and not _is_of_others(function):
         compile_thread.load("nxkernel.numpy.scipy.counterparts")
         from nxkernel.numpy.scipy import counterparts
 
@@ -123,6 +124,12 @@ def twin(function: Any) -> Any:
     if isinstance(function, np.ufunc) or (_is_numpys(function) and not isinstance(function, type)):
         return _refusing(function)
     return function
+
+
+def _is_of_others(function: Any) -> bool:
+    """Whether a function or class in Python is of another library than SciPy, whose counterparts take time to load."""
+    in_python = isinstance(function, types_.FunctionType | types_.MethodType | type)
+    return in_python and str(getattr(function, "__module__", "")).partition(".")[0] != "scipy"
 
 
 def _is_numpys(function: Any) -> bool:

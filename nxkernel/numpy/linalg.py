@@ -1,4 +1,4 @@
-"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, results are NaN."""
+"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, the program does so afterwards."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
 from nxkernel.graph import values_of_call
 from nxkernel.library_functions import HostFunction
+from nxkernel.linalg import linalg_errors
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -75,19 +76,26 @@ class SlogdetResult(NamedTuple):
 def _matrix(a: Any, square: bool = False) -> Operand:
     value = operand(as_value(a))
     if len(value.shape) < 2 or (square and value.shape[-1] != value.shape[-2]):
-        raise NxValueError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+        raise NxLinAlgError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+    if value.type is types.f16:
+        raise NxTypeError(message("array type float16 is unsupported in linalg, as in NumPy.", "Convert it first."))
     return convert(value, types.to_floating(value.type))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
-    result = wrap(apply(p.cholesky, _matrix(a, True)))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.cholesky, matrix))
+    linalg_errors.refuse_indefinite(operand(result), matrix)
     return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
     """The inverse, as :func:`numpy.linalg.inv`."""
-    return wrap(apply(p.inverse, _matrix(a, True)))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.inverse, matrix))
+    linalg_errors.refuse_singular(operand(result), matrix)
+    return result
 
 
 def solve(a: Any, b: Any) -> ArrayValue:
@@ -98,9 +106,12 @@ def solve(a: Any, b: Any) -> ArrayValue:
     vector = len(right.shape) == 1
     if vector:
         right = operand(wrap(right)[:, None])
+    if right.shape[-2:-1] != left.shape[-1:]:
+        raise NxValueError(f"solve: a {left.spec} has no solutions for a right side {right.spec}")
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
     result = wrap(apply(p.solve, left, right))
+    linalg_errors.refuse_singular(operand(result), left, right)
     return result[..., 0] if vector else result
 
 
@@ -141,7 +152,9 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
     value = wrap(_matrix(a, True))
     if UPLO.upper() == "U":
         value = e.conjugate(value.mT)
-    return EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    result = EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    linalg_errors.refuse_nan(operand(result.eigenvalues), operand(value), linalg_errors.NO_EIGENVALUES)
+    return result
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's name
@@ -194,7 +207,9 @@ def _eigvals(matrix: Any) -> list[Any]:
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """The singular value decomposition, as :func:`numpy.linalg.svd`."""
-    u, s, v = map(wrap, apply(p.svd, _matrix(a), full_matrices=bool(full_matrices and compute_uv)))
+    matrix = _matrix(a)
+    u, s, v = map(wrap, apply(p.svd, matrix, full_matrices=bool(full_matrices and compute_uv)))
+    linalg_errors.refuse_nan(operand(s), matrix, linalg_errors.NO_SINGULAR_VALUES)
     return SVDResult(u, s, v) if compute_uv else s
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from numpy_comparison.traced_functions import check, traced
+import nxkernel as nx
+from numpy_comparison.traced_functions import check
 
 A = np.array([[4.0, 1.0, -2.0], [1.0, 5.0, 0.5], [-2.0, 0.5, 6.0]])
 B = np.array([[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [7.0, 8.0, 10.0], [1.0, 0.0, 1.0]])
@@ -37,5 +38,37 @@ def test_linalg(row):
     check(row, A, B, rtol=1e-9)
 
 
-def test_a_singular_matrix_gives_nan():
-    assert np.isnan(traced(lambda np, a: np.linalg.inv(a), np.ones((2, 2)))[0]).all()
+@pytest.mark.parametrize(("name", "matrix", "text"), [
+    ("inv", np.ones((2, 2)), "Singular matrix"),
+    ("cholesky", -np.eye(2), "Matrix is not positive definite"),
+    ("eigh", np.full((2, 2), np.nan), "Eigenvalues did not converge"),
+])  # fmt: skip
+def test_matrices_without_a_result(name, matrix, text):
+    function = getattr(np.linalg, name)
+    compiled = nx.jit(lambda a: function(a)[0])
+    np.testing.assert_allclose(compiled(2 * np.eye(2)), function(2 * np.eye(2))[0])
+    with pytest.raises(np.linalg.LinAlgError, match=text):
+        compiled(matrix)
+
+
+def test_of_nan_there_is_nan():
+    matrix = np.eye(3) + 1
+    matrix[1, 2] = matrix[2, 1] = np.nan
+    inverse, factor = nx.jit(lambda a: (np.linalg.inv(a), np.linalg.cholesky(a)))(matrix)
+    np.testing.assert_array_equal(inverse, np.full((3, 3), np.nan))
+    np.testing.assert_allclose(factor, np.linalg.cholesky(matrix))
+
+
+def test_a_try_catches_them_one_by_one():
+    def program(a):
+        try:
+            size = np.linalg.norm(a)
+            return np.linalg.cholesky(a) / size
+        except np.linalg.LinAlgError:
+            return np.linalg.inv(a)
+
+    compiled = nx.jit(program)
+    for matrix in (np.eye(2) * 2, -np.eye(2)):
+        np.testing.assert_allclose(compiled(matrix), program(matrix))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        compiled(np.zeros((2, 2)))

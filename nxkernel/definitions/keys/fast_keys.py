@@ -121,6 +121,11 @@ add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
     """Append an argument by NumPy's rules to a key: text and None are no data, and a truth counts by its value."""
     kind = type(value)
+    if kind is float:
+        # As below; most arguments that are no arrays are such.
+        key.append(kind)
+        arrays.append(_array(value))
+        return True
     if kind in _NO_DATA:
         return add_static(value, key)
     if kind in _LIBRARY and is_lasting(value):

@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
 from nxkernel.graph import values_of_call
 from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
@@ -48,6 +48,12 @@ def array(
 ) -> Any:  # fmt: skip
     """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
+    if copy is False and not (isinstance(object, ArrayValue) and _is_of_type(object, dtype)):
+        raise NxValueError(
+            message(
+                "array(copy=False) would have to copy, which NumPy refuses.", "np.asarray copies where that is needed."
+            )
+        )
     if not copy and isinstance(object, ArrayValue) and not object.is_scalar:
         result = asarray(object, dtype, order)
         return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
@@ -76,10 +82,16 @@ def array(
     return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
 
 
+def _is_of_type(value: ArrayValue, dtype: Any) -> bool:
+    return dtype is None or type_of(dtype, value.type) is value.type
+
+
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
+    if copy is False:
+        return array(a, dtype, copy=False, order=order or "K")
     a = as_value(a) if type(a) is np.ndarray and not copy else a
     # A mask stays behind.
     a = getattr(a, "data", a) if hasattr(type(a), "by_ufunc") else a

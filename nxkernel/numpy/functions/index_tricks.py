@@ -139,6 +139,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     """Apply a function to each 1-d slice along an axis, as :func:`numpy.apply_along_axis`; unrolled while tracing."""
     lines = moveaxis(as_array(arr), axis, -1)
     outer = lines.shape[:-1]
+    if 0 in outer:
+        raise NxValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     results = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
     inner = results[0].shape
     whole = stack(results).reshape((*outer, *inner))

@@ -73,8 +73,10 @@ __all__ = [
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Elements of `x` where a condition holds and of `y` elsewhere, as :func:`numpy.where`."""
-    if x is None or y is None:
+    if x is None and y is None:
         return nonzero(condition)
+    if x is None or y is None:
+        raise NxValueError("either both or neither of x and y should be given")
     inputs = [as_value(condition), *[side if is_number(side) else as_value(side) for side in (x, y)]]
     return lifted(_where, inputs)
 

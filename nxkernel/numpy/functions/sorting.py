@@ -177,6 +177,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         if edges.shape:
             return edges
         bins = edges.__index__()
+    if bins < 1:
+        raise NxValueError("`bins` must be positive, when an integer")
     value = as_value(a)
     type_ = types.f64 if value.type.is_integer else value.type
     if range is not None:
