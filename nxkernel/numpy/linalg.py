@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
@@ -24,13 +26,20 @@ from nxkernel.shapes import axes_of
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
-    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 matrix_transpose = shaping.matrix_transpose
 
 
 class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: ArrayValue
+    eigenvectors: ArrayValue
+
+
+class EigResult(NamedTuple):
     """Eigenvalues and eigenvectors."""
 
     eigenvalues: ArrayValue
@@ -136,16 +145,19 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's nam
     return eigh(a, UPLO).eigenvalues
 
 
-def eig(a: Any) -> NoReturn:
-    """Refused: there is no primitive for eigenvalues of general matrices."""
-    raise NxTypeError(
-        message("eig() of general matrices is not available.", "np.linalg.eigh takes symmetric ones; svd takes all.")
-    )
+def eig(a: Any) -> EigResult:
+    """Eigenvalues and eigenvectors of any square matrices, as :func:`numpy.linalg.eig`; both are complex always.
+
+    Which of NumPy's are real depends on the values.
+    """
+    from nxkernel.numpy.scipy import called_algebra
+
+    return EigResult(*called_algebra.eigenpairs(a, np.linalg.eig, "numpy"))
 
 
-def eigvals(a: Any) -> NoReturn:
-    """Refused: as :func:`eig`."""
-    eig(a)
+def eigvals(a: Any) -> ArrayValue:
+    """Eigenvalues of any square matrices, as :func:`numpy.linalg.eigvals`; complex always, see :func:`eig`."""
+    return eig(a).eigenvalues
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -197,10 +209,28 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ArrayValue:
     return products.trace(x, offset, axis1=-2, axis2=-1, dtype=dtype)
 
 
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ArrayValue:
+    """The solution `x` of ``tensordot(a, x, x.ndim) = b``, as :func:`numpy.linalg.tensorsolve`."""
+    matrix, right = as_value(a), as_value(b)
+    if axes is not None:
+        moved = [axis % matrix.ndim for axis in axes]
+        matrix = matrix.transpose([axis for axis in range(matrix.ndim) if axis not in moved] + moved)
+    shape = matrix.shape[right.ndim :]
+    if math.prod(shape) != right.size:
+        raise NxValueError(f"tensorsolve: {matrix.shape} and {right.shape} make no square matrix")
+    return solve(matrix.reshape(right.size, -1), right.reshape(-1)).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> ArrayValue:
+    """The inverse with respect to ``tensordot(a, b, ind)``, as :func:`numpy.linalg.tensorinv`."""
+    value = as_value(a)
+    if ind <= 0:
+        raise NxValueError(f"tensorinv: ind is positive, got {ind}")
+    return inv(value.reshape(math.prod(value.shape[:ind]), -1)).reshape((*value.shape[ind:], *value.shape[:ind]))
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
     """The least-squares solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
-    import numpy as np
-
     matrix, right = wrap(_matrix(a)), as_value(b)
     # All of it is of the type that both have in common.
     matrix = matrix.astype(types.merge(matrix.type, types.to_floating(right.type)).dtype)
