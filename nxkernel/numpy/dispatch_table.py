@@ -51,10 +51,16 @@ def _table() -> dict[Any, Any]:
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
         np.lib.stride_tricks.as_strided: ours.as_strided,
+        np.polynomial.polyutils.trimseq: _untrimmed,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
     return table
+
+
+def _untrimmed(seq: Any) -> Any:
+    """The coefficients of a polynomial, with zeros at their end where only the running program knows these."""
+    return seq if _is_traced(seq) else np.polynomial.polyutils.trimseq(seq)
 
 
 def _conversion(name: str) -> Any:

@@ -191,16 +191,21 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: Any = Fals
         places = line[(slice(None), *[None] * (len(shape) - 1 - axis))] + places
     result = value.reshape(-1)[places if shape else 0]
     if shape:
+        # It is a copy, which writing would show.
         result.writeable = False
     return result
+
+
+def _linalg() -> Any:
+    from nxkernel.numpy import linalg
+
+    return linalg
 
 
 def polyfit(
     x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:  # fmt: skip
     """The least-squares polynomial through points, as :func:`numpy.polyfit`."""
-    from nxkernel.numpy.linalg import inv, lstsq
-
     if full:
         raise NxTypeError(message("polyfit(full=True) has results whose sizes depend on values.", "Leave it out."))
     columns, heights = vander(e.add(x, 0.0), deg + 1), e.add(y, 0.0)
@@ -210,11 +215,11 @@ def polyfit(
         heights = e.multiply(heights, weights[:, None] if heights.ndim > 1 else weights)
     scale = e.sqrt(reductions.sum(e.square(columns), axis=0))
     columns = e.divide(columns, scale)
-    result = lstsq(columns, heights, rcond)[0]
+    result = _linalg().lstsq(columns, heights, rcond)[0]
     fitted = e.divide(result.T, scale).T
     if not cov:
         return fitted
-    base = e.divide(inv(columns.T @ columns), scale[:, None] * scale[None, :])
+    base = e.divide(_linalg().inv(columns.T @ columns), scale[:, None] * scale[None, :])
     if cov != "unscaled":
         left = reductions.sum(e.square(e.subtract(heights, columns @ result)), axis=0)
         base = (base if heights.ndim == 1 else base[:, :, None]) * (left / (columns.shape[0] - deg - 1))
@@ -226,8 +231,6 @@ def roots(p: Any) -> ArrayValue:
 
     How many there are, and whether they are real, depends on values in NumPy.
     """
-    from nxkernel.numpy.linalg import eigvals
-
     value = as_array(p)
     if value.ndim != 1:
         raise NxValueError(f"roots: expected coefficients along one axis, got the shape {value.shape}")
@@ -235,7 +238,7 @@ def roots(p: Any) -> ArrayValue:
         return zeros(0, complex)
     first = e.divide(e.negative(value[1:]), value[0])
     below = np.eye(value.size - 1, k=-1)[1:].astype(first.dtype)
-    return eigvals(concatenate([first[None, :], below], axis=0))
+    return _linalg().eigvals(concatenate([first[None, :], below], axis=0))
 
 
 def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:

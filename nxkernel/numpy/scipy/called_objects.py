@@ -19,7 +19,7 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays.array import as_value
-from nxkernel.numpy.functions.hosted import is_of_numbers, step
+from nxkernel.numpy.scipy.hosted import is_of_numbers, step
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.ops.machinery.known_parts import filled, given_copies, taken_out
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, TracedValueError, message
-from nxkernel.numpy.functions.hosted import Example, hosted, is_traced
 from nxkernel.numpy.scipy import (
     called_algebra,
     called_objects,
@@ -23,6 +22,7 @@ from nxkernel.numpy.scipy import (
     special,
     special_ufuncs,
 )
+from nxkernel.numpy.scipy.hosted import Example, hosted, is_traced
 
 #: By module of SciPy's, the modules that have functions of the same names.
 _MODULES = {

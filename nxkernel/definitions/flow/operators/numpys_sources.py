@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from nxkernel.definitions.flow.operators import python_builtins
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.errors import NxTypeError, TracedValueError
@@ -20,7 +22,7 @@ _OF_ARRAYS = frozenset(
             "ufunclike",
         )],
         *[f"numpy.polynomial.{name}" for name in (
-            "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils",
+            "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils", "_polybase",
         )],
         "numpy.linalg._linalg",
         "numpy._core.numeric",
@@ -30,6 +32,8 @@ _OF_ARRAYS = frozenset(
 
 def _implementation(function: Any) -> types.FunctionType | None:
     """The Python function of NumPy's that a function calls, if it computes with arrays."""
+    if isinstance(function, types.MethodType):
+        function = function.__func__
     # Of other objects nothing is asked, since they may answer with code of their own.
     is_numpys = type(function).__module__.partition(".")[0] == "numpy"
     inner = getattr(function, "__wrapped__", None) if is_numpys else function
@@ -49,6 +53,13 @@ def is_traceable(function: Any) -> bool:
     return _implementation(function) is not None and dispatch_table.refuses(dispatch_table.twin(function))
 
 
+def _has_traced(value: Any) -> bool:
+    """Whether a value, or a polynomial's coefficients, are traced."""
+    if isinstance(value, np.polynomial._polybase.ABCPolyBase):
+        return any(map(python_builtins.has_traced, vars(value).values()))
+    return python_builtins.has_traced(value)
+
+
 def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's that takes traced values, where its own text can be traced.
 
@@ -65,12 +76,14 @@ def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[...,
     if inner is None:
         return refusing
 
+    owner = (function.__self__,) if isinstance(function, types.MethodType) else ()
+
     @functools.wraps(function)
     def of_its_text(*args: Any, **options: Any) -> Any:
-        if not python_builtins.has_traced([*args, *options.values()]):
+        if not any(map(_has_traced, [*owner, *args, *options.values()])):
             return function(*args, **options)
         try:
-            return rewritten(inner)(*args, **options)
+            return rewritten(inner)(*owner, *args, **options)
         except TracedValueError:
             raise
         except (RefusedSyntaxError, NxTypeError) as error:

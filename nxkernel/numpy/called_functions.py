@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.numpy.functions.hosted import hosted
+from nxkernel.numpy.scipy.hosted import hosted
 
 __all__ = ["frexp", "histogram2d", "histogramdd", "ldexp", "packbits", "spacing", "unpackbits"]
 

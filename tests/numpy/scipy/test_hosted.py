@@ -9,7 +9,7 @@ import scipy.stats
 
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
-from nxkernel.numpy.functions.hosted import hosted
+from nxkernel.numpy.scipy.hosted import hosted
 
 RNG = np.random.default_rng(4)
 IMAGE, POINTS = RNG.normal(size=(6, 5)), RNG.normal(size=(6, 2))
