@@ -12,7 +12,7 @@ _NAMES = {
     "F_CONTIGUOUS": "f_contiguous", "FORTRAN": "f_contiguous", "O": "owndata", "OWNDATA": "owndata",
     "W": "writeable", "WRITEABLE": "writeable", "A": "aligned", "ALIGNED": "aligned", "X": "writebackifcopy",
     "WRITEBACKIFCOPY": "writebackifcopy", "B": "behaved", "BEHAVED": "behaved", "CA": "carray", "CARRAY": "carray",
-    "FA": "farray", "FARRAY": "farray", "FNC": "fnc", "FORC": "forc",
+    "FNC": "fnc", "FORC": "forc",
 }  # fmt: skip
 
 
@@ -67,11 +67,6 @@ class MemoryFlags:
     def carray(self) -> bool:
         """Whether it may be assigned into, and is in C order."""
         return self.writeable and self.c_contiguous
-
-    @property
-    def farray(self) -> bool:
-        """Whether it may be assigned into, and is in Fortran order alone."""
-        return self.writeable and self.fnc
 
     @property
     def fnc(self) -> bool:

@@ -86,7 +86,12 @@ def asarray(
     return array(a, dtype, order=order or "K")
 
 
-asanyarray = asarray
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
+               like: Any = None) -> Any:  # fmt: skip
+    """An array, as :func:`numpy.asanyarray`; what computes with arrays by itself, as polynomials do, stays as it is."""
+    if getattr(type(a), "__array_ufunc__", a) is None:
+        return a
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

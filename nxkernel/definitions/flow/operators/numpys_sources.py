@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.flow.operators import python_builtins
+from nxkernel.definitions.keys.static_values import own_class
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.errors import NxTypeError, TracedValueError
 from nxkernel.numpy import dispatch_table
@@ -53,9 +55,28 @@ def is_traceable(function: Any) -> bool:
     return _implementation(function) is not None and dispatch_table.refuses(dispatch_table.twin(function))
 
 
+_POLYNOMIALS, _POWERS = np.polynomial._polybase.ABCPolyBase, np.polynomial.Polynomial
+
+
+def _converted(polynomial: Any) -> Any:
+    """A polynomial of the variable itself, with as many coefficients; NumPy's text drops one at the end that is 0."""
+    nnp = dispatch_table.namespace()
+    (low, high), (first, last) = polynomial.domain, polynomial.window
+    offset, scale = (high * first - low * last) / (high - low), (last - first) / (high - low)
+    coefficients = nnp.asarray(polynomial.coef)
+    found = nnp.zeros_like(coefficients)
+    for place in range(coefficients.shape[0] - 1, -1, -1):
+        moved = nnp.concatenate([nnp.zeros(1, found.dtype), found[:-1]])
+        alone = nnp.concatenate([coefficients[place : place + 1], nnp.zeros_like(found[1:])])
+        found = alone + found * offset + moved * scale
+    made = copy.copy(polynomial)
+    made.coef, made.domain, made.window = found, _POWERS.domain, _POWERS.window
+    return made
+
+
 def _has_traced(value: Any) -> bool:
     """Whether a value, or a polynomial's coefficients, are traced."""
-    if isinstance(value, np.polynomial._polybase.ABCPolyBase):
+    if isinstance(value, _POLYNOMIALS):
         return any(map(python_builtins.has_traced, vars(value).values()))
     return python_builtins.has_traced(value)
 
@@ -83,6 +104,8 @@ def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[...,
         if not any(map(_has_traced, [*owner, *args, *options.values()])):
             return function(*args, **options)
         try:
+            if inner is _POLYNOMIALS.convert and not args and not options and own_class(type(*owner)) is _POWERS:
+                return _converted(*owner)
             return rewritten(inner)(*owner, *args, **options)
         except TracedValueError:
             raise
