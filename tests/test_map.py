@@ -245,6 +245,12 @@ WAITING = {
     "a polynomial is fitted by least squares": [
         ("numpy.functions.index_tricks", "numpy.linalg"),
     ],
+    "eigenvalues are those that NumPy's function gives the running program": [
+        ("numpy.linalg", "numpy.scipy.called_algebra"),
+    ],
+    "np.vectorize maps a function over entries": [
+        ("definitions.flow.operators.call_dispatch", "definitions.autodiff.vmap"),
+    ],
     "vectorized axes go by rules that apply primitives": [
         ("ops.machinery.dispatch", "ops.machinery.axis_alignment"),
         ("ops.machinery.dispatch", "ops.machinery.batching_rules"),

@@ -45,7 +45,8 @@ def _table() -> dict[Any, Any]:
         np.finfo: data_types.finfo_of_numpy, np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
-        np.lib.stride_tricks.as_strided: index_tricks.as_strided,
+        np.lib.stride_tricks.as_strided: ours.as_strided,
+        np.polynomial.polyutils.trimseq: _untrimmed,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
@@ -61,6 +62,11 @@ def _of_random() -> dict[Any, Any]:
         for name, function in functions.items()
         if callable(function) and not isinstance(function, type)
     }
+
+
+def _untrimmed(seq: Any) -> Any:
+    """The coefficients of a polynomial, with zeros at their end where only the running program knows these."""
+    return seq if _is_traced(seq) else np.polynomial.polyutils.trimseq(seq)
 
 
 def _conversion(name: str) -> Any:

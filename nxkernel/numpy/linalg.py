@@ -12,8 +12,7 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
-from nxkernel.graph import values_of_call
-from nxkernel.library_functions import HostFunction
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.linalg import linalg_errors
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
@@ -25,26 +24,25 @@ from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand, spread
-from nxkernel.primitives import Spec
-from nxkernel.shapes import axes_of, unnamed
+from nxkernel.shapes import axes_of
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
-    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 matrix_transpose = shaping.matrix_transpose
 
 
-class EigResult(NamedTuple):
-    """What :func:`eig` gives."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
 class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: ArrayValue
+    eigenvectors: ArrayValue
+
+
+class EigResult(NamedTuple):
     """Eigenvalues and eigenvectors."""
 
     eigenvalues: ArrayValue
@@ -165,44 +163,36 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's nam
 def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of general matrices, as :func:`numpy.linalg.eig`, computed by NumPy in the program.
 
-    Those of real matrices are real where all of them are, so that it is asked for a call whether they are.
+    Those of real matrices are real where all of them are, so that it is asked for a call whether they are; in loops and
+    under transforms, where only the running program knows, they are complex.
     """
-    return EigResult(*_general("eig", a, 2))
+    return EigResult(*_real_where_all_are(a, _eigenpairs(a)))
 
 
 def eigvals(a: Any) -> ArrayValue:
     """Eigenvalues of general matrices, as :func:`numpy.linalg.eigvals`; real or complex as those of :func:`eig`."""
-    return _general("eigvals", a, 1)[0]
+    return _real_where_all_are(a, _eigenpairs(a)[:1])[0]
 
 
-def _general(name: str, a: Any, count: int) -> list[ArrayValue]:
-    """Eigenvalues, and eigenvectors where two results are wanted."""
-    value = _matrix(a, square=True)
-    type_ = types.to_complex(value.type)
-    outputs = tuple([Spec(type_, shape, unnamed(shape)) for shape in (value.shape[:-1], value.shape)[:count]])
-    function = HostFunction(f"numpy.linalg.{name}", (name,), _eig if count == 2 else _eigvals, outputs, count == 1)
-    found = apply(p.njit_call, value, function=function)
-    results = list(map(wrap, found if type(found) is tuple else (found,)))
-    if value.type.is_complex:
+def _eigenpairs(a: Any) -> tuple[ArrayValue, ...]:
+    from nxkernel.numpy.scipy import called_algebra
+
+    return called_algebra.eigenpairs(a, np.linalg.eig, "numpy")
+
+
+def _real_where_all_are(a: Any, results: tuple[ArrayValue, ...]) -> tuple[ArrayValue, ...]:
+    run = tracing.current()
+    if as_value(a).type.is_complex or (run is not None and run.previous is not None):
         return results
     is_real = reductions.all(e.equal(results[0].imag, 0))
-    known = values_of_call.number(is_real)
+    known = bool(is_real) if run is None else values_of_call.number(is_real)
     if known is None:
         raise subscripts.needed(
             is_real,
-            f"{name}() of a real matrix gives real numbers or complex ones, and only the running program knows which.",
+            "eigenvalues of a real matrix are real numbers or complex ones, and only the running program knows which.",
             "np.linalg.eigh takes symmetric matrices; of a.astype(complex) all results are complex.",
         )
-    return [result.real.copy() for result in results] if known else results
-
-
-def _eig(matrix: Any) -> list[Any]:
-    found = np.linalg.eig(matrix)
-    return [np.asarray(part, np.result_type(matrix, np.complex64)) for part in found]
-
-
-def _eigvals(matrix: Any) -> list[Any]:
-    return [np.asarray(np.linalg.eigvals(matrix), np.result_type(matrix, np.complex64))]
+    return tuple([result.real.copy() for result in results]) if known else results
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -256,10 +246,28 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ArrayValue:
     return products.trace(x, offset, axis1=-2, axis2=-1, dtype=dtype)
 
 
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ArrayValue:
+    """The solution `x` of ``tensordot(a, x, x.ndim) = b``, as :func:`numpy.linalg.tensorsolve`."""
+    matrix, right = as_value(a), as_value(b)
+    if axes is not None:
+        moved = [axis % matrix.ndim for axis in axes]
+        matrix = matrix.transpose([axis for axis in range(matrix.ndim) if axis not in moved] + moved)
+    shape = matrix.shape[right.ndim :]
+    if math.prod(shape) != right.size:
+        raise NxValueError(f"tensorsolve: {matrix.shape} and {right.shape} make no square matrix")
+    return solve(matrix.reshape(right.size, -1), right.reshape(-1)).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> ArrayValue:
+    """The inverse with respect to ``tensordot(a, b, ind)``, as :func:`numpy.linalg.tensorinv`."""
+    value = as_value(a)
+    if ind <= 0:
+        raise NxValueError(f"tensorinv: ind is positive, got {ind}")
+    return inv(value.reshape(math.prod(value.shape[:ind]), -1)).reshape((*value.shape[ind:], *value.shape[:ind]))
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
     """The least-squares solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
-    import numpy as np
-
     matrix, right = wrap(_matrix(a)), as_value(b)
     # All of it is of the type that both have in common.
     matrix = matrix.astype(types.merge(matrix.type, types.to_floating(right.type)).dtype)

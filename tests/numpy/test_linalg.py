@@ -72,3 +72,26 @@ def test_a_try_catches_them_one_by_one():
         np.testing.assert_allclose(compiled(matrix), program(matrix))
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         compiled(np.zeros((2, 2)))
+
+
+def test_eigenvalues_of_any_matrices():
+    a = np.array([[[1.0, 2, 0.5], [0, 3, 1], [2, 1, 1]], [[2.0, 0, 0], [1, 3, 0], [0, 0, -1]]])
+    values, vectors = nx.jit(lambda a: tuple(np.linalg.eig(a)))(a)
+    assert values.dtype == vectors.dtype == np.linalg.eig(a)[0].dtype
+    np.testing.assert_allclose(a @ vectors, vectors * values[:, None, :], atol=1e-12)
+    largest = nx.jit(lambda a: np.max(np.abs(np.linalg.eigvals(a)), axis=-1))
+    np.testing.assert_allclose(largest(a), np.abs(np.linalg.eigvals(a)).max(axis=-1))
+    slope = nx.grad(nx.jit(lambda a: np.sum(np.linalg.eigvals(a).real ** 2), promotion="numpy"))(a[0])
+    step = 1e-6 * np.eye(3)[0][:, None] * np.eye(3)[1]
+    total = lambda a: np.sum(np.linalg.eigvals(a).real ** 2)  # noqa: E731
+    np.testing.assert_allclose(slope[0, 1], (total(a[0] + step) - total(a[0] - step)) / 2e-6, rtol=1e-5)
+
+
+def test_tensor_equations():
+    a, b = np.random.default_rng(0).normal(size=(2, 3, 6)), np.arange(6.0).reshape(2, 3)
+    solved = nx.jit(lambda a, b: np.linalg.tensorsolve(a, b))(a, b)
+    np.testing.assert_allclose(solved, np.linalg.tensorsolve(a, b))
+    moved = np.moveaxis(a, 2, 0)
+    found = nx.jit(lambda a, b: np.linalg.tensorsolve(a, b.reshape(6), axes=(0,)))(moved.reshape(6, 6), b)
+    np.testing.assert_allclose(found, np.linalg.tensorsolve(moved.reshape(6, 6), b.reshape(6), axes=(0,)))
+    np.testing.assert_allclose(nx.jit(np.linalg.tensorinv, static_argnames="ind")(a, ind=2), np.linalg.tensorinv(a))

@@ -16,7 +16,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, at_line
+from nxkernel.graph.expr import Expr, at_line, constant
 from nxkernel.numpy.arrays import casting, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
@@ -191,7 +191,10 @@ class Array(ArrayValue):
     @classmethod
     def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
         """A new array with the elements of a value, in C order or with the strides given."""
-        if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
+        if tracing.weak(value) and type(value) is Expr and value.primitive is primitives.constant:
+            # A number that is known is so as an array, too.
+            value = constant(value.params["value"], value.type, value.shape)
+        elif any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
         return cls(ArrayStorage(tracing.strengthen(value), name, strides))
 

@@ -101,11 +101,14 @@ def asarray(
     return array(a, dtype, order=order or "K")
 
 
-def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
-    """An array unchanged, a masked one, too, or one made from anything else, as :func:`numpy.asanyarray`."""
-    if not hasattr(type(a), "by_ufunc"):
-        return asarray(a, dtype, order, **options)
-    return a if dtype is None else a.astype(dtype)
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
+               like: Any = None) -> Any:  # fmt: skip
+    """An array, a masked one, too, as :func:`numpy.asanyarray`; what computes with arrays by itself stays as it is."""
+    if getattr(type(a), "__array_ufunc__", a) is None:
+        return a
+    if hasattr(type(a), "by_ufunc"):
+        return a if dtype is None else a.astype(dtype)
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

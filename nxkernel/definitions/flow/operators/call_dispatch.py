@@ -13,6 +13,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
@@ -81,6 +83,8 @@ def fn(function: Any) -> Any:
     twin = twin or output_calls.twin(function) or trace_time_calls.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
+    if isinstance(function, np.vectorize):
+        return functools.partial(_of_entries, function)
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
@@ -235,6 +239,37 @@ def _generalized(function: Any, *args: Any, **options: Any) -> Any:
             f"nx.njit_call({name}, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
         )
     )
+
+
+def _of_entries(function: np.vectorize, *args: Any, **options: Any) -> Any:
+    """Call a function by ``np.vectorize``: on traced values its Python function is mapped over all entries at once."""
+    values = [*args, *options.values()]
+    if not python_builtins.has_traced(values):
+        return function(*args, **options)
+    if function.signature is not None or function.excluded or function.pyfunc is None:
+        raise NxTypeError(
+            message(
+                f"np.vectorize of {callables.name(function.pyfunc)} has a signature or arguments that are excluded.",
+                "Write nx.vmap(function, in_axes=...), whose function takes arrays.",
+            )
+        )
+    compile_thread.load("nxkernel.definitions.autodiff.vmap")
+    from nxkernel.definitions.autodiff.vmap import vmap
+
+    nnp = dispatch_table.namespace()
+    arrays = nnp.broadcast_arrays(*map(nnp.asarray, values))
+
+    def entry(*parts: Any) -> Any:
+        return fn(function.pyfunc)(*parts[: len(args)], **dict(zip(options, parts[len(args) :], strict=True)))
+
+    results = vmap(entry, promotion="numpy")(*[array.reshape(-1) for array in arrays])
+    several = isinstance(results, tuple)
+    types_ = function.otypes or [None] * (len(results) if several else 1)
+    shaped = [
+        nnp.asarray(result, dtype=type_).reshape(arrays[0].shape)
+        for result, type_ in zip(results if several else [results], types_, strict=True)
+    ]
+    return tuple(shaped) if several else shaped[0]
 
 
 def _remembered(function: Any, *args: Any, **options: Any) -> Any:

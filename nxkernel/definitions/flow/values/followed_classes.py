@@ -1,4 +1,4 @@
-"""Objects of the user's classes that a definition makes: constructors, operators and properties are rewritten, too."""
+"""Objects that a definition makes of the user's classes: constructors, operators and properties are rewritten, too."""
 
 from __future__ import annotations
 
@@ -103,12 +103,17 @@ class FollowedObjects:
         return method
 
 
+def _is_left(class_: type) -> bool:
+    """Whether a class belongs to a library, and is none of NumPy's polynomials, which compute with arrays alone."""
+    return installed(class_) and not class_.__module__.startswith("numpy.polynomial.")
+
+
 def _can_be_followed(class_: type) -> bool:
     """Whether objects of a class may be of another one for a while."""
     return (
         type(class_) in (type, abc.ABCMeta)
         and class_.__new__ is object.__new__
-        and not installed(class_)
+        and not _is_left(class_)
         and not any("__init_subclass__" in vars(each) for each in class_.__mro__[:-1] if not installed(each))
     )
 
@@ -119,7 +124,7 @@ def _members(class_: type) -> dict[str, Any]:
     for each in reversed(class_.__mro__[:-1]):
         for name, member in vars(each).items():
             found.pop(name, None)
-            if not installed(each) and _is_followed(name, member):
+            if not _is_left(each) and _is_followed(name, member):
                 found[name] = member
     return found
 
@@ -171,7 +176,7 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
         type(class_).__call__ is not type.__call__
         or not isinstance(initial, types.FunctionType)
         or issubclass(class_, BaseException)
-        or installed(class_)
+        or _is_left(class_)
     ):
         return class_
 

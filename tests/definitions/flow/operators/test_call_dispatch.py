@@ -225,3 +225,28 @@ def test_what_has_to_be_dispatched_is_seen_in_functions_that_are_named():
     assert [call_dispatch.has_to_be_dispatched(one) for one in (asks, names_it, of_numpy, plain, len)] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+@np.vectorize
+def wrapped(a, low=0.0, high=1.0):
+    if a < low:
+        return low
+    while a > high:
+        a = a - 1.0
+    return a
+
+
+def vectorized(x, y):
+    two = np.vectorize(lambda a, b: (a + b, a * b), otypes=["f4", "f8"])
+    return wrapped(x), wrapped(y[:, None], low=-1.0, high=x), *two(x, 2.0)
+
+
+def test_functions_of_single_numbers_by_vectorize():
+    x, y = np.array([-0.5, 0.5, 2.5]), np.array([3.0, -2.0])
+    for one, other in zip(nx.jit(vectorized)(x, y), vectorized(x, y), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other)
+    with pytest.raises(
+        NxTypeError, match=r"^np\.vectorize of <lambda> has a signature or arguments that are excluded\."
+    ):
+        nx.jit(lambda x: np.vectorize(lambda row: row.sum(), signature="(n)->()")(x))(x)

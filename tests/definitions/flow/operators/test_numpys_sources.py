@@ -45,3 +45,22 @@ def test_checks_in_numpys_text_are_made():
 def test_which_functions_are_traced_in_their_text():
     asked = (np.i0, np.polynomial.chebyshev.chebval, np.sum, np.emath.sqrt, np.save, np.array2string, len, 3)
     assert [numpys_sources.is_traceable(one) for one in asked] == [True, True, *[False] * 6]
+
+
+POLYNOMIALS = {
+    "fit": lambda x, y: np.polynomial.Polynomial.fit(x, y, 2)(x),
+    "converted": lambda x, y: np.polynomial.Polynomial.fit(x, y, 2).convert().coef,
+    "weighted": lambda x, y: np.polynomial.Chebyshev.fit(x, y, 1, w=y).coef,
+    "called": lambda x, y: np.polynomial.Polynomial(x)(y),
+    "arithmetic": lambda x, y: (np.polynomial.Polynomial(x).deriv() * 2 + 1)(y),
+    "integral": lambda x, y: np.polynomial.Polynomial(x).integ(1).coef,
+    "Legendre": lambda x, y: np.polynomial.Legendre(x)(y),
+}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials(name):
+    x, y = np.array([1.0, 2, 4, 3]), np.array([0.5, 1, 2, 2.2])
+    result, expected = nx.jit(POLYNOMIALS[name])(x, y), POLYNOMIALS[name](x, y)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, atol=1e-12)
