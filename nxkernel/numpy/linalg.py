@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.graph import values_of_call
+from nxkernel.graph import deferred_calls, values_of_call
 from nxkernel.library_functions import HostFunction
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
@@ -25,6 +26,7 @@ from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand, spread
 from nxkernel.primitives import Spec
+from nxkernel.scoped_settings import ScopedSetting, kept
 from nxkernel.shapes import axes_of, unnamed
 
 __all__ = [
@@ -79,15 +81,53 @@ def _matrix(a: Any, square: bool = False) -> Operand:
     return convert(value, types.to_floating(value.type))
 
 
+class _Raising(threading.local):
+    #: Whether a program raises what NumPy raises of matrices that cannot be factorized.
+    errors = True
+
+
+_raising = kept(_Raising())
+
+
+def without_errors() -> ScopedSetting:
+    """A context in which the caller sees to matrices that cannot be factorized, whose results are NaN."""
+    return ScopedSetting(_raising, "errors", False)
+
+
+def is_failed(result: Any, *given: Any) -> Any:
+    """Whether a factorization gave NaN, and not since a matrix had some: of these, NumPy makes NaN, too."""
+    failed = _any_nan(result)
+    for value in given:
+        failed = apply(p.logical_and, failed, apply(p.logical_not, _any_nan(value)))
+    return failed
+
+
+def _any_nan(value: Any) -> Operand:
+    node = operand(value)
+    parts = [apply(p.real, node), apply(p.imag, node)] if node.type.is_complex else [node]
+    nans = [apply(p.is_nan, part) for part in parts]
+    found = nans[0] if len(nans) == 1 else apply(p.logical_or, *nans)
+    return apply(p.any_, found, axes=tuple(range(len(found.shape))), keep_axes=False)
+
+
+def _factorized(text: str, result: Operand, *given: Operand) -> Operand:
+    """A result of LAPACK's, for which a program raises the error that NumPy raises, when it has run."""
+    if _raising.errors and types.follows_numpy() and deferred_calls.are_made():
+        deferred_calls.raise_if(is_failed(result, *given), [], functools.partial(np.linalg.LinAlgError, text))
+    return result
+
+
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
-    result = wrap(apply(p.cholesky, _matrix(a, True)))
+    value = _matrix(a, True)
+    result = wrap(_factorized("Matrix is not positive definite", apply(p.cholesky, value), value))
     return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
     """The inverse, as :func:`numpy.linalg.inv`."""
-    return wrap(apply(p.inverse, _matrix(a, True)))
+    value = _matrix(a, True)
+    return wrap(_factorized("Singular matrix", apply(p.inverse, value), value))
 
 
 def solve(a: Any, b: Any) -> ArrayValue:
@@ -100,7 +140,7 @@ def solve(a: Any, b: Any) -> ArrayValue:
         right = operand(wrap(right)[:, None])
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
-    result = wrap(apply(p.solve, left, right))
+    result = wrap(_factorized("Singular matrix", apply(p.solve, left, right), left, right))
     return result[..., 0] if vector else result
 
 

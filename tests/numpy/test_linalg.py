@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from numpy_comparison.traced_functions import check, traced
+import nxkernel as nx
+from numpy_comparison.traced_functions import check
 
 A = np.array([[4.0, 1.0, -2.0], [1.0, 5.0, 0.5], [-2.0, 0.5, 6.0]])
 B = np.array([[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [7.0, 8.0, 10.0], [1.0, 0.0, 1.0]])
@@ -37,5 +38,25 @@ def test_linalg(row):
     check(row, A, B, rtol=1e-9)
 
 
-def test_a_singular_matrix_gives_nan():
-    assert np.isnan(traced(lambda np, a: np.linalg.inv(a), np.ones((2, 2)))[0]).all()
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (np.linalg.inv, "Singular matrix"),
+        (lambda a: np.linalg.solve(a, a[0]), "Singular matrix"),
+        (lambda a: np.linalg.cholesky(a - 1), "Matrix is not positive definite"),
+    ],
+)
+def test_matrices_that_cannot_be_factorized_raise_after_the_run(function, text):
+    compiled, nan = nx.jit(function, promotion="numpy"), np.array([[np.nan, 1], [1, 2]])
+    with pytest.raises(np.linalg.LinAlgError, match=rf"^{text}$"):
+        compiled(np.ones((2, 2)))
+    assert np.isnan(compiled(nan)).any()
+
+
+def test_eigenvalues_of_general_matrices_are_real_or_complex():
+    function = nx.jit(lambda a: (*np.linalg.eig(a), np.linalg.eigvals(a)), promotion="numpy")
+    for matrix in (np.array([[2.0, 1], [0, 3]]), np.array([[0, 1], [-1, 0]]), np.eye(2) * 1j):
+        values, vectors = np.linalg.eig(matrix)
+        for ours, theirs in zip(function(matrix), (values, vectors, values), strict=True):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_allclose(ours, theirs)

@@ -47,5 +47,5 @@ def test_functions_that_would_lose_the_mask_are_refused():
     with pytest.raises(NxTypeError) as raised:
         nx.jit(lambda x: np.median(np.ma.masked_invalid(x)))(X)
     assert str(raised.value).split("\n")[0] == "a masked array does not go here, where its mask would be lost."
-    with pytest.raises(NxTypeError, match="^a masked array of a program takes no fill_value"):
+    with pytest.raises(NxTypeError, match=r"^a masked array of a program takes no fill_value"):
         nx.jit(lambda x: np.ma.array(x, fill_value=3))(X)

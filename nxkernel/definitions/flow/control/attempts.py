@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import Words, if_
@@ -23,6 +22,7 @@ from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.graph.expr import Expr
+from nxkernel.numpy import linalg
 from nxkernel.ops.machinery.dispatch import apply, operand
 
 #: What ``int`` raises, and of which numbers.
@@ -272,24 +272,10 @@ def guarded(function: Any, twin: Callable[..., Any]) -> Callable[..., Any]:
 def _factorized(attempt: Attempt, twin: Callable[..., Any], name: str, *args: Any, **options: Any) -> Any:
     number = attempt.count
     if number not in attempt.results:
-        attempt.results[number] = twin(*args, **options)
+        with linalg.without_errors():
+            attempt.results[number] = twin(*args, **options)
     result = attempt.results[number]
-    failed = _any_nan(result)
-    if name != "cholesky":
-        # Of NaN, NumPy makes NaN.
-        for value in args:
-            failed = apply(p.logical_and, failed, apply(p.logical_not, _any_nan(value)))
-    if attempt.is_raised(failed):
-        error = np.linalg.LinAlgError(_TEXTS[name])
-        raise checks.by_user(error)
+    floats = [value for value in args if operand(value).type.is_float or operand(value).type.is_complex]
+    if attempt.is_raised(linalg.is_failed(result, *floats)):
+        raise checks.by_user(np.linalg.LinAlgError(_TEXTS[name]))
     return result
-
-
-def _any_nan(value: Any) -> Any:
-    node = operand(value)
-    if not (node.type.is_float or node.type.is_complex):
-        return apply(p.logical_not, operand(types.bool_.dtype.type(True)))
-    parts = [apply(p.real, node), apply(p.imag, node)] if node.type.is_complex else [node]
-    nans = [apply(p.is_nan, part) for part in parts]
-    found = nans[0] if len(nans) == 1 else apply(p.logical_or, *nans)
-    return apply(p.any_, found, axes=tuple(range(len(found.shape))), keep_axes=False)

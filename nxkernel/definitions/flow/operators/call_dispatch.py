@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import functools
 import itertools
@@ -78,6 +79,8 @@ def fn(function: Any) -> Any:
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
+            if hasattr(twin, "__nx_text__"):
+                return _twin_of_text(twin)
             if dispatch_table.refuses(twin):
                 return numpys_sources.traced(function, twin, _twin_of_text)
             return attempts.guarded(function, twin)
@@ -100,20 +103,28 @@ def fn(function: Any) -> Any:
     call = type(function).__call__ if callable(function) else None
     if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
+    if isinstance(call, types.FunctionType) and numpys_sources.is_of_arrays(call) and rules.follows_numpy():
+        return types.MethodType(_twin_of_text(call), function)
     return function
 
 
 def _constructing(cls: type) -> Any:
-    """What makes an object of a class in place of its call: one of the user's with its ``__init__`` rewritten."""
+    """What makes an object of a class in place of its call, with its ``__init__`` rewritten.
+
+    That is for classes of the user's, and for polynomials of NumPy's.
+    """
     init = cls.__init__
-    is_plain = type(cls) is type and cls.__new__ is object.__new__
-    if not is_plain or not isinstance(init, types.FunctionType) or _rewritten(init) is init:
+    is_plain = type(cls) in (type, abc.ABCMeta) and cls.__new__ is object.__new__
+    if not is_plain or not isinstance(init, types.FunctionType):
+        return cls
+    rewritten = _twin_of_text if rules.follows_numpy() and numpys_sources.is_of_arrays(init) else _rewritten
+    if rewritten(init) is init:
         return cls
 
     @functools.wraps(cls, updated=())
     def made(*args: Any, **options: Any) -> Any:
         instance = object.__new__(cls)
-        _rewritten(init)(instance, *args, **options)
+        rewritten(init)(instance, *args, **options)
         return instance
 
     return made

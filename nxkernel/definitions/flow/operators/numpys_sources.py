@@ -22,6 +22,7 @@ _OF_ARRAYS = frozenset(
         *[f"numpy.polynomial.{name}" for name in (
             "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils",
         )],
+        "numpy.polynomial._polybase",
         "numpy.linalg._linalg",
         "numpy._core.numeric",
     ]
@@ -33,9 +34,15 @@ def _implementation(function: Any) -> types.FunctionType | None:
     # Of other objects nothing is asked, since they may answer with code of their own.
     is_numpys = type(function).__module__.partition(".")[0] == "numpy"
     inner = getattr(function, "__wrapped__", None) if is_numpys else function
-    if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
+    inner = inner.__func__ if type(inner) is types.MethodType else inner
+    if not isinstance(inner, types.FunctionType) or not is_of_arrays(inner):
         return None
     return inner
+
+
+def is_of_arrays(function: types.FunctionType) -> bool:
+    """Whether the text of a function of NumPy's computes with arrays, and does nothing else."""
+    return function.__globals__.get("__name__") in _OF_ARRAYS
 
 
 def is_traceable(function: Any) -> bool:
@@ -67,10 +74,12 @@ def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[...,
 
     @functools.wraps(function)
     def of_its_text(*args: Any, **options: Any) -> Any:
-        if not python_builtins.has_traced([*args, *options.values()]):
+        owner = (function.__self__,) if type(function) is types.MethodType else ()
+        held = [value for one in owner if not isinstance(one, type) for value in vars(one).values()]
+        if not python_builtins.has_traced([*args, *options.values(), *held]):
             return function(*args, **options)
         try:
-            return rewritten(inner)(*args, **options)
+            return rewritten(inner)(*owner, *args, **options)
         except TracedValueError:
             raise
         except (RefusedSyntaxError, NxTypeError) as error:
