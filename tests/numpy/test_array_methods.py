@@ -74,7 +74,6 @@ def test_values_and_types(function, kind):
 @pytest.mark.parametrize(
     ("function", "name", "instead"),
     [
-        (lambda x: x.flags.c_contiguous, "flags", "Write x.copy()."),
         (lambda x: x.ctypes.data, "ctypes", "Write x."),
         (lambda x: x.base is x, "base", "Write np.shares_memory(a, b)."),
     ],

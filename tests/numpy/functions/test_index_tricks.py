@@ -88,3 +88,19 @@ def test_sizes_that_depend_on_values_at_once():
     assert np.asarray(nnp.trim_zeros(array)).tolist() == [3, 1, 3]
     (places,) = nnp.ix_(nnp.asarray(mask))
     assert np.asarray(places).tolist() == [0, 2, 3]
+
+
+def test_places_in_memory_as_numpy_would_have_them():
+    def function(x):
+        line = x[0].copy()
+        shape, strides = (4, 3), line.strides + (line.strides[-1],)
+        windows = np.lib.stride_tricks.as_strided(line, shape=shape, strides=strides)
+        assert line.flags.c_contiguous
+        assert not x.T.flags["C_CONTIGUOUS"]
+        assert x.T.flags["F"]
+        return windows * 1.0, np.trim_zeros(x[0] * (x[0] < -3))
+
+    for ours, theirs in zip(nx.jit(function)(M), function(M), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(NxTypeError, match=r"^as_strided\(\) of places beyond the array"):
+        nx.jit(lambda x: np.lib.stride_tricks.as_strided(x, (5,), (80,)), promotion="numpy")(M)

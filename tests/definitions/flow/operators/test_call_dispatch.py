@@ -225,3 +225,25 @@ def test_what_has_to_be_dispatched_is_seen_in_functions_that_are_named():
     assert [call_dispatch.has_to_be_dispatched(one) for one in (asks, names_it, of_numpy, plain, len)] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+class Limited:
+    """An object whose ``__init__`` looks at data."""
+
+    def __init__(self, values, *, least=0.0):
+        self.values = values
+        self.total = float(np.sum(values))
+        if self.total < least:
+            self.values = values * 0
+
+
+def test_objects_are_made_by_rewritten_constructors():
+    @nx.jit
+    def function(x):
+        made = Limited(x, least=2.0)
+        return made.values, made.total
+
+    for x in (np.ones(3), np.zeros(3) + 0.5):
+        expected = Limited(x, least=2.0)
+        values, total = function(x)
+        assert (values.tolist(), total) == (expected.values.tolist(), expected.total)

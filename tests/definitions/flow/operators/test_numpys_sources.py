@@ -45,3 +45,13 @@ def test_checks_in_numpys_text_are_made():
 def test_which_functions_are_traced_in_their_text():
     asked = (np.i0, np.polynomial.chebyshev.chebval, np.sum, np.emath.sqrt, np.save, np.array2string, len, 3)
     assert [numpys_sources.is_traceable(one) for one in asked] == [True, True, *[False] * 6]
+
+
+def test_polynomials_are_fitted_and_asked():
+    def function(x, y):
+        fitted = np.polynomial.Polynomial.fit(x, y, 3)
+        return fitted(x), fitted.deriv(1)(x)
+
+    x = np.linspace(0, 2, 20)
+    for ours, theirs in zip(nx.jit(function)(x, np.sin(x)), function(x, np.sin(x)), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
