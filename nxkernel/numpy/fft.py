@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
+from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.creation import array
@@ -26,6 +27,7 @@ __all__ = [
 def resized(value: ArrayValue, axis: int, length: int | None) -> ArrayValue:
     """An array cut, or padded with zeros, to a length along an axis."""
     size = value.shape[axis]
+    length = None if length is None else subscripts.static(length)
     if length is None or length == size:
         return value
     if length < size:

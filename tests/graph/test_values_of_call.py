@@ -111,3 +111,16 @@ def test_numbers_of_python_become_part_of_the_key():
 
     assert function(A, 2).tolist() == [1, 2]
     assert function(A, 3).tolist() == [1, 2, 3]
+
+
+def test_loops_end_in_a_program_for_other_numbers():
+    @nx.defn
+    def function(x, target):
+        kinds, place = np.unique(x), 0
+        while kinds[place % kinds.size] != target:
+            place = place + 1
+        return place
+
+    # The program for two kinds looks at two of four.
+    for x, place in ((np.array([1.0, 2, 2, 1]), 1), (np.array([1.0, 2, 3, 4]), 3)):
+        assert function(x, x.max()) == place

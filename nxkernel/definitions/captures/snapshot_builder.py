@@ -255,7 +255,9 @@ class SnapshotWalk(HeldWalk):
     def _imported(self, path: bytecode_reads.Path, function: types.FunctionType) -> None:
         """A module that a function imports: a trace meets the module itself, and no placeholder of it."""
         package = function.__globals__.get("__package__") or ""
-        module = importlib.util.resolve_name(path.names[0], package)
+        name = path.names[0]
+        # Of a module without a package, an import relative to that fails where it runs.
+        module = importlib.util.resolve_name(name, package) if package or not name.startswith(".") else name
         self._around.append(type)
         self._path(path, read_name(sys.modules, module), sys.modules)
         self._around.pop()

@@ -148,6 +148,13 @@ class Array(ArrayValue):
         self.record_order_dependence()
         return tuple([stride * self.itemsize for stride in self.strides_in_memory])
 
+    @property
+    def flags(self) -> memory_order.Flags:
+        """What NumPy tells of the array's memory."""
+        self.record_order_dependence()
+        orders = [memory_order.is_contiguous(self.shape, self.strides_in_memory, order) for order in "CF"]
+        return memory_order.Flags(*orders, self.writeable, not self.steps)
+
     def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
         """Set the strides of a new array to those that follow from the strides of `inputs`; None stands for C order."""
         if len(self.shape) < 2:

@@ -319,7 +319,7 @@ def sized(value: Any) -> Any:
              for size, length, stretch in zip(part.base.shape, lengths, part.stretches, strict=True)]  # fmt: skip
     found = part.base.through(Index(part.base.shape, tuple(along), tuple(range(len(along)))))
     # What a mask picks is a copy.
-    return found if part is value else Array.of(operand(found))
+    return found if getattr(value, "is_view", part is value) else Array.of(operand(found))
 
 
 def is_mask(key: Any) -> bool:

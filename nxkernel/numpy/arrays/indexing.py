@@ -144,7 +144,8 @@ def put(array: Array, key: Any, value: Any) -> None:
         nothing.assign(value)
         return
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
-        _assign(_dynamic(view, parsed), value)
+        target = _dynamic(view, parsed)
+        _assign(sized(target) if parsed.mask is None else target, value)
         return
     if parsed.picks:
         if any_part([*parsed.picks.values(), value]):
@@ -170,8 +171,10 @@ def _dynamic(view: Array, parsed: ParsedKey) -> DynamicSlice | MaskedElements:
     return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
 
 
-def _assign(target: DynamicSlice | MaskedElements, value: Any) -> None:
-    if isinstance(target, DynamicSlice):
+def _assign(target: Array | DynamicSlice | MaskedElements, value: Any) -> None:
+    if isinstance(target, Array):
+        target.assign(sized(value))
+    elif isinstance(target, DynamicSlice):
         assign_part(target, value)
     else:
         target.assign(value)

@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.numpy.arrays import fancy_indexing, masked_elements, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, holds_traced, in_order_of, wrap
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
@@ -365,8 +365,20 @@ def isscalar(element: Any) -> bool:
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:
-    """The array unchanged: whether its imaginary parts are small is only known when the program runs."""
-    return as_value(a)
+    """The real parts where all imaginary ones are small, as :func:`numpy.real_if_close`; which is asked for a call."""
+    value = as_value(a)
+    if not value.type.is_complex:
+        return value
+    least = np.finfo(value.dtype).eps * tol if tol > 1 else tol
+    is_close = operand(reductions.all(e.less(e.absolute(value.imag), least)))
+    known = bool(is_close) if tracing.current() is None else values_of_call.number(is_close)
+    if known is None:
+        raise subscripts.needed(
+            is_close,
+            "real_if_close() gives real numbers or complex ones, and only the running program knows which.",
+            "x.real has the real parts, whatever the imaginary ones are.",
+        )
+    return value.real if known else value
 
 
 def sinc(x: Any) -> Any:

@@ -18,6 +18,7 @@ from nxkernel.numpy.scipy import (
     fourier,
     integrals,
     linear_algebra,
+    root_finding,
     signals,
     special,
     special_ufuncs,
@@ -30,6 +31,8 @@ _MODULES = {
     "scipy.special": [special], "scipy.fft": [fourier], "scipy.signal": [signals],
     "scipy.linalg": [linear_algebra, called_algebra],
 }  # fmt: skip
+#: Functions of the older module that take what those of ``scipy.fft`` take.
+_FFTPACK = ("dct", "dst", "fft", "fft2", "fftn", "idct", "idst", "ifft", "ifft2", "ifftn")
 #: LAPACK's routines of tridiagonal equations, and the type of each.
 _TRIDIAGONAL = {"sgtsv": types.f32, "dgtsv": types.f64, "cgtsv": types.c64, "zgtsv": types.c128}
 
@@ -173,6 +176,8 @@ def _table(name: str) -> dict[Any, Any]:
         ours: dict[str, Callable[..., Any]] = {
             one: getattr(module, one) for module in _MODULES.get(name, ()) for one in module.__all__
         }
+        if name == "scipy.fftpack":
+            ours |= {one: getattr(fourier, one) for one in _FFTPACK}
         if name == "scipy.linalg.lapack":
             ours |= {one: called_algebra.gtsv(one, type_) for one, type_ in _TRIDIAGONAL.items()}
         table = {
@@ -183,8 +188,13 @@ def _table(name: str) -> dict[Any, Any]:
         for one in _HOSTED.get(name, "").split():
             if hasattr(theirs, one):
                 table[getattr(theirs, one)] = hosted(getattr(theirs, one), _EXAMPLES.get(one, {}))
+        if name == "scipy.optimize":
+            table |= {getattr(theirs, one): getattr(root_finding, one) for one in root_finding.__all__}
         _tables[name] = table
     return _tables[name]
 
 
-_NAMES = (*_MODULES, *(name for name in _HOSTED if name not in _MODULES), "scipy.linalg.lapack")
+_NAMES = (
+    *_MODULES, *(name for name in _HOSTED if name not in _MODULES), "scipy.fftpack", "scipy.linalg.lapack",
+    "scipy.optimize",
+)  # fmt: skip

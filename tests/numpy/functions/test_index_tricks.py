@@ -108,3 +108,19 @@ def test_where_a_polynomial_is_zero():
         assert found.dtype == np.roots(p).dtype
         np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(np.roots(p)), atol=1e-7)
     assert nx.jit(np.roots)(np.array([3.0])).shape == (0,)
+
+
+def test_places_in_memory_as_numpy_would_have_them():
+    def function(x):
+        line = x[0].copy()
+        shape, strides = (4, 3), line.strides + (line.strides[-1],)
+        windows = np.lib.stride_tricks.as_strided(line, shape=shape, strides=strides)
+        assert line.flags.c_contiguous
+        assert not x.T.flags["C_CONTIGUOUS"]
+        assert x.T.flags["F"]
+        return windows * 1.0, np.trim_zeros(x[0] * (x[0] < -3))
+
+    for ours, theirs in zip(nx.jit(function)(M), function(M), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(NxTypeError, match=r"^as_strided\(\) of places beyond the array"):
+        nx.jit(lambda x: np.lib.stride_tricks.as_strided(x, (5,), (80,)), promotion="numpy")(M)

@@ -24,10 +24,11 @@ from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, Un
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
 from nxkernel.errors import CompilationError, NxError, NxValueError, TracedValueError
-from nxkernel.graph import deferred_calls, python_numbers, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import constant
 from nxkernel.graph.tracing import MutableCell
 from nxkernel.numpy.arrays.array import ArrayValue
+from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
 from nxkernel.ops.programs.control_flow import choose, scalar
 from nxkernel.ops.reductions import reduction
@@ -229,15 +230,41 @@ def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCh
     return FailedCheck(make, len(leaves), cause, error.__suppress_context__, trail), (*leaves, *more)
 
 
-def going_on(condition: Any) -> Any:
-    """The condition of a `while`, which ends when a check has failed: what is computed then may never fulfill it."""
+def going_on(condition: Any, differs: Any) -> Any:
+    """The condition of a `while`, which ends where what is computed may never fulfill it.
+
+    Parameters
+    ----------
+    condition : operand
+        A check that has failed ends the loop, too.
+    differs : operand or None
+        Whether the program is one for other numbers than those of the call.
+    """
     run = tracing.current()
     failed = run.outermost.memory.get(_FAILED)
-    if failed is None:
-        return condition
-    return apply(
-        p.logical_and, scalar(condition, "the condition of this `while`"), apply(p.logical_not, run.read(failed))
-    )
+    for ends in (None if failed is None else run.read(failed), differs):
+        if ends is not None:
+            going = scalar(condition, "the condition of this `while`")
+            condition = apply(p.logical_and, going, apply(p.logical_not, ends))
+    return condition
+
+
+def answers_differ() -> Any:
+    """Whether numbers that the trace has asked for are other ones in the program; None where it has asked for none."""
+    run = tracing.current()
+    asked = values_of_call.questions(run)
+    if not asked:
+        return None
+    key = ("whether answers differ", len(asked))
+    if key not in run.memory:
+        found = [reduction.any(comparison.not_equal(question.node, _numbers(question.answer))) for question in asked]
+        run.memory[key] = functools.reduce(functools.partial(apply, p.logical_or), found)
+    return run.memory[key]
+
+
+def _numbers(values: np.ndarray) -> Any:
+    """Whole numbers as a value of the program."""
+    return constant(int(values), types.s64) if not values.shape else operand(values)
 
 
 class InnerChecks:

@@ -79,8 +79,9 @@ def _native_while(
         answer = test(*variables)
         if not is_traced(answer):
             raise MustUnrollError("its condition does not depend on what the loop computes")
-        return checks.going_on(predicate(answer, "the condition of this `while`", site))
+        return checks.going_on(predicate(answer, "the condition of this `while`", site), differs)
 
+    differs = checks.answers_differ()
     state = LoopState(site, names, values, found, (test, body))
     return state.run((), ask, lambda _, variables: ((), body(*variables)))[1]
 

@@ -65,8 +65,23 @@ def _next(*args: Any) -> Any:
     return builtins.next(*args)
 
 
+def _open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
+    """``open``, for reading: a function that reads files is traced at each call."""
+    if not set(mode).isdisjoint("wax+"):
+        raise NxTypeError(
+            message(
+                f"open(..., {mode!r}) in a definition would write when it is traced, once for many calls or twice for "
+                "one.",
+                "Return what is to be written, and open the file where the definition is called.",
+                "nx.hook(x, function) calls a function with a value each time that the program has run.",
+            )
+        )
+    return builtins.open(file, mode, *args, **options)
+
+
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     builtins.next: _next,
+    builtins.open: _open,
     builtins.globals: _refusing(
         "globals() in a definition is looked at once, when it is traced.",
         "Write the name itself, or pass a dict: names and dicts are compared at each call.",

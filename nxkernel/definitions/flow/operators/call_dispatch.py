@@ -88,6 +88,8 @@ def fn(function: Any) -> Any:
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
+            if hasattr(twin, "__nx_text__"):
+                return _twin_of_text(twin)
             if dispatch_table.refuses(twin):
                 return numpys_sources.traced(function, twin, _twin_of_text)
             return attempts.guarded(function, twin)
@@ -110,6 +112,8 @@ def fn(function: Any) -> Any:
     call = type(function).__call__ if callable(function) else None
     if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
+    if isinstance(call, types.FunctionType) and numpys_sources.is_of_arrays(call) and rules.follows_numpy():
+        return types.MethodType(_twin_of_text(call), function)
     return function
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import io
 import os
 import sys
 import types as python
@@ -88,6 +89,9 @@ def _reason(manager: Any) -> str:
         records = getattr(manager, "_record", False)
         return "what it records is warned of when the program has run" if records else ""
     if isinstance(manager, _SETTING):
+        return ""
+    if isinstance(manager, io.IOBase) and not manager.writable():
+        # What reads a file is traced at each call.
         return ""
     generator = getattr(manager, "gen", None)
     if isinstance(generator, python.GeneratorType):

@@ -22,6 +22,15 @@ class Listed(Array):
     __slots__ = ()
     __hash__ = Array.__hash__
 
+    @property
+    def __nx_class__(self) -> type:
+        """The class that it stands for."""
+        return list
+
+    def __nx_parts__(self) -> tuple[Any, list[tuple[str, Any]]]:
+        """What makes a list of the array, in results."""
+        return list, [("", Array.of(operand(self)))]
+
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)
         return Listed.of(operand(part)) if isinstance(part, Array) else part

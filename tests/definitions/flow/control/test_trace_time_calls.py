@@ -121,3 +121,24 @@ def test_items_of_iterators_in_choices():
     what, *_, hint = str(caught.value).split("\n")
     assert what == "this `if` cannot be compiled: it takes the next item of an iterator."
     assert hint == "  Do that before it, whatever its condition is."
+
+
+def test_files_are_opened_for_reading(tmp_path):
+    path = tmp_path / "factor"
+    path.write_text("3")
+
+    @nx.defn(promotion="numpy")
+    def read(x):
+        with open(path) as file:
+            return x * float(file.read())
+
+    @nx.defn(promotion="numpy")
+    def written(x):
+        with open(path, "w") as file:
+            file.write("4")
+        return x
+
+    assert read(X).tolist() == [3, 3]
+    with pytest.raises(NxTypeError, match=r"^open\(..., 'w'\) in a definition would write when it is traced"):
+        written(X)
+    assert path.read_text() == "3"
