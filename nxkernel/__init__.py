@@ -72,9 +72,7 @@ def load_ipython_extension(shell: Any) -> None:
     """``%load_ext nxkernel``: the magics, and the views of notebooks."""
     import threading
 
-    import nxkernel_magics
-
-    nxkernel_magics.load(shell)
+    _magics().load(shell)
     # What compiles takes a tenth of a second to import, which would fall to the first call.
     threading.Thread(target=_import_compiler, name="nxkernel-import", daemon=True).start()
 
@@ -85,6 +83,10 @@ def _import_compiler() -> None:
 
 def unload_ipython_extension(shell: Any) -> None:
     """``%unload_ext nxkernel``."""
+    _magics().unload(shell)
+
+
+def _magics() -> Any:
     import nxkernel_magics
 
-    nxkernel_magics.unload(shell)
+    return nxkernel_magics

@@ -142,19 +142,6 @@ class Array(ArrayValue):
             strides = step.strides(strides) or memory_order.c_order(step.shape)
         return strides
 
-    @property
-    def strides(self) -> Shape:
-        """The bytes between neighbours along each axis, as NumPy would have them."""
-        self.record_order_dependence()
-        return tuple([stride * self.itemsize for stride in self.strides_in_memory])
-
-    @property
-    def flags(self) -> memory_order.Flags:
-        """What NumPy tells of the array's memory."""
-        self.record_order_dependence()
-        orders = [memory_order.is_contiguous(self.shape, self.strides_in_memory, order) for order in "CF"]
-        return memory_order.Flags(*orders, self.writeable, not self.steps)
-
     def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
         """Set the strides of a new array to those that follow from the strides of `inputs`; None stands for C order."""
         if len(self.shape) < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -171,9 +172,7 @@ class CpuExecutable(Executable):
 
     def open_loop(self) -> Expr | None:
         """A loop whose number of iterations depends on computed values; None if there is none."""
-        from nxkernel.compilers.plan import nested_plans
-
-        return nested_plans.open_loop(self.plan)
+        return _nested_plans().open_loop(self.plan)
 
     def clock(self) -> Clock:
         """A clock whose program reads the processor's counter around each kernel."""
@@ -198,9 +197,7 @@ class CpuExecutable(Executable):
 
     def _out_of_memory(self, size: int) -> MemoryError:
         """The error for a workspace that does not fit into memory."""
-        from nxkernel.compilers.plan.nested_plans import all_plans
-
-        kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]
+        kept = [node for part in _nested_plans().all_plans(self.plan) for step in part.steps for node in step.writes]
         # What is a leaf there is memory that a routine works in.
         values = sorted([node for node in kept if node.primitive.family != "leaf"], key=bytes_of)
         hint = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
@@ -215,3 +212,10 @@ class CpuExecutable(Executable):
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.empty(shape, dtype)
+
+
+def _nested_plans() -> ModuleType:
+    """What goes through the plans of loops and branches, which programs from disk seldom need."""
+    from nxkernel.compilers.plan import nested_plans
+
+    return nested_plans
