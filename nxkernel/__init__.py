@@ -6,10 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
-from nxkernel import constants, definitions, formats, linalg, ops, random, types
+from nxkernel import constants, definitions, linalg, ops, random, types
 from nxkernel.compilers import registry
 from nxkernel.definitions import *  # noqa: F403
-from nxkernel.formats import *  # noqa: F403
 from nxkernel.messages import other_libraries
 from nxkernel.ops import *  # noqa: F403
 from nxkernel.tensor import Template, Tensor, pandas_lists
@@ -20,7 +19,12 @@ __version__ = "0.1.0"
 __all__ = ["Template", "Tensor", "constants", "get_threads", "linalg", "random", "set_threads", "types"]
 __all__ += ops.__all__
 __all__ += definitions.__all__
-__all__ += formats.__all__
+#: The functions of ``nxkernel.formats``, which is imported when somebody asks for one of them.
+_OF_FORMATS = [
+    "deserialize", "load", "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "save",
+    "save_numpy", "save_numpy_archive", "save_safetensors", "serialize",
+]  # fmt: skip
+__all__ += _OF_FORMATS
 
 pandas_lists.install()
 
@@ -29,17 +33,21 @@ pandas_lists.install()
 _LAZY = ("nn", "optim", "training")
 
 if TYPE_CHECKING:
+    from nxkernel import formats as formats
     from nxkernel import nn as nn
     from nxkernel import optim as optim
     from nxkernel import training as training
+    from nxkernel.formats import *  # noqa: F403
 
     # The function, for tools that would take the module of this name first.
     from nxkernel.ops import tensor as tensor
 else:
     # A tool that read it would take any misspelt name for one that is there.
     def __getattr__(name: str) -> Any:
-        if name in _LAZY:
+        if name in _LAZY or name == "formats":
             return importlib.import_module(f"nxkernel.{name}")
+        if name in _OF_FORMATS:
+            return getattr(importlib.import_module("nxkernel.formats"), name)
         raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, [*__all__, *_LAZY])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 class NxError(Exception):
     """The base of nxkernel's errors; each is also the builtin error that callers expect.
@@ -25,6 +27,16 @@ class NxValueError(NxError, ValueError):
 
 class NxIndexError(NxError, IndexError):
     """A static index out of bounds."""
+
+    of_python = True
+
+
+class NxAxisError(NxIndexError, np.exceptions.AxisError):
+    """An axis that an array does not have."""
+
+
+class NxLinAlgError(NxValueError, np.linalg.LinAlgError):
+    """A matrix of a shape that an operation does not take."""
 
     of_python = True
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
-from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.errors import NxAxisError, NxError, NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.messages.grammar import counted
 
 Shape = tuple[int, ...]
@@ -181,7 +181,7 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
 
 def _within(position: int, ndim: int, what: str) -> int:
     if not -ndim <= position < ndim:
-        raise NxIndexError(
+        raise NxAxisError(
             message(
                 f"axis {position} is out of range for {what}.",
                 f"It has {counted(ndim, 'axis', 'axes')}, so an axis is from {-ndim} to {ndim - 1}."

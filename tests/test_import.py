@@ -13,11 +13,13 @@ import nxkernel_lab
 import nxkernel_magics
 
 LATER = ["IPython", "anywidget", "ipywidgets", "jax", "llvmlite", "numba", "scipy"]
+#: Of Python and NumPy: what few programs need, and what takes a millisecond or more.
+SELDOM = ["_decimal", "fractions", "numpy.random", "nxkernel.formats", "uuid", "zipfile"]
 
 
 def loaded_after(code):
     """Which of the packages that should wait are loaded after some code in a new process."""
-    ask = f"import sys; print(*[name for name in {LATER!r} if name in sys.modules])"
+    ask = f"import sys; print(*[name for name in {LATER + SELDOM!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", f"{code}\n{ask}"], capture_output=True, text=True, check=True)
     return done.stdout.split()
 

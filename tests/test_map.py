@@ -134,7 +134,7 @@ def test_what_goes_up_waits_for_a_call_and_is_listed():
 #: Folders with folders in them, and how many of these may import each other, pair by pair.
 ARROWS = {
     "definitions": 40, "definitions.flow": 8, "compilers": 22, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
-    "numpy": 34, "ops": 24, "transforms.adjoints": 9,
+    "numpy": 38, "ops": 24, "transforms.adjoints": 9,
 }  # fmt: skip
 #: Modules of a folder at most.
 MOST = 15
@@ -245,6 +245,12 @@ WAITING = {
     "a polynomial is fitted by least squares": [
         ("numpy.functions.index_tricks", "numpy.linalg"),
     ],
+    "eigenvalues are those that NumPy's function gives the running program": [
+        ("numpy.linalg", "numpy.scipy.called_algebra"),
+    ],
+    "np.vectorize maps a function over entries": [
+        ("definitions.flow.operators.call_dispatch", "definitions.autodiff.vmap"),
+    ],
     "vectorized axes go by rules that apply primitives": [
         ("ops.machinery.dispatch", "ops.machinery.axis_alignment"),
         ("ops.machinery.dispatch", "ops.machinery.batching_rules"),
@@ -261,7 +267,7 @@ WAITING = {
     ],
 }
 #: At most as many imports, of which a module may have several of one kind; those of the list of passes apart.
-MOST_WAITING = 60
+MOST_WAITING = 62
 
 
 def arrows(package):

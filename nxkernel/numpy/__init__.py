@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nxkernel.numpy import array_methods as array_methods  # installs operators and methods
 from nxkernel.numpy import array_protocols as array_protocols  # installs those
-from nxkernel.numpy import constants
+from nxkernel.numpy import called_functions, constants
 from nxkernel.numpy.base import eager_rules
 from nxkernel.numpy.functions import (
     creation,
@@ -39,6 +39,7 @@ from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice as DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements as MaskedElements
 from nxkernel.numpy.base.integer_bounds import assume as assume
 from nxkernel.numpy.base.integer_bounds import forget as forget
+from nxkernel.numpy.called_functions import *  # noqa: F403
 from nxkernel.numpy.constants import *  # noqa: F403
 from nxkernel.numpy.dispatch_table import twin as twin
 from nxkernel.numpy.functions.creation import *  # noqa: F403
@@ -62,8 +63,8 @@ from nxkernel.numpy.standard.sequences import *  # noqa: F403
 from nxkernel.numpy.standard.sets import *  # noqa: F403
 
 _FAMILIES = (
-    sequences, selection, constants, namespace_info, data_types, devices, sets, creation, cumulative, elementwise,
-    inspection, joining, products, reductions, shaping, signals, sorting, statistics, index_tricks,
+    sequences, selection, constants, namespace_info, data_types, devices, sets, called_functions, creation, cumulative,
+    elementwise, inspection, joining, products, reductions, shaping, signals, sorting, statistics, index_tricks,
 )  # fmt: skip
 for _family in (*_FAMILIES, fft, linalg):
     eager_rules.install(_family, _family.__all__)

@@ -10,6 +10,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
+from nxkernel.numpy import memory_layout
 from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.casting import type_of
@@ -290,6 +291,7 @@ def _install() -> None:
     _put_on(ArrayValue, devices.METHODS)
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
+    _put_on(ArrayValue, {"strides": property(memory_layout.strides), "flags": property(memory_layout.MemoryFlags)})
     _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
     _put_on(Scalar, selection.SCALAR_PARTS)
     _put_on(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import types as types_
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,6 @@ from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import tensor_methods
 from nxkernel.ops.programs.numba_functions import njit_map
 
-_MODULES = {"fft": np.fft, "linalg": np.linalg}
-
 
 def namespace() -> Any:
     """The package with NumPy's functions under NumPy's names."""
@@ -36,25 +35,38 @@ def namespace() -> Any:
 def _table() -> dict[Any, Any]:
     ours = namespace()
     table: dict[Any, Any] = {}
-    namespaces = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
+    namespaces = [(np, ours), (np.fft, ours.fft), (np.linalg, ours.linalg)]
     for theirs, mine in namespaces:
         for name in mine.__all__:
             counterpart = getattr(theirs, name, None)
             if callable(counterpart) and name not in constants.__all__:
                 table.setdefault(counterpart, getattr(mine, name))
-    for name in dir(np.random):
-        counterpart = getattr(np.random, name)
-        if callable(counterpart) and not name.startswith("_") and not isinstance(counterpart, type):
-            table[counterpart] = refused_random.refused(name)
     table |= {
         np.finfo: data_types.finfo_of_numpy, np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
         np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
-        np.lib.stride_tricks.as_strided: index_tricks.as_strided,
+        np.lib.stride_tricks.as_strided: ours.as_strided,
+        np.polynomial.polyutils.trimseq: _untrimmed,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
     return table
+
+
+@functools.cache
+def _of_random() -> dict[Any, Any]:
+    """The functions of ``numpy.random``, which most programs never import, and what refuses them."""
+    functions = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
+    return {
+        function: refused_random.refused(name)
+        for name, function in functions.items()
+        if callable(function) and not isinstance(function, type)
+    }
+
+
+def _untrimmed(seq: Any) -> Any:
+    """The coefficients of a polynomial, with zeros at their end where only the running program knows these."""
+    return seq if _is_traced(seq) else np.polynomial.polyutils.trimseq(seq)
 
 
 def _conversion(name: str) -> Any:
@@ -96,12 +108,14 @@ def twin(function: Any) -> Any:
         counterpart = _table().get(function)
     except TypeError:
         return function
+    if counterpart is None and "numpy.random" in sys.modules:
+        counterpart = _of_random().get(function)
     if counterpart is None and "numpy.ma" in sys.modules:
         compile_thread.load("nxkernel.numpy.masked.functions")
         from nxkernel.numpy.masked import functions as masked_functions
 
         counterpart = masked_functions.table().get(function)
-    if counterpart is None and "scipy" in sys.modules:
+    if counterpart is None and "scipy" in sys.modules and not _is_of_others(function):
         compile_thread.load("nxkernel.numpy.scipy.counterparts")
         from nxkernel.numpy.scipy import counterparts
 
@@ -111,11 +125,17 @@ def twin(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return getattr(twin(owner), function.__name__, None) or _refusing(function)
-    if owner is np.random.mtrand._rand or isinstance(owner, np.random.Generator):
+    if "numpy.random" in sys.modules and isinstance(owner, np.random.Generator):
         return refused_random.refused(function.__name__)
     if isinstance(function, np.ufunc) or (_is_numpys(function) and not isinstance(function, type)):
         return _refusing(function)
     return function
+
+
+def _is_of_others(function: Any) -> bool:
+    """Whether a function or class in Python is of another library than SciPy, whose counterparts take time to load."""
+    in_python = isinstance(function, types_.FunctionType | types_.MethodType | type)
+    return in_python and str(getattr(function, "__module__", "")).partition(".")[0] != "scipy"
 
 
 def _is_numpys(function: Any) -> bool:

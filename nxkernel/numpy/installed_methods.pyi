@@ -122,6 +122,9 @@ class ArrayMethods:
         """
     def fill(self, value: Any) -> None:
         """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
+    @property
+    def flags(self) -> Any:
+        """The flags of an array, as :attr:`numpy.ndarray.flags`; they are read and not set."""
     def flatten(self, order: str = "C") -> Any:
         """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
@@ -213,6 +216,9 @@ class ArrayMethods:
         correction: Any = None,
     ) -> Any:
         """The standard deviation, as :func:`numpy.std`."""
+    @property
+    def strides(self) -> Any:
+        """The bytes from one element to the next along each axis, as NumPy's array has them."""
     def sum(
         self,
         axis: Any = None,

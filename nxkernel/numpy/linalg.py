@@ -1,10 +1,9 @@
-"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, results are NaN."""
+"""``numpy.linalg`` on traced arrays. Where NumPy raises LinAlgError for the values, the program does so afterwards."""
 
 from __future__ import annotations
 
 import functools
 import math
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ import numpy as np
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxValueError
-from nxkernel.graph import deferred_calls, values_of_call
-from nxkernel.library_functions import HostFunction
+from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
+from nxkernel.graph import tracing, values_of_call
+from nxkernel.linalg import linalg_errors
 from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -25,27 +24,25 @@ from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.numpy.functions.selection import where
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, operand, spread
-from nxkernel.primitives import Spec
-from nxkernel.scoped_settings import ScopedSetting, kept
-from nxkernel.shapes import axes_of, unnamed
+from nxkernel.shapes import axes_of
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
-    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 matrix_transpose = shaping.matrix_transpose
 
 
-class EigResult(NamedTuple):
-    """What :func:`eig` gives."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
 class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: ArrayValue
+    eigenvectors: ArrayValue
+
+
+class EigResult(NamedTuple):
     """Eigenvalues and eigenvectors."""
 
     eigenvalues: ArrayValue
@@ -77,57 +74,26 @@ class SlogdetResult(NamedTuple):
 def _matrix(a: Any, square: bool = False) -> Operand:
     value = operand(as_value(a))
     if len(value.shape) < 2 or (square and value.shape[-1] != value.shape[-2]):
-        raise NxValueError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+        raise NxLinAlgError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+    if value.type is types.f16:
+        raise NxTypeError(message("array type float16 is unsupported in linalg, as in NumPy.", "Convert it first."))
     return convert(value, types.to_floating(value.type))
-
-
-class _Raising(threading.local):
-    #: Whether a program raises what NumPy raises of matrices that cannot be factorized.
-    errors = True
-
-
-_raising = kept(_Raising())
-
-
-def without_errors() -> ScopedSetting:
-    """A context in which the caller sees to matrices that cannot be factorized, whose results are NaN."""
-    return ScopedSetting(_raising, "errors", False)
-
-
-def is_failed(result: Any, *given: Any) -> Any:
-    """Whether a factorization gave NaN, and not since a matrix had some: of these, NumPy makes NaN, too."""
-    failed = _any_nan(result)
-    for value in given:
-        failed = apply(p.logical_and, failed, apply(p.logical_not, _any_nan(value)))
-    return failed
-
-
-def _any_nan(value: Any) -> Operand:
-    node = operand(value)
-    parts = [apply(p.real, node), apply(p.imag, node)] if node.type.is_complex else [node]
-    nans = [apply(p.is_nan, part) for part in parts]
-    found = nans[0] if len(nans) == 1 else apply(p.logical_or, *nans)
-    return apply(p.any_, found, axes=tuple(range(len(found.shape))), keep_axes=False)
-
-
-def _factorized(text: str, result: Operand, *given: Operand) -> Operand:
-    """A result of LAPACK's, for which a program raises the error that NumPy raises, when it has run."""
-    if _raising.errors and types.follows_numpy() and deferred_calls.are_made():
-        deferred_calls.raise_if(is_failed(result, *given), [], functools.partial(np.linalg.LinAlgError, text))
-    return result
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The Cholesky factor, lower or upper, as :func:`numpy.linalg.cholesky`."""
-    value = _matrix(a, True)
-    result = wrap(_factorized("Matrix is not positive definite", apply(p.cholesky, value), value))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.cholesky, matrix))
+    linalg_errors.refuse_indefinite(operand(result), matrix)
     return e.conjugate(result.mT) if upper else result
 
 
 def inv(a: Any) -> ArrayValue:
     """The inverse, as :func:`numpy.linalg.inv`."""
-    value = _matrix(a, True)
-    return wrap(_factorized("Singular matrix", apply(p.inverse, value), value))
+    matrix = _matrix(a, True)
+    result = wrap(apply(p.inverse, matrix))
+    linalg_errors.refuse_singular(operand(result), matrix)
+    return result
 
 
 def solve(a: Any, b: Any) -> ArrayValue:
@@ -138,9 +104,12 @@ def solve(a: Any, b: Any) -> ArrayValue:
     vector = len(right.shape) == 1
     if vector:
         right = operand(wrap(right)[:, None])
+    if right.shape[-2:-1] != left.shape[-1:]:
+        raise NxValueError(f"solve: a {left.spec} has no solutions for a right side {right.spec}")
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
-    result = wrap(_factorized("Singular matrix", apply(p.solve, left, right), left, right))
+    result = wrap(apply(p.solve, left, right))
+    linalg_errors.refuse_singular(operand(result), left, right)
     return result[..., 0] if vector else result
 
 
@@ -181,7 +150,9 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
     value = wrap(_matrix(a, True))
     if UPLO.upper() == "U":
         value = e.conjugate(value.mT)
-    return EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    result = EighResult(*map(wrap, apply(p.eigh, operand(value))))
+    linalg_errors.refuse_nan(operand(result.eigenvalues), operand(value), linalg_errors.NO_EIGENVALUES)
+    return result
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's name
@@ -192,49 +163,43 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's nam
 def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of general matrices, as :func:`numpy.linalg.eig`, computed by NumPy in the program.
 
-    Those of real matrices are real where all of them are, so that it is asked for a call whether they are.
+    Those of real matrices are real where all of them are, so that it is asked for a call whether they are; in loops and
+    under transforms, where only the running program knows, they are complex.
     """
-    return EigResult(*_general("eig", a, 2))
+    return EigResult(*_real_where_all_are(a, _eigenpairs(a)))
 
 
 def eigvals(a: Any) -> ArrayValue:
     """Eigenvalues of general matrices, as :func:`numpy.linalg.eigvals`; real or complex as those of :func:`eig`."""
-    return _general("eigvals", a, 1)[0]
+    return _real_where_all_are(a, _eigenpairs(a)[:1])[0]
 
 
-def _general(name: str, a: Any, count: int) -> list[ArrayValue]:
-    """Eigenvalues, and eigenvectors where two results are wanted."""
-    value = _matrix(a, square=True)
-    type_ = types.to_complex(value.type)
-    outputs = tuple([Spec(type_, shape, unnamed(shape)) for shape in (value.shape[:-1], value.shape)[:count]])
-    function = HostFunction(f"numpy.linalg.{name}", (name,), _eig if count == 2 else _eigvals, outputs, count == 1)
-    found = apply(p.njit_call, value, function=function)
-    results = list(map(wrap, found if type(found) is tuple else (found,)))
-    if value.type.is_complex:
+def _eigenpairs(a: Any) -> tuple[ArrayValue, ...]:
+    from nxkernel.numpy.scipy import called_algebra
+
+    return called_algebra.eigenpairs(a, np.linalg.eig, "numpy")
+
+
+def _real_where_all_are(a: Any, results: tuple[ArrayValue, ...]) -> tuple[ArrayValue, ...]:
+    run = tracing.current()
+    if as_value(a).type.is_complex or (run is not None and run.previous is not None):
         return results
     is_real = reductions.all(e.equal(results[0].imag, 0))
-    known = values_of_call.number(is_real)
+    known = bool(is_real) if run is None else values_of_call.number(is_real)
     if known is None:
         raise subscripts.needed(
             is_real,
-            f"{name}() of a real matrix gives real numbers or complex ones, and only the running program knows which.",
+            "eigenvalues of a real matrix are real numbers or complex ones, and only the running program knows which.",
             "np.linalg.eigh takes symmetric matrices; of a.astype(complex) all results are complex.",
         )
-    return [result.real.copy() for result in results] if known else results
-
-
-def _eig(matrix: Any) -> list[Any]:
-    found = np.linalg.eig(matrix)
-    return [np.asarray(part, np.result_type(matrix, np.complex64)) for part in found]
-
-
-def _eigvals(matrix: Any) -> list[Any]:
-    return [np.asarray(np.linalg.eigvals(matrix), np.result_type(matrix, np.complex64))]
+    return tuple([result.real.copy() for result in results]) if known else results
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """The singular value decomposition, as :func:`numpy.linalg.svd`."""
-    u, s, v = map(wrap, apply(p.svd, _matrix(a), full_matrices=bool(full_matrices and compute_uv)))
+    matrix = _matrix(a)
+    u, s, v = map(wrap, apply(p.svd, matrix, full_matrices=bool(full_matrices and compute_uv)))
+    linalg_errors.refuse_nan(operand(s), matrix, linalg_errors.NO_SINGULAR_VALUES)
     return SVDResult(u, s, v) if compute_uv else s
 
 
@@ -281,10 +246,28 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ArrayValue:
     return products.trace(x, offset, axis1=-2, axis2=-1, dtype=dtype)
 
 
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ArrayValue:
+    """The solution `x` of ``tensordot(a, x, x.ndim) = b``, as :func:`numpy.linalg.tensorsolve`."""
+    matrix, right = as_value(a), as_value(b)
+    if axes is not None:
+        moved = [axis % matrix.ndim for axis in axes]
+        matrix = matrix.transpose([axis for axis in range(matrix.ndim) if axis not in moved] + moved)
+    shape = matrix.shape[right.ndim :]
+    if math.prod(shape) != right.size:
+        raise NxValueError(f"tensorsolve: {matrix.shape} and {right.shape} make no square matrix")
+    return solve(matrix.reshape(right.size, -1), right.reshape(-1)).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> ArrayValue:
+    """The inverse with respect to ``tensordot(a, b, ind)``, as :func:`numpy.linalg.tensorinv`."""
+    value = as_value(a)
+    if ind <= 0:
+        raise NxValueError(f"tensorinv: ind is positive, got {ind}")
+    return inv(value.reshape(math.prod(value.shape[:ind]), -1)).reshape((*value.shape[ind:], *value.shape[:ind]))
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
     """The least-squares solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
-    import numpy as np
-
     matrix, right = wrap(_matrix(a)), as_value(b)
     # All of it is of the type that both have in common.
     matrix = matrix.astype(types.merge(matrix.type, types.to_floating(right.type)).dtype)

@@ -75,24 +75,6 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    while nx.sum(x) > 9:\n        print('x', x[0])\n    return nx.abs(x)",
-        (
-            "print() of traced values is not possible in a loop of the compiled program.\n"
-            "  cell.py, line 4:  print('x', x[0])\n"
-            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
-            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
-        ),
-    ),
-    (
-        "def f(x):\n    while nx.sum(x) > 0:\n        print(x)\n        x = x - 1\n    return x",
-        (
-            "print() of traced values is not possible in a loop of the compiled program.\n"
-            "  cell.py, line 4:  print(x)\n"
-            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
-            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
-        ),
-    ),
-    (
         "def f(x):\n    while x[0] > 0:\n        nx.print_value(x[0])\n        x = x - 1\n    return x",
         (
             "values cannot be printed in a loop of the compiled program, or in what is traced on its own.\n"

@@ -115,7 +115,7 @@ def test_pickled():
 
 @pytest.mark.usefixtures("ahead_of_calls")
 def test_without_a_counterpart():
-    with pytest.raises(NxTypeError, match=r"^np\.frexp\(\) has no counterpart for values that are traced\.\n  Call it"):
-        nx.jit(np.frexp)(X)
+    with pytest.raises(NxTypeError, match=r"^np\.polydiv\(\) has no counterpart for values that are traced\.\n"):
+        nx.jit(np.polydiv)(V, V)
     with pytest.raises(NxTypeError, match=r"^unique gives as many elements as only the running program knows\."):
         nx.jit(np.unique)(V)

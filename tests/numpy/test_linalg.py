@@ -38,25 +38,60 @@ def test_linalg(row):
     check(row, A, B, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (np.linalg.inv, "Singular matrix"),
-        (lambda a: np.linalg.solve(a, a[0]), "Singular matrix"),
-        (lambda a: np.linalg.cholesky(a - 1), "Matrix is not positive definite"),
-    ],
-)
-def test_matrices_that_cannot_be_factorized_raise_after_the_run(function, text):
-    compiled, nan = nx.jit(function, promotion="numpy"), np.array([[np.nan, 1], [1, 2]])
-    with pytest.raises(np.linalg.LinAlgError, match=rf"^{text}$"):
-        compiled(np.ones((2, 2)))
-    assert np.isnan(compiled(nan)).any()
+@pytest.mark.parametrize(("name", "matrix", "text"), [
+    ("inv", np.ones((2, 2)), "Singular matrix"),
+    ("cholesky", -np.eye(2), "Matrix is not positive definite"),
+    ("eigh", np.full((2, 2), np.nan), "Eigenvalues did not converge"),
+])  # fmt: skip
+def test_matrices_without_a_result(name, matrix, text):
+    function = getattr(np.linalg, name)
+    compiled = nx.jit(lambda a: function(a)[0])
+    np.testing.assert_allclose(compiled(2 * np.eye(2)), function(2 * np.eye(2))[0])
+    with pytest.raises(np.linalg.LinAlgError, match=text):
+        compiled(matrix)
 
 
-def test_eigenvalues_of_general_matrices_are_real_or_complex():
-    function = nx.jit(lambda a: (*np.linalg.eig(a), np.linalg.eigvals(a)), promotion="numpy")
-    for matrix in (np.array([[2.0, 1], [0, 3]]), np.array([[0, 1], [-1, 0]]), np.eye(2) * 1j):
-        values, vectors = np.linalg.eig(matrix)
-        for ours, theirs in zip(function(matrix), (values, vectors, values), strict=True):
-            assert ours.dtype == theirs.dtype
-            np.testing.assert_allclose(ours, theirs)
+def test_of_nan_there_is_nan():
+    matrix = np.eye(3) + 1
+    matrix[1, 2] = matrix[2, 1] = np.nan
+    inverse, factor = nx.jit(lambda a: (np.linalg.inv(a), np.linalg.cholesky(a)))(matrix)
+    np.testing.assert_array_equal(inverse, np.full((3, 3), np.nan))
+    np.testing.assert_allclose(factor, np.linalg.cholesky(matrix))
+
+
+def test_a_try_catches_them_one_by_one():
+    def program(a):
+        try:
+            size = np.linalg.norm(a)
+            return np.linalg.cholesky(a) / size
+        except np.linalg.LinAlgError:
+            return np.linalg.inv(a)
+
+    compiled = nx.jit(program)
+    for matrix in (np.eye(2) * 2, -np.eye(2)):
+        np.testing.assert_allclose(compiled(matrix), program(matrix))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        compiled(np.zeros((2, 2)))
+
+
+def test_eigenvalues_of_any_matrices():
+    a = np.array([[[1.0, 2, 0.5], [0, 3, 1], [2, 1, 1]], [[2.0, 0, 0], [1, 3, 0], [0, 0, -1]]])
+    values, vectors = nx.jit(lambda a: tuple(np.linalg.eig(a)))(a)
+    assert values.dtype == vectors.dtype == np.linalg.eig(a)[0].dtype
+    np.testing.assert_allclose(a @ vectors, vectors * values[:, None, :], atol=1e-12)
+    largest = nx.jit(lambda a: np.max(np.abs(np.linalg.eigvals(a)), axis=-1))
+    np.testing.assert_allclose(largest(a), np.abs(np.linalg.eigvals(a)).max(axis=-1))
+    slope = nx.grad(nx.jit(lambda a: np.sum(np.linalg.eigvals(a).real ** 2), promotion="numpy"))(a[0])
+    step = 1e-6 * np.eye(3)[0][:, None] * np.eye(3)[1]
+    total = lambda a: np.sum(np.linalg.eigvals(a).real ** 2)  # noqa: E731
+    np.testing.assert_allclose(slope[0, 1], (total(a[0] + step) - total(a[0] - step)) / 2e-6, rtol=1e-5)
+
+
+def test_tensor_equations():
+    a, b = np.random.default_rng(0).normal(size=(2, 3, 6)), np.arange(6.0).reshape(2, 3)
+    solved = nx.jit(lambda a, b: np.linalg.tensorsolve(a, b))(a, b)
+    np.testing.assert_allclose(solved, np.linalg.tensorsolve(a, b))
+    moved = np.moveaxis(a, 2, 0)
+    found = nx.jit(lambda a, b: np.linalg.tensorsolve(a, b.reshape(6), axes=(0,)))(moved.reshape(6, 6), b)
+    np.testing.assert_allclose(found, np.linalg.tensorsolve(moved.reshape(6, 6), b.reshape(6), axes=(0,)))
+    np.testing.assert_allclose(nx.jit(np.linalg.tensorinv, static_argnames="ind")(a, ind=2), np.linalg.tensorinv(a))

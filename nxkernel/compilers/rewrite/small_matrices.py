@@ -207,8 +207,8 @@ def factored(node: Expr) -> Expr:
                 lower[i][j] = e.over(rest, e.value(lower[j][j]))
                 continue
             real = e.make(p.real, rest) if e.type.is_complex else rest
-            positive = e.make(p.greater, real, e.full(0, real.type))
-            wrong.append(e.make(p.logical_not, positive))
+            # NaN goes on from where it is, as in LAPACK.
+            wrong.append(e.make(p.less_equal, real, e.full(0, real.type)))
             root = e.make(p.sqrt, real)
             lower[j][j] = e.make(p.as_type, root, type=e.type) if e.type.is_complex else root
     return e.together(lower, e.any(wrong))

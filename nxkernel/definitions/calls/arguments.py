@@ -15,9 +15,10 @@ from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import argument_errors, containers
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
+from nxkernel.definitions.keys.fast_keys import root_of
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
-from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts, root_of
+from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts
 from nxkernel.definitions.outputs import assigned_arrays
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.tracing import dialects

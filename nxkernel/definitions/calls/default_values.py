@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nxkernel.definitions.calls.graph_cache import CacheEntryGroup
+from nxkernel.definitions.keys.fast_keys import CallForm
 from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.ops.machinery.dispatch import is_number
 
 _NUMBERS = (int, float, complex)
 #: Forms of calls that are remembered.
-_PLANS = 256
-_FILLED = frozenset({*_NUMBERS, bool, str, type(None)})
+_FORMS = 256
 
 
 class DefaultValues:
@@ -32,62 +32,57 @@ class DefaultValues:
     numbers : dict
         Python's numbers among them, by name; no truth values, which are static always.
     last : int
-        How many arguments a call has by position that leaves none of these out.
+        How many arguments a call has by position that leaves none out but texts and None.
     """
 
-    __slots__ = ("_code", "_plans", "_positional", "_values", "last", "numbers")
+    __slots__ = ("_code", "_forms", "_positional", "_values", "last", "numbers")
 
     def __init__(self, function: Any, positional: Sequence[inspect.Parameter]) -> None:
         self._code = function if isinstance(function, types.FunctionType) else None
         self._values = None if self._code is None else self._code.__defaults__
         self._positional = positional
-        #: By the form of a call, what :meth:`_plan` gives.
-        self._plans: dict[tuple, tuple[tuple[tuple[str, Any], ...], frozenset[str]]] = {}
+        self._forms: dict[tuple, CallForm] = {}
         self.numbers = {one.name: one.default for one in positional if type(one.default) in _NUMBERS}
-        places = [place for place, one in enumerate(positional) if type(one.default) in (*_NUMBERS, bool)]
+        places = [place for place, one in enumerate(positional) if _is_data(one.default)]
         self.last = places[-1] + 1 if places and self._code is not None else 0
 
-    def placed(self, args: tuple, options: dict[str, Any], of_numpy: bool) -> tuple[tuple, dict[str, Any]]:
-        """A call with its arguments by position, the defaults among them; as it is where the long way has to look.
+    def form(
+        self, count: int, named: Iterable[str], of_numpy: bool, static: frozenset[str], fixed: Collection[str]
+    ) -> CallForm | None:
+        """How calls with so many arguments by position and these names are looked up.
 
-        So calls that leave numbers out, or name them, are answered as those by position.
+        So calls that leave numbers out, or name them, are answered as those by position. None where the function has
+        got other defaults.
         """
         if self._code is not None and self._code.__defaults__ is not self._values:
-            return args, options
-        form = (of_numpy, len(args), *options)
-        plan = self._plans.get(form)
-        if plan is None:
-            if len(self._plans) >= _PLANS:
-                self._plans.clear()
-            plan = self._plans[form] = self._plan(len(args), tuple(options), of_numpy)
-        following, taken = plan
-        if not options:
-            return args + tuple([default for _, default in following]), options
-        found = args + tuple([options.get(name, default) for name, default in following])
-        if len(taken) == len(options):
-            return found, {}
-        return found, {name: value for name, value in options.items() if name not in taken}
+            return None
+        key = (of_numpy, count, *named)
+        form = self._forms.get(key)
+        if form is None or form.fixed is not fixed:
+            if len(self._forms) >= _FORMS:
+                self._forms.clear()
+            following = self._following(count, key[2:], of_numpy)
+            form = CallForm(count, following, key[2:], self._positional, static, fixed, of_numpy)
+            self._forms[key] = form
+        return form
 
-    def _plan(
-        self, count: int, named: tuple[str, ...], of_numpy: bool
-    ) -> tuple[tuple[tuple[str, Any], ...], frozenset[str]]:
-        """What follows so many arguments: names with their defaults; and which names of a call are among them."""
+    def _following(self, count: int, named: tuple[str, ...], of_numpy: bool) -> list[tuple[str, Any]]:
+        """The arguments after those by position, with their defaults, up to the last that the long way may not see."""
         following: list[tuple[str, Any]] = []
-        last, waiting = 0, set(named)
-        for place, parameter in enumerate(self._positional[count:], count):
-            kind = type(parameter.default)
-            if parameter.name in waiting and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                waiting.remove(parameter.name)
-            elif kind not in _FILLED or not (of_numpy or kind in _NUMBERS or kind is bool):
-                # A default array, or none at all: the long way knows.
-                break
-            elif place >= self.last:
-                # Texts and None, which the function has by itself.
+        last = 0
+        for parameter in self._positional[count:]:
+            if parameter.name not in named or parameter.kind is parameter.POSITIONAL_ONLY:
+                if parameter.default is parameter.empty or not (of_numpy or _is_data(parameter.default)):
+                    # The long way says what is missing; by Nx's rules texts and None are no arguments.
+                    break
                 following.append((parameter.name, parameter.default))
-                continue
-            following.append((parameter.name, parameter.default))
+                if not _is_data(parameter.default):
+                    # Texts and None, which the function has by itself where nothing comes after them.
+                    continue
+            else:
+                following.append((parameter.name, parameter.default))
             last = len(following)
-        return tuple(following[:last]), frozenset(set(named) - waiting)
+        return following[:last]
 
     def left_out(self, count: int) -> tuple[tuple[str, Any], ...]:
         """Texts and None that a call with so many arguments by position leaves to the function."""
@@ -121,3 +116,8 @@ class DefaultValues:
                     "as a constant: it is an input from now on, and further values compile nothing"
                 )
         return notes
+
+
+def _is_data(default: Any) -> bool:
+    """Whether there is a default, which is no text and not None."""
+    return default is not inspect.Parameter.empty and default is not None and not isinstance(default, str)

@@ -61,6 +61,8 @@ _Rest = ParamSpec("_Rest")
 
 #: Fast paths kept for one snapshot of captures; beyond, they are made anew.
 _FAST_PATHS = 1024
+#: What appends an argument to a key, by whose rules hold.
+_ADDERS = {dialects.NX: fast_keys.add, dialects.NUMPY: fast_keys.add_of_numpy}
 
 
 #: Attributes of a definition that only other modules of nxkernel ask for.
@@ -196,62 +198,57 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if opts or len(args) < self._full:
-            args, opts = self._defaults.placed(args, opts, self._dialect_of_call(args, opts) == dialects.NUMPY)
+        key: list[Any] = []
+        arrays: list[Any] = []
+        form = None
         fixed = self._entry_group.static_numbers
-        if fixed or self.static:
-            return self._by_key_with_values(args, opts, fixed)
-        key: list[Any] = []
-        arrays: list[Any] = []
-        for value in args:
-            kind = type(value)
-            if kind is np.ndarray:
-                key += (value.dtype, value.shape)
-                arrays.append(value)
-            elif kind is Tensor:
-                key.append(value.spec)
-                arrays.append(value.data)
-            else:
-                # How a key has others than arrays and tensors depends on whose rules hold.
-                dialect = self.dialect or self._dialect_of_call(args, opts)
-                add = fast_keys.add if dialect == dialects.NX else fast_keys.add_of_numpy
-                if not add(value, key, arrays):
-                    return self._call(args, opts)
-        if opts and not fast_keys.add_options(opts, key):
-            return self._call(args, opts)
-        return self._by_fast_path(args, opts, tuple(key), arrays)
+        if opts or fixed or self.static or len(args) < self._full:
+            # Arguments are left out or named, or the key has values of arguments in it.
+            form = self._form(args, opts, fixed)
+            if form is None:
+                return self._call(args, opts)
+            if not form.encode(args, opts, key, arrays):
+                return self._call(*form.placed(args, opts))
+        else:
+            add = None
+            for value in args:
+                kind = type(value)
+                if kind is np.ndarray:
+                    key += (value.dtype, value.shape)
+                    arrays.append(value)
+                elif kind is Tensor:
+                    key.append(value.spec)
+                    arrays.append(value.data)
+                else:
+                    # How a key has others than arrays and tensors depends on whose rules hold.
+                    add = add or _ADDERS[self.dialect or self._dialect_of_call(args, opts)]
+                    if not add(value, key, arrays):
+                        return self._call(args, opts)
+        flat = tuple(key)
+        snapshot = self._snapshot
+        path = None if snapshot is None else snapshot.fast_paths.get(flat)
+        if path is not None:
+            if path.exact:
+                path.take_digits(args if form is None else form.placed(args, opts)[0], arrays)
+            try:
+                result = path.run(arrays)
+            except Exception as error:
+                self._failed(error)
+                raise
+            if result is not fast_path.OUTDATED:
+                return result
+        if form is not None:
+            args, opts = form.placed(args, opts)
+        return self._call(args, opts, flat, arrays)
 
-    def _by_key_with_values(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> Any:
-        """Answer a call whose key has values of arguments in it."""
-        __tracebackhide__ = True
-        key: list[Any] = []
-        arrays: list[Any] = []
-        of_numpy = self._dialect_of_call(args, opts) == dialects.NUMPY
-        if fast_keys.encode(args, opts, self._positional, self.static, fixed, of_numpy, key, arrays):
-            return self._by_fast_path(args, opts, tuple(key), arrays)
-        return self._call(args, opts)
+    def _form(self, args: tuple, opts: dict[str, Any], fixed: Collection[str]) -> fast_keys.CallForm | None:
+        """How the call is looked up; None where its defaults have to be read anew."""
+        of_numpy = (self.dialect or self._dialect_of_call(args, opts)) == dialects.NUMPY
+        return self._defaults.form(len(args), opts, of_numpy, self.static, fixed)
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
         return self.dialect or dialects.of_values((*args, *opts.values()) if opts else args) or self._beside_numbers
-
-    def _by_fast_path(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
-        """Answer a call by the fast path for its key, where there is one that holds."""
-        __tracebackhide__ = True
-        snapshot = self._snapshot
-        if snapshot is not None:
-            path = snapshot.fast_paths.get(key)
-            if path is not None:
-                if path.exact:
-                    path.take_digits(args, arrays)
-                try:
-                    result = path.run(arrays)
-                except Exception as error:
-                    self._failed(error)
-                    raise
-                if result is not fast_path.OUTDATED:
-                    return result
-        return self._call(args, opts, key, arrays)
 
     def _call(
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
@@ -372,6 +369,10 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if not all(map(operator.is_, callables.made_of(self.__nx_function__), self._made_of)):
             # Somebody has given it other defaults, or its class another `__call__`.
             self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
+        if opts or len(args) < self._full:
+            # As a call does it, so that questions about it get its answer.
+            form = self._form(args, opts, self._entry_group.static_numbers)
+            args, opts = (args, opts) if form is None else form.placed(args, opts)
         args, opts = self._placed(args, opts)
         # The names that it reads may mean something else by now.
         self.dialect = self._rules()

@@ -302,6 +302,10 @@ class CacheEntryGroup:
             new, self._reported_hits = hits - self._reported_hits, hits
             return new
 
+    def is_untouched(self) -> bool:
+        """Whether there is nothing to clear: no program, and none that was counted, kept apart or dropped."""
+        return not (self._programs or self.misses or self.unkept or self._dropped or self._leaving)
+
     def clear(self) -> list[CachedProgram]:
         """Drop every program and start counting anew; the programs, for :meth:`restore`."""
         with self._lock:
@@ -386,4 +390,6 @@ def clear() -> None:
     with _lock:
         known = list(_entry_groups.values())
     for found in known:
-        found.clear()
+        # A session has seen thousands of functions, and has programs of a few.
+        if not found.is_untouched():
+            found.clear()

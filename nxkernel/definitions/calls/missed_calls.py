@@ -17,7 +17,7 @@ from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snaps
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
-from nxkernel.definitions.flow.values import negative_indices
+from nxkernel.definitions.flow.values import changed_places, negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.observe import compilation_guards
 from nxkernel.definitions.outputs import hook_delivery
@@ -255,7 +255,8 @@ class MissedCall:
         __tracebackhide__ = True
         arguments = self._arguments
         everywhere = call_dispatch.everywhere(self._is_dispatched)
-        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere:
+        own = changed_places.outside(outside.reaches)
+        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere, own:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin, self._given)
             except Exception as error:

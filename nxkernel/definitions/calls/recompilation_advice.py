@@ -13,7 +13,8 @@ import numpy as np
 
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.keys import callables
-from nxkernel.definitions.observe.key_changes import Change, Parts, changes, is_type, root_of
+from nxkernel.definitions.keys.fast_keys import root_of
+from nxkernel.definitions.observe.key_changes import Change, Parts, changes, is_type
 from nxkernel.definitions.syntax.sources import tree_of
 
 #: From so many programs of one function on, advice is given that is not worth it before.

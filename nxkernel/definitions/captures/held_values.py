@@ -29,6 +29,7 @@ from nxkernel.definitions.keys.static_values import (
     CONTAINERS,
     SETS,
     ByIdentity,
+    SameKeys,
     attributes_of,
     constant,
     describe,
@@ -86,7 +87,7 @@ class HeldWalk(SnapshotParts):
             if all(type(key) is str for key in keys):
                 self.equal.append((functools.partial(tuple, live), keys))
             else:
-                self.equal.append((functools.partial(keys_state, live), size))
+                self.equal.append((functools.partial(tuple, live), SameKeys(keys)))
                 for key in keys:
                     if constant(key) is None:
                         self.value(key, name, None)

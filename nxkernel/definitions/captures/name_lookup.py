@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
+import operator
 import types
 from collections.abc import Callable
 from operator import getitem
@@ -194,7 +196,4 @@ def identity(value: Any) -> Any:
 
 def holds_same(get: Callable[[Any, Any], Any], owner: Any, keys: list[Any], items: list[Any]) -> bool:
     """Whether a container has the same objects as before at some keys."""
-    for position, key in enumerate(keys):  # noqa: SIM110 - at each call; a generator would cost as much again
-        if get(owner, key) is not items[position]:
-            return False
-    return True
+    return all(map(operator.is_, map(get, itertools.repeat(owner), keys), items))

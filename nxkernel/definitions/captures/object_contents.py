@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextvars
 import datetime
-import decimal
-import fractions
 import functools
 import operator
 import os
 import pathlib
 import random
 import re
+import sys
 import threading
 import types
-import uuid
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
@@ -71,20 +69,24 @@ def origin(kind: type) -> type:
 def held(value: Any) -> Held | None:
     """The contents of an object beside its attributes; None if they cannot be compared."""
     kind = type(value)
-    base = np.dtype if issubclass(kind, np.dtype) else kind if kind in _HELD else origin(kind)
+    base = np.dtype if issubclass(kind, np.dtype) else kind if is_all_held(kind) else origin(kind)
     if base is object:
         return None if is_impure(kind) else Held((ByIdentity(value),) if kind is object else ())
-    find = _HELD.get(base)
+    find = _HELD.get(base) or _of_other_modules(base)
     if find is None and issubclass(base, BaseException) and base.__basicsize__ == BaseException.__basicsize__:
         find = _exception
-    if find is None and f"{base.__module__}.{base.__name__}" in _BUFFERS:
-        find = _buffer
     return None if find is None else find(value)
 
 
 def is_all_held(kind: type) -> bool:
     """Whether :func:`held` includes the attributes of objects of this class."""
-    return kind in _HELD
+    return kind in _HELD or _of_other_modules(kind) is not None
+
+
+def _of_other_modules(kind: type) -> Callable[[Any], Held | None] | None:
+    """What reads an object of a class whose module many programs never import."""
+    find = _BY_NAME.get(f"{kind.__module__}.{kind.__name__}")
+    return find if find and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind else None
 
 
 def _is_itself(value: Any) -> Held:
@@ -106,10 +108,6 @@ def _exception(value: BaseException) -> Held:
     return Held((), (), ((".args", value.args, functools.partial(getattr, value, "args")),))
 
 
-#: Classes whose memory holds numbers, by module and name, as few programs import these modules.
-_BUFFERS = frozenset(
-    {"array.array", "mmap.mmap", "_ctypes._SimpleCData", "_ctypes.Array", "_ctypes.Structure", "_ctypes.Union"}
-)
 _NAMES = re.compile(":[^:]*:")
 #: The characters for addresses in the format of a buffer.
 _ADDRESSES = frozenset("&PzZOX")
@@ -235,14 +233,13 @@ def contents_of(cell: types.CellType) -> Any:
         return MISSING
 
 
-def _decimal(value: decimal.Decimal) -> Held:
+def _decimal(value: Any) -> Held:
     """A decimal number, and the thread's decimal context, on which results depend."""
-    read = functools.partial(_context, value)
-    return Held((repr(value), read()), ((read, read()),))
+    return Held((repr(value), _context()), ((_context, _context()),))
 
 
-def _context(value: decimal.Decimal) -> str:
-    return repr(decimal.getcontext())
+def _context() -> str:
+    return repr(sys.modules["decimal"].getcontext())
 
 
 def _drawn(value: Any) -> Held:
@@ -263,11 +260,10 @@ def _kinds() -> Iterator[tuple[type, Callable[[Any], Held | None]]]:
     yield from [(contextvars.ContextVar, _variable), (threading.local, _namespace), (types.SimpleNamespace, _namespace)]
     yield from [(types.MappingProxyType, _mapping), (type(os.environ), _mapping), (types.CellType, _cell)]
     yield from [(type(view), _view) for view in ({}.keys(), {}.values(), {}.items())]
-    yield from [(slice, _slice), (decimal.Decimal, _decimal), (np.ufunc, _ufunc), (property, _property)]
+    yield from [(slice, _slice), (np.ufunc, _ufunc), (property, _property), (random.Random.__base__, _drawn)]
     yield from [(staticmethod, _part("__func__")), (classmethod, _part("__func__"))]
     yield from [(types.BuiltinFunctionType, _bound), (types.MethodWrapperType, _bound)]
     yield from [(pathlib.PurePosixPath, _path), (pathlib.PureWindowsPath, _path)]
-    yield from [(kind, _drawn) for kind in (np.random.Generator, np.random.RandomState, random.Random.__base__)]
     for kind in (
         types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, types.CodeType,
         types.GetSetDescriptorType, types.MemberDescriptorType, operator.attrgetter, operator.itemgetter,
@@ -275,10 +271,17 @@ def _kinds() -> Iterator[tuple[type, Callable[[Any], Held | None]]]:
     ):  # fmt: skip
         yield kind, _is_itself
     for kind in (
-        datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, fractions.Fraction,
-        uuid.UUID, re.Pattern, np.dtype,
+        datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, re.Pattern, np.dtype,
     ):  # fmt: skip
         yield kind, _by_value
 
 
 _HELD: dict[type, Callable[[Any], Held | None]] = dict(_kinds())
+#: By the names of module and class, where importing the module for each program would take too long.
+_BY_NAME: dict[str, Callable[[Any], Held | None]] = {
+    "decimal.Decimal": _decimal, "fractions.Fraction": _by_value, "uuid.UUID": _by_value,
+    **dict.fromkeys(("numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"), _drawn),
+    # Classes whose memory holds numbers.
+    **dict.fromkeys(("array.array", "mmap.mmap"), _buffer),
+    **{f"_ctypes.{name}": _buffer for name in ("_SimpleCData", "Array", "Structure", "Union")},
+}  # fmt: skip

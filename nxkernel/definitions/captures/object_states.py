@@ -23,7 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel.definitions.captures.object_contents import contents_of, origin
-from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, generator_state, installed
+from nxkernel.definitions.keys.static_values import (
+    MISSING,
+    attributes_of,
+    generator_state,
+    installed,
+    numpys_generators,
+    own_class,
+)
 from nxkernel.dict_metadata import items_of
 
 #: What never changes, and holds nothing that does.
@@ -57,10 +64,11 @@ def states_of(value: Any, of_libraries: bool = False) -> list[tuple[Kind, Any]] 
     of_libraries : bool
         Whether attributes count of objects that libraries change for themselves, and what belongs to the process.
     """
-    kinds = _kinds(type(value))
+    class_ = own_class(type(value))
+    kinds = _kinds(class_)
     if of_libraries and not kinds:
         kinds = _of_process(value)
-    if attributes_of(value) is not None and (of_libraries or _has_attributes(type(value))):
+    if attributes_of(value) is not None and (of_libraries or _has_attributes(class_)):
         kinds = (*kinds, _ATTRIBUTES)
     return [(kind, kind.read(value)) for kind in kinds] or None
 
@@ -111,11 +119,11 @@ def changes(now: Any, then: Any) -> list[tuple[Any, Any]]:
     if isinstance(then, list):
         return [(key, each) for key, each in enumerate(now) if key >= len(then) or then[key] is not each]
     if isinstance(then, dict):
-        return [(_name(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
+        return [(name_of(key), each) for key, each in now.items() if then.get(key, MISSING) is not each]
     return []
 
 
-def _name(key: Any) -> Any:
+def name_of(key: Any) -> Any:
     """The name of a slot, without the class that has it; any other key as it is."""
     return key[1] if type(key) is tuple and len(key) == 2 and isinstance(key[0], type) else key
 
@@ -260,6 +268,7 @@ def _keep(value: Any, state: Any) -> None:
 _ITERATOR = Kind(_remaining, _begin_again)
 #: Of iterators that only go through others.
 _OF_OTHERS = Kind(lambda value: list(value.__reduce__()[1]), _keep)
+_DRAWN = Kind(_Drawn, _draw_again)
 _KINDS: dict[type, Kind] = {
     list: Kind(lambda value: list.copy(value), lambda value, state: list.__setitem__(value, slice(None), state)),
     dict: Kind(lambda value: dict(items_of(value)), _write_dict),
@@ -276,7 +285,7 @@ _KINDS: dict[type, Kind] = {
     **dict.fromkeys((enumerate, zip, map, filter), _OF_OTHERS),
     functools.partial: Kind(lambda value: [value.func, *value.args, *value.keywords.values()], _keep),
     tuple: Kind(lambda value: list(tuple.__iter__(value)), _keep),
-    **dict.fromkeys(GENERATORS, Kind(_Drawn, _draw_again)),
+    random.Random: _DRAWN,
     # It has no state: what it draws comes from the system.
     random.SystemRandom: Kind(lambda value: None, _keep),
     itertools.count: Kind(repr, _keep),
@@ -310,6 +319,8 @@ def _of_process(value: Any) -> tuple[Kind, ...]:
 def _kinds(kind: type) -> tuple[Kind, ...]:
     """The kinds that a class has of itself: that of the class in C that it comes from, and its slots."""
     base = next((_KINDS[each] for each in kind.__mro__ if each in _KINDS), None)
+    if issubclass(kind, numpys_generators()):
+        base = _DRAWN
     slots = {
         (each, name): descriptor
         for each in reversed(kind.__mro__)

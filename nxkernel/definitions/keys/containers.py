@@ -112,7 +112,7 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         return ("made", *value.__nx_parts__())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(field.name for field in dataclasses.fields(value))
-        return "dataclass", (type(value), names), [(f".{name}", getattr(value, name)) for name in names]
+        return "dataclass", (value.__class__, names), [(f".{name}", getattr(value, name)) for name in names]
     return None
 
 

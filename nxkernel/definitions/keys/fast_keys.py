@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
+import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -24,63 +26,34 @@ _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _PLAIN = frozenset({bool, int, str, type(None)})
 #: What is no data for a NumPy program.
 _NO_DATA = frozenset({str, type(None)})
+_NUMBERS = frozenset({int, float, complex})
+_LASTING = _NUMBERS | _PLAIN
+#: The classes of types and functions, and the modules of those that stay what they are.
+_LIBRARY = frozenset(
+    {
+        type,
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        np.ufunc,
+        type(np.mean),
+        *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
+    }
+)
+_MODULES = frozenset({"numpy", "builtins", "math"})
+_ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
+#: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
+_DATA, _BOTH, _VALUE = range(3)
 
 
-def encode(
-    args: tuple, options: dict[str, Any], parameters: Sequence[inspect.Parameter], static: frozenset[str],
-    fixed: Collection[str], of_numpy: bool, key: list[Any], arrays: list[Any],
-) -> bool:  # fmt: skip
-    """Append the key of a call, and the arrays of its arguments; False where the call takes the long way.
-
-    Where nothing is static, ``Definition.__call__`` does the same in place: as a function it would cost a call of three
-    numbers 60 of its 1,650 nanoseconds. A test holds both together.
-
-    Parameters
-    ----------
-    args : tuple
-        By position.
-    options : dict
-        By name.
-    parameters : sequence of inspect.Parameter
-        Those that can be given by position.
-    static : frozenset of str
-        The names of arguments that are static.
-    fixed : collection of str
-        Those of numbers whose values were needed while tracing.
-    of_numpy : bool
-        Whether the definition follows NumPy's rules.
-    key, arrays : list
-        What is appended to.
-    """
-    add_data = add_of_numpy if of_numpy else add
-    for place, value in enumerate(args):
-        kind = type(value)
-        if kind is np.ndarray:
-            key += (value.dtype, value.shape)
-            arrays.append(value)
-        elif kind is Tensor:
-            key.append(value.spec)
-            arrays.append(value.data)
-        else:
-            name = parameters[place].name if place < len(parameters) else ""
-            added = add_static(value, key) if name in static else add_data(value, key, arrays)
-            if not added or (name in fixed and not add_static(value, key)):
-                return False
-    return not options or add_options(options, key)
-
-
-def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
+def _adder(
+    real: np.dtype, truth: np.dtype, largest: float, truths_count: bool = False
+) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
     """Make the function that appends an argument to a key, for the given types of Python numbers."""
 
     def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
         kind = type(value)
-        if kind is np.ndarray:
-            key += (value.dtype, value.shape)
-            arrays.append(value)
-        elif kind is Tensor:
-            key.append(value.spec)
-            arrays.append(value.data)
-        elif kind is float:
+        # Arrays and tensors that are arguments come here only in containers.
+        if kind is float:
             if not -largest <= value <= largest and value - value == 0:
                 return False  # NumPy warns of what overflows to infinity; the long way knows.
             key.append(kind)
@@ -91,8 +64,14 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
                 arrays.append(_array(value, _S64))
             except OverflowError:
                 return False
+        elif kind is np.ndarray:
+            key += (value.dtype, value.shape)
+            arrays.append(value)
+        elif kind is Tensor:
+            key.append(value.spec)
+            arrays.append(value.data)
         elif kind is bool:
-            key.append(kind)
+            key += (kind, value) if truths_count else (kind,)
             arrays.append(_array(value, truth))
         elif kind is tuple or kind is list:
             key += (kind, len(value))
@@ -136,15 +115,48 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
 #: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. The second one
 #: follows NumPy's rules.
 add = _adder(_F32, _U8, float(np.finfo(_F32).max))
-add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
+add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
 
 
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
     """Append an argument by NumPy's rules to a key: text and None are no data, and a truth counts by its value."""
     kind = type(value)
+    if kind is float:
+        # As below; most arguments that are no arrays are such.
+        key.append(kind)
+        arrays.append(_array(value))
+        return True
     if kind in _NO_DATA:
         return add_static(value, key)
-    return add_weak(value, key, arrays) and (kind is not bool or add_static(value, key))
+    if kind in _LIBRARY and is_lasting(value):
+        key += (_STATIC, kind, value)
+        return True
+    return add_weak(value, key, arrays)
+
+
+def is_lasting(value: Any) -> bool:
+    """Whether a value is a type, dtype or function of NumPy's or Python's own, which nobody changes.
+
+    Examples
+    --------
+    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(abs), is_lasting([].append), is_lasting(is_lasting)
+    (True, True, True, False, False)
+    """
+    if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType):
+        return False
+    return isinstance(value, np.dtype | np.ufunc) or (value.__module__ or "").partition(".")[0] in _MODULES
+
+
+def add_numbers(value: Any, key: list[Any]) -> bool:
+    """Append the values of all Python numbers that an argument is or has; False if there may be more of them."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return add_static(value, key)
+    if kind is tuple or kind is list:
+        return all(add_numbers(part, key) for part in value)
+    if kind is dict:
+        return all(add_numbers(part, key) for part in value.values())
+    return kind in _ARRAYS or issubclass(kind, np.generic | bool)
 
 
 def add_static(value: Any, key: list[Any]) -> bool:
@@ -191,3 +203,128 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
         else:
             return False
     return True
+
+
+class CallForm:
+    """What the keys of calls with so many arguments by position and these names have in common, made once.
+
+    Where all arguments are data by position, ``Definition.__call__`` does the same in place: as a function it would
+    cost a call of three numbers 60 of its 1,650 nanoseconds. A test holds both together.
+
+    Parameters
+    ----------
+    count : int
+        How many arguments are given by position.
+    following : sequence of (str, value)
+        The arguments after them, in the order of the function, each with its default.
+    named : sequence of str
+        The names of the call, in its order.
+    parameters : sequence of inspect.Parameter
+        Those that can be given by position.
+    static : frozenset of str
+        The names of arguments that are static.
+    fixed : collection of str
+        The paths of numbers whose values are in the program.
+    of_numpy : bool
+        Whether the definition follows NumPy's rules.
+    """
+
+    __slots__ = ("_add", "_defaults", "_following", "_further", "_inserted", "_uses", "fixed", "is_short")
+
+    def __init__(
+        self,
+        count: int,
+        following: Sequence[tuple[str, Any]],
+        named: Sequence[str],
+        parameters: Sequence[inspect.Parameter],
+        static: frozenset[str],
+        fixed: Collection[str],
+        of_numpy: bool,
+    ) -> None:
+        self._add = add_of_numpy if of_numpy else add
+        self.fixed, self._following = fixed, following
+        roots = {root_of(path) for path in fixed}
+
+        def use(name: str) -> int:
+            return _VALUE if name in static else _BOTH if name in roots else _DATA
+
+        known = [one.name for one in parameters]
+        #: Those behind all parameters have paths that begin with the name of ``*args``.
+        more = _DATA if roots.issubset(known) else _BOTH
+        self._uses = (*map(use, known[:count]), *[more] * (count - len(known)))
+        #: Arguments that are looked at in each call, with what precedes them of other ones: parts of the key, arrays.
+        #: Those without a name are defaults that may have changed.
+        self._inserted: list[tuple[str, Any, int, tuple, tuple]] = []
+        #: Whether a call of this form has a key at all.
+        self.is_short = True
+        key: list[Any] = []
+        arrays: list[np.ndarray] = []
+        for name, default in following:
+            if name in named or not _is_immutable(default):
+                self._inserted.append((name if name in named else "", default, use(name), tuple(key), tuple(arrays)))
+                key, arrays = [], []
+            elif not self._add_one(default, use(name), key, arrays):
+                self.is_short = False
+        self._defaults = tuple(key), tuple(arrays)
+        taken = {name for name, _ in following}
+        self._further = tuple([name for name in named if name not in taken])
+
+    def encode(self, args: tuple, options: dict[str, Any], key: list[Any], arrays: list[Any]) -> bool:
+        """Append the key of a call, and the arrays of its arguments; False where the call takes the long way."""
+        if not self.is_short:
+            return False
+        for value, use in zip(args, self._uses, strict=True):
+            if use is _DATA and type(value) is np.ndarray:
+                key += (value.dtype, value.shape)
+                arrays.append(value)
+            elif not self._add_one(value, use, key, arrays):
+                return False
+        for name, default, use, more, further in self._inserted:
+            key += more
+            arrays += further
+            if not self._add_one(options[name] if name else default, use, key, arrays):
+                return False
+        more, further = self._defaults
+        key += more
+        arrays += further
+        return not self._further or add_options({name: options[name] for name in self._further}, key)
+
+    def _add_one(self, value: Any, use: int, key: list[Any], arrays: list[Any]) -> bool:
+        if use is _VALUE:
+            return add_static(value, key)
+        kind = type(value)
+        if kind is float and use is _BOTH and self._add is add_of_numpy:
+            # As below, in place.
+            key += (kind, _STATIC, kind, value if value and value == value else value.hex())
+            arrays.append(_array(value))
+            return True
+        if not self._add(value, key, arrays):
+            return False
+        return use is _DATA or add_numbers(value, key)
+
+    def placed(self, args: tuple, options: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The same call with its arguments by position, the defaults among them."""
+        found = args + tuple([options.get(name, default) for name, default in self._following])
+        return found, {name: options[name] for name in self._further}
+
+
+def root_of(path: str) -> str:
+    """The name that a path begins with: ``params`` of ``params['w'].x``.
+
+    Examples
+    --------
+    >>> root_of("params['w'].x")
+    'params'
+    """
+    return re.split(r"[.[]", path, maxsplit=1)[0]
+
+
+def _is_immutable(value: Any) -> bool:
+    """Whether a default stays what it is."""
+    if type(value) in _LIBRARY:
+        return is_lasting(value)
+    return (
+        type(value) in _LASTING
+        or isinstance(value, np.generic)
+        or (type(value) is tuple and all(map(_is_immutable, value)))
+    )

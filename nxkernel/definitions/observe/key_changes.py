@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.fast_keys import root_of
 from nxkernel.definitions.keys.static_values import SETS, Described, constant, describe, is_code
 from nxkernel.messages.grammar import counted
 
@@ -254,11 +255,6 @@ def _explained(changed: list[Change]) -> list[Change]:
         return change.role == "argument" and one_sided and root_of(change.name) in built
 
     return [change for change in changed if not follows(change)]
-
-
-def root_of(path: str) -> str:
-    """The name that a path begins with: ``params`` of ``params['w'].x``."""
-    return re.split(r"[.[]", path, maxsplit=1)[0]
 
 
 def _is_structure(state: Any) -> bool:

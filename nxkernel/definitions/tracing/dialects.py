@@ -169,18 +169,17 @@ DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 def is_static(value: Any) -> bool:
     """Whether a value is a static argument in a NumPy program: no number, array or container of them.
 
-    A dataclass is a container where it holds arrays and nothing else than data.
+    A list, tuple or dict with text or objects in it is one, and a dataclass is a container where it holds arrays and
+    nothing else than data.
     """
-    if isinstance(value, CONTAINERS) or containers.is_leaf(value) or isinstance(value, TracedValue):
+    if containers.is_leaf(value) or isinstance(value, TracedValue) or value is containers.LEFT_OUT:
         return False
-    if value is containers.LEFT_OUT:
-        return False
-    if containers.inside(value) is None or _met([value]) == _NUMBERS:
+    if not isinstance(value, CONTAINERS) and (containers.inside(value) is None or _met([value]) == _NUMBERS):
         return True
     try:
         return _taken_apart(value) is None
     except RecursionError:
-        return True
+        return not isinstance(value, CONTAINERS)
 
 
 def current() -> str:

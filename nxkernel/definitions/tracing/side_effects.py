@@ -62,6 +62,10 @@ class SideEffects:
             if before is not MISSING and contents_of(cell) is not before:
                 cell.cell_contents = before
 
+    def reaches(self, value: Any) -> bool:
+        """Whether an object was there before the trace."""
+        return self._watch.reaches(value)
+
     def refuse_traced(self, function: str, read: Collection[int], logs: bool) -> None:
         """Refuse a trace that has stored a traced value in an object or a global name.
 

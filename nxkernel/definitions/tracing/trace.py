@@ -14,7 +14,8 @@ from nxkernel.definitions.captures.object_contents import elements
 from nxkernel.definitions.captures.placeholders import Placeholders
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.unrolling import notes
-from nxkernel.definitions.flow.values import mutable_arguments
+from nxkernel.definitions.flow.operators import call_dispatch
+from nxkernel.definitions.flow.values import followed_classes, mutable_arguments
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
@@ -319,7 +320,8 @@ def trace(
             args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
             function = twin(placeholders.of(function))
-            result = _called(function, args, named)
+            with followed_classes.following(call_dispatch.fn):
+                result = _called(function, args, named)
             changes_containers = bool(watch.differences())
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)

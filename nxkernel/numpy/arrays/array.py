@@ -16,7 +16,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, at_line
+from nxkernel.graph.expr import Expr, at_line, constant
 from nxkernel.numpy.arrays import casting, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import ArrayStorage
 from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
@@ -142,19 +142,6 @@ class Array(ArrayValue):
             strides = step.strides(strides) or memory_order.c_order(step.shape)
         return strides
 
-    @property
-    def strides(self) -> Shape:
-        """The bytes between neighbours along each axis, as NumPy would have them."""
-        self.record_order_dependence()
-        return tuple([stride * self.itemsize for stride in self.strides_in_memory])
-
-    @property
-    def flags(self) -> memory_order.Flags:
-        """What NumPy tells of the array's memory."""
-        self.record_order_dependence()
-        orders = [memory_order.is_contiguous(self.shape, self.strides_in_memory, order) for order in "CF"]
-        return memory_order.Flags(*orders, self.writeable, not self.steps)
-
     def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
         """Set the strides of a new array to those that follow from the strides of `inputs`; None stands for C order."""
         if len(self.shape) < 2:
@@ -198,7 +185,10 @@ class Array(ArrayValue):
     @classmethod
     def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
         """A new array with the elements of a value, in C order or with the strides given."""
-        if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
+        if tracing.weak(value) and type(value) is Expr and value.primitive is primitives.constant:
+            # A number that is known is so as an array, too.
+            value = constant(value.params["value"], value.type, value.shape)
+        elif any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
         return cls(ArrayStorage(tracing.strengthen(value), name, strides))
 

@@ -93,8 +93,8 @@ class MaskedElements(ArrayValue):
 
     @property
     def flat(self) -> Any:
-        """The selected elements along one axis."""
-        return self if self.ndim == 1 else self.compact().reshape(-1)
+        """The selected elements along one axis; parts of it are copies."""
+        return FlatElements(self.base, self.mask, self.axis) if self.ndim == 1 else self.compact().reshape(-1)
 
     @property
     def real(self) -> MaskedElements:
@@ -129,7 +129,7 @@ class MaskedElements(ArrayValue):
             # It may pick elements of the rows that are there.
             picked = operand(key.base)
             rows = reshaped(self.mask, (*self.mask.shape, *(1,) * (len(picked.shape) - len(self.mask.shape))))
-            return MaskedElements(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
+            return MaskedElements(self.base, apply(p.logical_and, spread(rows, picked.shape), picked)).copied()
         return self.compact()[key]
 
     def copied(self) -> MaskedElements:
@@ -253,6 +253,16 @@ class MaskedElements(ArrayValue):
                     "Masked, the shape stays: np.where(mask, x, 0).",
                 )
             )
+
+
+class FlatElements(MaskedElements):
+    """The result of ``a[mask].flat``: what is picked of it is a copy, and assigning to it writes to the elements."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        result = super().__getitem__(key)
+        return result.copy() if isinstance(result, Array | MaskedElements | dynamic_slices.DynamicSlice) else result
 
 
 def _count_error(picked: int, given: int) -> NxValueError:

@@ -10,37 +10,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 Shape = tuple[int, ...]
-
-
-class Flags(NamedTuple):
-    """What NumPy's arrays tell of their memory, by attribute or by name, as in ``x.flags["C_CONTIGUOUS"]``."""
-
-    c_contiguous: bool
-    f_contiguous: bool
-    writeable: bool
-    owndata: bool
-    aligned: bool = True
-
-    def __getitem__(self, name: Any) -> Any:
-        return getattr(self, _SHORT.get(name, str(name).lower()))
-
-    @property
-    def contiguous(self) -> bool:
-        """Whether elements lie one after the other, in C order."""
-        return self.c_contiguous
-
-    @property
-    def forc(self) -> bool:
-        """Whether they do in C or Fortran order."""
-        return self.c_contiguous or self.f_contiguous
-
-
-_SHORT = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "owndata", "A": "aligned"}
 
 
 def c_order(shape: Shape) -> Shape:

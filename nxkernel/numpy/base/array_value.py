@@ -10,9 +10,10 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import TracedValue
+from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.base import array_display
 from nxkernel.operand import Proxy
+from nxkernel.primitives import constant
 from nxkernel.shapes import text
 from nxkernel.types import Type
 
@@ -113,7 +114,9 @@ class ArrayValue(Proxy, ArrayMethods):
         return complex(self.__nx_operand__())
 
     def __index__(self) -> int:
-        return self.__nx_operand__().__index__()
+        node = self.__nx_operand__()
+        is_known = type(node) is Expr and node.primitive is constant and node.type.is_integer and not node.shape
+        return node.params["value"] if is_known else node.__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.__nx_operand__().__array__()

@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
 from nxkernel.graph import values_of_call
 from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, wrap
@@ -48,6 +48,12 @@ def array(
 ) -> Any:  # fmt: skip
     """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
+    if copy is False and not (isinstance(object, ArrayValue) and _is_of_type(object, dtype)):
+        raise NxValueError(
+            message(
+                "array(copy=False) would have to copy, which NumPy refuses.", "np.asarray copies where that is needed."
+            )
+        )
     if not copy and isinstance(object, ArrayValue) and not object.is_scalar:
         result = asarray(object, dtype, order)
         return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
@@ -76,10 +82,16 @@ def array(
     return result[(None,) * (ndmin - result.ndim) + (...,)] if result.ndim < ndmin else result
 
 
+def _is_of_type(value: ArrayValue, dtype: Any) -> bool:
+    return dtype is None or type_of(dtype, value.type) is value.type
+
+
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
     """An array unchanged, or one made from anything else, as :func:`numpy.asarray`."""
+    if copy is False:
+        return array(a, dtype, copy=False, order=order or "K")
     a = as_value(a) if type(a) is np.ndarray and not copy else a
     # A mask stays behind.
     a = getattr(a, "data", a) if hasattr(type(a), "by_ufunc") else a
@@ -89,11 +101,14 @@ def asarray(
     return array(a, dtype, order=order or "K")
 
 
-def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
-    """An array unchanged, a masked one, too, or one made from anything else, as :func:`numpy.asanyarray`."""
-    if not hasattr(type(a), "by_ufunc"):
-        return asarray(a, dtype, order, **options)
-    return a if dtype is None else a.astype(dtype)
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
+               like: Any = None) -> Any:  # fmt: skip
+    """An array, a masked one, too, as :func:`numpy.asanyarray`; what computes with arrays by itself stays as it is."""
+    if getattr(type(a), "__array_ufunc__", a) is None:
+        return a
+    if hasattr(type(a), "by_ufunc"):
+        return a if dtype is None else a.astype(dtype)
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -438,6 +453,22 @@ def _known_slice(entry: slice) -> slice:
     return slice(*[subscripts.static(end) if isinstance(end, Operand | Proxy) else end for end in ends])
 
 
+def _line(entry: slice) -> Any:
+    """The numbers of a slice with traced bounds; an imaginary step says how many there are."""
+    start = 0 if entry.start is None else entry.start
+    step = _known(entry.step) if entry.step is not None else 1
+    if not isinstance(step, complex):
+        return arange(start, entry.stop, entry.step)
+    count = int(abs(step))
+    apart = e.divide(e.subtract(entry.stop, start), float(max(count - 1, 1)))
+    return e.add(e.multiply(arange(count).astype(apart.dtype), apart), start)
+
+
+def _number(bound: Any) -> Any:
+    """A bound or step of a slice; the number that an imaginary one counts."""
+    return abs(bound) if isinstance(bound, complex) else bound
+
+
 class _Grid:
     """The objects ``np.mgrid`` and ``np.ogrid``: ``np.mgrid[0:3, 0:4]`` gives the coordinates of a grid."""
 
@@ -447,9 +478,15 @@ class _Grid:
     def __getitem__(self, key: Any) -> Any:
         slices = key if isinstance(key, tuple) else (key,)
         if any(_known(end) is None for one in slices for end in (one.start, one.stop, one.step) if end is not None):
-            lines = [arange(0 if one.start is None else one.start, one.stop, one.step) for one in slices]
+            lines = list(map(_line, slices))
+            if not isinstance(key, tuple):
+                return lines[0]
             if any(hasattr(type(line), "stretched") for line in lines):
-                return self._moving(lines) if isinstance(key, tuple) else lines[0]
+                return self._moving(lines)
+            ends = [_number(end) for one in slices for end in (one.start, one.stop, one.step) if end is not None]
+            type_ = as_value(sum(ends)).dtype
+            parts = meshgrid(*[line.astype(type_) for line in lines], indexing="ij", sparse=self.sparse)
+            return tuple(parts) if self.sparse else stack(parts)
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
         grid = (np.ogrid if self.sparse else np.mgrid)[entries]
         return tuple(array(part) for part in grid) if isinstance(grid, tuple | list) else array(grid)

@@ -296,7 +296,12 @@ def _modf(value: Operand) -> tuple[Operand, Operand]:
 
 
 def _times(factor: float) -> Callable[[Operand], Operand]:
-    return lambda value: apply(p.multiply, value, _number(factor, value))
+    def times(value: Operand) -> Operand:
+        # A factor of 16 bits would be another one; NumPy rounds the product alone.
+        wide = convert(value, types.f32) if value.type.bits < 32 else value
+        return convert(apply(p.multiply, wide, _number(factor, wide)), value.type)
+
+    return times
 
 
 def _bit_count(value: Operand) -> Operand:

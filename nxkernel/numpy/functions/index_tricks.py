@@ -14,7 +14,6 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays import memory_order, subscripts
 from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, of_numpy, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
@@ -31,8 +30,9 @@ from nxkernel.shapes import broadcast_shapes
 from nxkernel.types import Type
 
 __all__ = [
-    "apply_along_axis", "apply_over_axes", "c_", "diag_indices", "gcd", "index_exp", "ix_", "lcm", "ndenumerate",
-    "ndindex", "polyfit", "r_", "ravel_multi_index", "s_", "sliding_window_view", "unravel_index",
+    "apply_along_axis", "apply_over_axes", "as_strided", "c_", "diag_indices", "gcd", "index_exp", "ix_", "lcm",
+    "ndenumerate", "ndindex", "polyfit", "r_", "ravel_multi_index", "roots", "s_", "sliding_window_view",
+    "unravel_index",
 ]  # fmt: skip
 
 s_, index_exp, ndindex = np.s_, np.index_exp, np.ndindex
@@ -139,6 +139,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     """Apply a function to each 1-d slice along an axis, as :func:`numpy.apply_along_axis`; unrolled while tracing."""
     lines = moveaxis(as_array(arr), axis, -1)
     outer = lines.shape[:-1]
+    if 0 in outer:
+        raise NxValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     results = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
     inner = results[0].shape
     whole = stack(results).reshape((*outer, *inner))
@@ -171,46 +173,74 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: 
     return value
 
 
-def as_strided(
-    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True, **options: Any
-) -> Any:
-    """Elements at regular places in memory, a copy that is not assigned into.
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: Any = False, writeable: bool = True) -> Any:
+    """An array with other strides, as :func:`numpy.lib.stride_tricks.as_strided`; a copy, which is read-only.
 
-    As :func:`numpy.lib.stride_tricks.as_strided` of an array whose elements lie one after the other, with `strides` in
-    bytes as ``x.strides`` has them.
+    The array lies in C order, and what is seen of it is within it.
     """
     value = as_array(x)
-    wanted = value.shape if shape is None else sizes(shape)
-    steps = value.strides if strides is None else [subscripts.static(step) for step in strides]
-    places = np.zeros(wanted, np.int64)
-    for position, step in enumerate(steps):
-        along = np.arange(wanted[position]) * step
-        places += along.reshape((-1,) + (1,) * (len(wanted) - position - 1))
-    size = math.prod(value.shape)
-    inside = not places.size or (places.min() >= 0 and places.max() < size * value.itemsize)
-    whole = memory_order.is_contiguous(value.shape, value.strides_in_memory)
-    if not (inside and whole) or len(steps) != len(wanted) or np.any(places % value.itemsize):
-        raise NxTypeError(
-            message(
-                "as_strided() of places beyond the array, between its elements, or in one that is part of another.",
-                "np.lib.stride_tricks.sliding_window_view shows windows, np.broadcast_to repeats, x[::k] leaves out.",
-            )
-        )
-    result = value.reshape(size)[places // value.itemsize] if places.size else zeros(wanted, value.dtype)
-    result.writeable = False
+    shape = value.shape if shape is None else sizes(shape)
+    size = value.type.dtype.itemsize
+    steps = value.strides if strides is None else sizes(strides)
+    if not value.flags.c_contiguous:
+        raise NxTypeError(message("as_strided takes an array in C order.", "Make it one: np.ascontiguousarray(x)."))
+    far = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+    if any(step < 0 or step % size for step in steps) or far >= max(value.size, 1) * size:
+        raise NxValueError(f"as_strided: strides of {tuple(steps)} bytes lead out of an array of {value.size} elements")
+    places: Any = 0
+    for axis, (n, step) in enumerate(zip(shape, steps, strict=True)):
+        line = arange(n) * (step // size)
+        places = line[(slice(None), *[None] * (len(shape) - 1 - axis))] + places
+    result = value.reshape(-1)[places if shape else 0]
+    if shape:
+        # It is a copy, which writing would show.
+        result.writeable = False
     return result
 
 
-def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
-    """The least-squares polynomial through points, as :func:`numpy.polyfit`."""
-    if options:
-        raise NxTypeError(f"polyfit takes points and a degree, not {', '.join(options)}")
-    from nxkernel.numpy.linalg import lstsq
+def _linalg() -> Any:
+    from nxkernel.numpy import linalg
 
-    columns = vander(e.add(x, 0.0), deg + 1)
+    return linalg
+
+
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:  # fmt: skip
+    """The least-squares polynomial through points, as :func:`numpy.polyfit`."""
+    if full:
+        raise NxTypeError(message("polyfit(full=True) has results whose sizes depend on values.", "Leave it out."))
+    columns, heights = vander(e.add(x, 0.0), deg + 1), e.add(y, 0.0)
+    if w is not None:
+        weights = e.add(w, 0.0)
+        columns = e.multiply(columns, weights[:, None])
+        heights = e.multiply(heights, weights[:, None] if heights.ndim > 1 else weights)
     scale = e.sqrt(reductions.sum(e.square(columns), axis=0))
-    result = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]
-    return e.divide(result.T, scale).T
+    columns = e.divide(columns, scale)
+    result = _linalg().lstsq(columns, heights, rcond)[0]
+    fitted = e.divide(result.T, scale).T
+    if not cov:
+        return fitted
+    base = e.divide(_linalg().inv(columns.T @ columns), scale[:, None] * scale[None, :])
+    if cov != "unscaled":
+        left = reductions.sum(e.square(e.subtract(heights, columns @ result)), axis=0)
+        base = (base if heights.ndim == 1 else base[:, :, None]) * (left / (columns.shape[0] - deg - 1))
+    return fitted, base
+
+
+def roots(p: Any) -> ArrayValue:
+    """Where a polynomial is zero, as :func:`numpy.roots`, for one whose first coefficient is not 0; complex always.
+
+    How many there are, and whether they are real, depends on values in NumPy.
+    """
+    value = as_array(p)
+    if value.ndim != 1:
+        raise NxValueError(f"roots: expected coefficients along one axis, got the shape {value.shape}")
+    if value.size < 2:
+        return zeros(0, complex)
+    first = e.divide(e.negative(value[1:]), value[0])
+    below = np.eye(value.size - 1, k=-1)[1:].astype(first.dtype)
+    return _linalg().eigvals(concatenate([first[None, :], below], axis=0))
 
 
 def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:

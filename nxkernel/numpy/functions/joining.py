@@ -54,6 +54,8 @@ def _one_type(values: Sequence[Any]) -> list[Operand]:
 
 def join_new(values: Sequence[Any], axis: int) -> Operand:
     """Values of one shape joined along a new axis."""
+    if not values:
+        raise NxValueError("need at least one array to stack")
     operands = _one_type(values)
     shape = operands[0].shape
     for value in operands:
@@ -156,7 +158,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
     """Stack arrays horizontally, as :func:`numpy.hstack`."""
     values = [atleast_1d(value) for value in _listed(tup)]
-    return concatenate(values, 0 if values[0].ndim == 1 else 1, dtype=dtype)
+    return concatenate(values, 0 if not values or values[0].ndim == 1 else 1, dtype=dtype)
 
 
 def dstack(tup: Any) -> Any:

@@ -73,8 +73,10 @@ __all__ = [
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Elements of `x` where a condition holds and of `y` elsewhere, as :func:`numpy.where`."""
-    if x is None or y is None:
+    if x is None and y is None:
         return nonzero(condition)
+    if x is None or y is None:
+        raise NxValueError("either both or neither of x and y should be given")
     inputs = [as_value(condition), *[side if is_number(side) else as_value(side) for side in (x, y)]]
     return lifted(_where, inputs)
 
@@ -313,14 +315,15 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     value = as_value(x)
     if value.type.is_integer:
         return copied(value) if copy else value
+    in_place = not copy and hasattr(type(value), "__setitem__")
     if value.type.is_complex:
-        parts_ = [nan_to_num(part, True, nan, posinf, neginf) for part in (value.real, value.imag)]
-        return wrap(apply(p.make_complex, *map(operand, parts_)))
+        parts_ = [nan_to_num(part, not in_place, nan, posinf, neginf) for part in (value.real, value.imag)]
+        return value if in_place else wrap(apply(p.make_complex, *map(operand, parts_)))
     limits = np.finfo(value.dtype)
     result = where(e.isnan(value), nan, value)
     result = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, result)
     result = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, result)
-    if not copy and hasattr(type(value), "assign"):
+    if in_place:
         value[...] = result
         return value
     return result

@@ -85,6 +85,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     values = as_value(fp)
     values = values.astype("complex128" if values.type.is_complex else "float64")
     count = points.shape[0]
+    if values.shape != points.shape:
+        raise NxValueError("fp and xp are not of the same length.")
     index = e.maximum(e.minimum(e.subtract(searchsorted(points, value, "right"), 1), count - 2), 0)
     low, high = points[index], points[e.minimum(e.add(index, 1), count - 1)]
     below, above = values[index], values[e.minimum(e.add(index, 1), count - 1)]

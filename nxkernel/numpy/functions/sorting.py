@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +44,8 @@ def sort(
     if axis is not None:  # A number is not sorted, though it has an order.
         normalize_axis(axis, value.shape)
     value, position = along(value, axis)
+    if value.type.is_complex:
+        return take_along_axis(value, argsort(value, position, descending=descending), position)
     result = apply(p.sort, _ordered(operand(value)), axis=position, direction="desc" if descending else "asc")
     return wrap(convert(result, value.type), value)
 
@@ -53,6 +55,8 @@ def argsort(
 ) -> Any:
     """The indices that sort an array, stably, as :func:`numpy.argsort`; `descending` as for :func:`sort`."""
     value, position = along(as_value(a), axis)
+    if value.type.is_complex and not descending:
+        return lexsort((value.imag, value.real), position)
     direction = "desc" if descending else "asc"
     return wrap(apply(p.argsort, _ordered(operand(value)), axis=position, direction=direction, type=s64))
 
@@ -77,9 +81,10 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return order
 
 
-def sort_complex(a: Any) -> NoReturn:
-    """Refused: complex numbers have no order in nxkernel."""
-    raise NxTypeError(message("sort_complex is not available.", "Sort x.real, or abs(x)."))
+def sort_complex(a: Any) -> Any:
+    """Complex numbers sorted by their real parts, then by the imaginary ones, as :func:`numpy.sort_complex`."""
+    value = as_value(a)
+    return sort(value if value.type.is_complex else value.astype(complex))
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -177,6 +182,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         if edges.shape:
             return edges
         bins = edges.__index__()
+    if bins < 1:
+        raise NxValueError("`bins` must be positive, when an integer")
     value = as_value(a)
     type_ = types.f64 if value.type.is_integer else value.type
     if range is not None:

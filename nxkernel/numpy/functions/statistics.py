@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel import types
-from nxkernel.errors import NxValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays.array import ArrayValue, as_value
 from nxkernel.numpy.arrays.casting import type_of
@@ -48,6 +48,8 @@ def quantile(
     _refuse_weights(weights)
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
+    if line.type is types.bool_ and method in ("linear", "midpoint"):
+        raise NxTypeError(f"quantiles of truth values have no {method!r} averages, as in NumPy: convert them first")
     is_weak, shares = is_number(q) or tracing.weak(operand(q)), as_value(q)
     # The least and the greatest element, asked for by whole numbers, are no averages.
     is_exact = method == "linear" and shares.type.is_integer

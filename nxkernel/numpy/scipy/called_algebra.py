@@ -49,12 +49,12 @@ def _square(name: str, a: Any) -> Operand:
 
 def _call(
     name: str, run: Callable[..., Sequence[Any]], values: Sequence[Operand], ranks: Sequence[int], outputs: Any,
-    adjoint: Any = None, more: tuple[Any, ...] = (),
+    adjoint: Any = None, more: tuple[Any, ...] = (), library: str = "scipy",
 ) -> Any:  # fmt: skip
-    """The results of a function of SciPy's for each index of the axes in front, which all arrays have."""
+    """The results of a function of a library's for each index of the axes in front, which all arrays have."""
     batch = values[0].shape[: len(values[0].shape) - ranks[0]]
     function = HostFunction(
-        f"scipy.linalg.{name}", (name, *more), run, outputs, len(outputs) == 1, adjoint, batch=batch
+        f"{library}.linalg.{name}", (library, name, *more), run, outputs, len(outputs) == 1, adjoint, batch=batch
     )
     return apply(p.njit_call, *values, function=function)
 
@@ -134,12 +134,26 @@ def eig(
     if b is not None or left or homogeneous_eigvals:
         what = "b" if b is not None else "left=True" if left else "homogeneous_eigvals=True"
         raise NxTypeError(message(f"eig({what}) is not there in a program.", "Call it before the definition."))
+    values, vectors = eigenpairs(a, lambda matrix: _scipys("eig")(matrix), "scipy")
+    return (values, vectors) if right else values
+
+
+def eigenpairs(a: Any, run: Callable[..., Sequence[Any]], library: str) -> tuple[ArrayValue, ArrayValue]:
+    """Eigenvalues and eigenvectors of square matrices, both complex.
+
+    Parameters
+    ----------
+    a : array
+    run : callable
+        Gives both for one matrix.
+    library : str
+        Whose function that is.
+    """
     value = _square("eig", a)
     n, type_ = value.shape[-1], types.to_complex(value.type)
     outputs = (_spec(type_, n), _spec(type_, n, n))
-    run = lambda matrix: _scipys("eig")(matrix)  # noqa: E731
-    values, vectors = map(wrap, _call("eig", run, [value], [2], outputs, _eig_adjoint))
-    return (values, vectors) if right else values
+    values, vectors = map(wrap, _call("eig", run, [value], [2], outputs, _eig_adjoint, library=library))
+    return values, vectors
 
 
 def eigvals(a: Any, b: Any = None, *_: Any, **__: Any) -> ArrayValue:

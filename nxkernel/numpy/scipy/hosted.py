@@ -1,4 +1,4 @@
-"""Functions of SciPy's that a program calls in the interpreter, as one step, on the arrays that it has computed.
+"""Functions of NumPy's and SciPy's that a program calls in the interpreter, on the arrays that it has computed.
 
 What such a function gives is found when the program is made, by a call with an example: its shapes and types depend on
 those of its arguments alone, and a call whose results have others is an error.
@@ -59,8 +59,8 @@ def _of_any_values(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.arange(values.size).reshape(shape).astype(dtype) if dtype.kind in "iub" else values.astype(dtype)
 
 
-def hosted(theirs: Callable[..., Any], examples: dict[str, Example]) -> Callable[..., Any]:
-    """A function of SciPy's as a step of a program.
+def hosted(theirs: Callable[..., Any], examples: dict[str, Example], name: str = "") -> Callable[..., Any]:
+    """A function of NumPy's or SciPy's as a step of a program.
 
     Parameters
     ----------
@@ -68,8 +68,10 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example]) -> Callable
         Of arrays and of what is known while a program is made.
     examples : dict
         By parameter, what makes an array that it takes; other parameters take any values.
+    name : str, optional
+        As people call it, where the function does not tell.
     """
-    name = f"{theirs.__module__.split('._')[0]}.{theirs.__name__}"
+    name = name or f"{theirs.__module__.split('._')[0]}.{theirs.__name__}"
 
     @functools.wraps(theirs)
     def called(*args: Any, **options: Any) -> Any:

@@ -1,7 +1,7 @@
 """``scipy.linalg`` on traced arrays: equations, factorizations, special matrices.
 
-Where SciPy raises LinAlgError for the values, results are NaN. All take matrices in the last two axes. The triangle of
-a factor that is not read is that of the matrix.
+Where SciPy raises for the values, the program does so when it has run; in loops, results are NaN. All take matrices in
+the last two axes. The triangle of a factor that is not read is that of the matrix.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
 from nxkernel.library_functions import HostFunction
+from nxkernel.linalg import linalg_errors
 from nxkernel.numpy import linalg as numpys
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -32,7 +33,11 @@ __all__ = [
     "lu_solve", "norm", "pinv", "qr", "solve", "solve_triangular", "svd", "svdvals", "toeplitz",
 ]  # fmt: skip
 
-norm = numpys.norm
+
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True) -> ArrayValue:
+    """A norm of vectors or matrices, as :func:`scipy.linalg.norm`."""
+    _refuse_not_finite(check_finite, a)
+    return numpys.norm(a, ord, axis, keepdims)
 
 
 def solve(
@@ -40,8 +45,18 @@ def solve(
     assume_a: Any = None, transposed: bool = False,
 ) -> ArrayValue:  # fmt: skip
     """The solution of linear equations, as :func:`scipy.linalg.solve`."""
-    matrix = _of_kind("solve", _square(a), assume_a, lower)
-    return numpys.solve(matrix.mT if transposed else matrix, b)
+    _refuse_not_finite(check_finite, a, b)
+    value, right = as_value(a), as_value(b)
+    type_ = types.to_floating(types.merge(value.type, right.type))
+    type_ = _of_lapack(type_)
+    matrix = _of_kind("solve", _square(value.astype(type_.dtype)), assume_a, lower)
+    return numpys.solve(matrix.mT if transposed else matrix, right.astype(type_.dtype))
+
+
+def _refuse_not_finite(check_finite: Any, *given: Any) -> None:
+    for one in given if check_finite else ():
+        if one is not None:
+            linalg_errors.refuse_not_finite(operand(as_value(one)))
 
 
 def _of_kind(name: str, matrix: ArrayValue, assume_a: Any, lower: bool) -> ArrayValue:
@@ -65,6 +80,7 @@ def solve_triangular(
     check_finite: Any = True,
 ) -> ArrayValue:  # fmt: skip
     """The solution of triangular equations, as :func:`scipy.linalg.solve_triangular`."""
+    _refuse_not_finite(check_finite, a, b)
     operations = {0: "none", "N": "none", 1: "transpose", "T": "transpose", 2: "conjugate", "C": "conjugate"}
     if trans not in operations:
         raise NxValueError(f'trans is 0 or "N", 1 or "T", 2 or "C", got {trans!r}')
@@ -75,7 +91,7 @@ def solve_triangular(
 def _square(a: Any) -> ArrayValue:
     value = _matrix(a)
     if value.shape[-1] != value.shape[-2]:
-        raise NxValueError(f"expected square matrices in the last two axes, got {operand(value).spec}")
+        raise NxLinAlgError(f"expected square matrices in the last two axes, got {operand(value).spec}")
     return value
 
 
@@ -83,7 +99,14 @@ def _matrix(a: Any) -> ArrayValue:
     value = as_value(a)
     if value.ndim < 2:
         raise NxValueError(f"expected matrices in the last two axes, got {operand(value).spec}")
-    return value.astype(types.to_floating(value.type).dtype)
+    return value.astype(_of_lapack(value.type).dtype)
+
+
+def _of_lapack(type_: types.Type) -> types.Type:
+    """The type in which SciPy has LAPACK compute: the narrower one for all that it holds."""
+    if type_ is types.bool_ or (type_.bits <= 16 and not type_.is_complex):
+        return types.f32
+    return types.to_floating(type_)
 
 
 def _with_ones(matrix: ArrayValue) -> ArrayValue:
@@ -94,7 +117,7 @@ def _with_ones(matrix: ArrayValue) -> ArrayValue:
 def _solved(matrix: ArrayValue, b: Any, lower: bool, transform: str) -> ArrayValue:
     """The solution of triangular equations; a right side of one axis is a vector, as everywhere in SciPy."""
     right = as_value(b)
-    type_ = types.to_floating(types.merge(matrix.type, right.type))
+    type_ = types.merge(matrix.type, _of_lapack(right.type))
     vector = right.ndim == 1
     columns = operand(right[:, None] if vector else right)
     batch = shaping.broadcast_shapes(matrix.shape[:-2], columns.shape[:-2])
@@ -110,18 +133,22 @@ def inv(
     a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: bool = False
 ) -> ArrayValue:
     """The inverse, as :func:`scipy.linalg.inv`."""
+    _refuse_not_finite(check_finite, a)
     return numpys.inv(_of_kind("inv", _square(a), assume_a, lower))
 
 
 def det(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> ArrayValue:
     """The determinant, as :func:`scipy.linalg.det`."""
-    return numpys.det(_square(a))
+    _refuse_not_finite(check_finite, a)
+    matrix = _square(a)
+    return numpys.det(matrix.astype("complex128" if matrix.type.is_complex else "float64"))
 
 
 def pinv(
     a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: Any = True
 ) -> Any:  # fmt: skip
     """The Moore-Penrose pseudoinverse, as :func:`scipy.linalg.pinv`."""
+    _refuse_not_finite(check_finite, a)
     matrix = _matrix(a)
     u, s, vh = numpys.svd(matrix, full_matrices=False)
     if rtol is None:
@@ -138,10 +165,11 @@ def lstsq(
     lapack_driver: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The least-squares solution of linear equations, as :func:`scipy.linalg.lstsq`, for matrices of full rank."""
+    _refuse_not_finite(check_finite, a, b)
     matrix, right = _matrix(a), as_value(b)
-    type_ = types.to_floating(types.merge(matrix.type, right.type))
+    type_ = types.merge(matrix.type, _of_lapack(right.type))
     share = float(np.finfo(types.to_real(type_).dtype).eps) if cond is None else cond
-    x, rest, rank, s = numpys.lstsq(matrix, right, share)
+    x, rest, rank, s = numpys.lstsq(matrix.astype(type_.dtype), right.astype(type_.dtype), share)
     return x, rest[0] if right.ndim == 1 and rest.shape == (1,) else rest, rank.astype("int64"), s
 
 
@@ -150,6 +178,7 @@ def lstsq(
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> ArrayValue:
     """The Cholesky factor, upper unless asked otherwise, as :func:`scipy.linalg.cholesky`."""
+    _refuse_not_finite(check_finite, a)
     matrix = _square(a)
     factor = numpys.cholesky(matrix if lower else e.conjugate(matrix.mT))
     return factor if lower else e.conjugate(factor.mT)
@@ -159,13 +188,15 @@ def cho_factor(
     a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
 ) -> tuple[ArrayValue, bool]:
     """A Cholesky factor and which triangle it is, as :func:`scipy.linalg.cho_factor`."""
+    _refuse_not_finite(check_finite, a)
     matrix = _square(a)
     rest = triu(matrix, 1) if lower else tril(matrix, -1)
-    return e.add(cholesky(matrix, lower), rest), bool(lower)
+    return e.add(cholesky(matrix, lower, check_finite=False), rest), bool(lower)
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> ArrayValue:
     """The solution of linear equations by a Cholesky factor, as :func:`scipy.linalg.cho_solve`."""
+    _refuse_not_finite(check_finite, c_and_lower[0], b)
     factor, lower = c_and_lower
     factor = _square(factor)
     if lower:
@@ -177,6 +208,7 @@ def lu(
     a: Any, permute_l: bool = False, overwrite_a: Any = False, check_finite: Any = True, p_indices: bool = False
 ) -> tuple[ArrayValue, ...]:
     """The LU factorization of square matrices, as :func:`scipy.linalg.lu`."""
+    _refuse_not_finite(check_finite, a)
     permutation, low, up = (wrap(operand(part)) for part in native.lu(operand(_square(a))))
     if permute_l:
         return matmul(permutation, low), up
@@ -212,6 +244,7 @@ def _order(swaps: np.ndarray) -> np.ndarray:
 
 def lu_factor(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> tuple[ArrayValue, ArrayValue]:
     """Both factors in one matrix, and the exchanges of rows, as :func:`scipy.linalg.lu_factor`."""
+    _refuse_not_finite(check_finite, a)
     packed, order = map(wrap, apply(p.lu, operand(_square(a))))
     return packed, _by_rows("lu_factor", _swaps, order)
 
@@ -220,6 +253,7 @@ def lu_solve(
     lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: Any = False, check_finite: Any = True
 ) -> ArrayValue:  # fmt: skip
     """The solution of linear equations by an LU factorization, as :func:`scipy.linalg.lu_solve`."""
+    _refuse_not_finite(check_finite, lu_and_piv[0], b)
     packed, swaps = _square(lu_and_piv[0]), as_value(lu_and_piv[1])
     right = as_value(b)
     if trans not in (0, 1, 2):
@@ -250,6 +284,7 @@ def qr(
     check_finite: Any = True,
 ) -> Any:  # fmt: skip
     """The QR factorization, as :func:`scipy.linalg.qr`."""
+    _refuse_not_finite(check_finite, a)
     if pivoting or mode not in ("full", "r", "economic"):
         what = "pivoting=True" if pivoting else f"mode={mode!r}"
         raise NxTypeError(message(f"qr({what}) is not there in a program.", "Call it before, and pass what it gives."))
@@ -262,12 +297,14 @@ def svd(
     lapack_driver: Any = "gesdd",
 ) -> Any:  # fmt: skip
     """The singular value decomposition, as :func:`scipy.linalg.svd`."""
+    _refuse_not_finite(check_finite, a)
     found = numpys.svd(_matrix(a), full_matrices, compute_uv)
     return tuple(found) if compute_uv else found
 
 
 def svdvals(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> ArrayValue:
     """The singular values, as :func:`scipy.linalg.svdvals`."""
+    _refuse_not_finite(check_finite, a)
     return numpys.svdvals(_matrix(a))
 
 
@@ -277,6 +314,7 @@ def eigh(
     subset_by_value: Any = None, driver: Any = None,
 ) -> Any:  # fmt: skip
     """Eigenvalues and eigenvectors of Hermitian matrices, as :func:`scipy.linalg.eigh`."""
+    _refuse_not_finite(check_finite, a, b)
     if subset_by_value is not None or (b is not None and type != 1):
         what = "subset_by_value" if subset_by_value is not None else f"type={type!r}"
         raise NxTypeError(message(f"eigh({what}) is not there in a program.", "Call it before the definition."))
@@ -321,7 +359,7 @@ def block_diag(*arrs: Any) -> ArrayValue:
 def toeplitz(c: Any, r: Any = None) -> ArrayValue:
     """The matrix whose diagonals are constant, as :func:`scipy.linalg.toeplitz`."""
     column = as_value(c)
-    row = e.conjugate(column) if r is None else as_value(r)
+    row = as_value(r) if r is not None else e.conjugate(column) if column.type.is_complex else column
     if column.ndim != 1 or row.ndim != 1:
         raise NxValueError("toeplitz takes vectors")
     line = concatenate([column[::-1], row[1:]])

@@ -118,7 +118,11 @@ def test_positions():
 
     defaults = DefaultValues(function, list(inspect.signature(function).parameters.values()))
     assert (defaults.numbers, defaults.last) == ({"p": 2.0, "n": 3}, 4)
-    placed = defaults.placed
+
+    def placed(args, options, of_numpy):
+        form = defaults.form(len(args), options, of_numpy, frozenset(), ())
+        return form.placed(args, options)
+
     assert placed((1,), {}, True) == ((1, 2.0, "a", 3), {})
     assert placed((1,), {}, False) == ((1, 2.0), {})
     assert placed((1,), {"n": 4, "other": 5}, True) == ((1, 2.0, "a", 4), {"other": 5})
@@ -127,7 +131,7 @@ def test_positions():
     assert placed((), {"x": 0, "p": 4}, True) == ((0, 4, "a", 3), {})
     assert defaults.left_out(4) == (("last", None),)
     function.__defaults__ = (3.0, "a", 3, None)
-    assert placed((1,), {}, True) == ((1,), {})
+    assert defaults.form(1, {}, True, frozenset(), ()) is None
 
 
 def test_no_way_of_writing_a_call_takes_the_long_way():
@@ -141,3 +145,50 @@ def test_no_way_of_writing_a_call_takes_the_long_way():
     by_position = least(lambda: compiled(X, 2.0, 3))
     for call in (lambda: compiled(X), lambda: compiled(X, p=2.0), lambda: compiled(X, n=3, p=2.0)):
         assert least(call) < 4 * by_position
+
+
+def test_forms_of_a_call_have_one_key():
+    def program(x, p=2.0, n=3, mode="a"):
+        return np.abs(x) * p + n if mode == "a" else x
+
+    compiled = nx.defn(program)
+    for _ in range(2):
+        compiled(X)
+    count = len(compiled._snapshot.fast_paths)
+    with nx.no_compile():
+        compiled(X, 2.0, 3)
+        compiled(X, n=3, p=2.0)
+        compiled(x=X, p=2.0)
+    assert len(compiled._snapshot.fast_paths) == count
+    np.testing.assert_array_equal(compiled(X, n=X), np.abs(X) * 2.0 + X)
+    np.testing.assert_array_equal(compiled(X, n=X), np.abs(X) * 2.0 + X)
+    assert len(compiled._snapshot.fast_paths) == count + 1
+
+
+def test_defaults_that_are_containers_arrays_and_numbers_of_numpy():
+    weights = np.array([2.0, 3.0, 4.0])
+
+    def program(x, p=np.float64(2.0), coefficients=(1.0, 0.5), w=weights, names={"a": 3.0}, axes=(0,)):  # noqa: B006, B008
+        return np.sum(np.abs(x) * p + coefficients[1] * w, axis=axes) + names["a"]
+
+    compiled = nx.defn(program)
+    calls = [((), {}), ((3.0,), {}), ((), {"coefficients": (1.0, 2.0)}), ((), {"w": X}), ((), {"names": {"a": 1.0}}),
+             ((), {"axes": 0}), ((), {"axes": ()}), ((), {"axes": (0,)})]  # fmt: skip
+    for args, options in [*calls, *calls]:
+        np.testing.assert_allclose(compiled(X, *args, **options), program(X, *args, **options), rtol=1e-15)
+    weights[0] = 5.0
+    program.__defaults__[3]["a"] = 4.0
+    np.testing.assert_allclose(compiled(X), program(X), rtol=1e-15)
+
+
+def test_numbers_in_containers_count_by_value_where_the_program_needs_them():
+    compiled = nx.defn(lambda x, sizes: np.zeros(sizes) + x)
+    for shape in [(2, 3), (3, 2), (2, 3), [3, 2], (3, 2), (2, True), (2, 3), (2, 1)]:
+        assert compiled(1.0, shape).shape == tuple(shape)
+    compiled = nx.defn(lambda *sizes: np.zeros(sizes[0]) + sizes[1])
+    for size in (3, 4, 3, 4, 5, 5, 4):
+        assert compiled(size, 2.0).shape == (size,)
+    compiled = nx.defn(lambda x, given: np.where(given[0], x, -x) if given[1] else x)
+    for given in [(True, True), (False, True), (True, False), (False, True), (True, True)]:
+        expected = (1.0 if given[0] else -1.0) if given[1] else 1.0
+        assert compiled(1.0, given) == expected

@@ -439,3 +439,13 @@ def test_a_partial_is_told_once():
 
     nx.jit(functools.partial(scaled, rate=0.5))(ONE)
     assert nx.jit(functools.partial(scaled, rate=0.25)).why(ONE).difference == ("option rate: 0.5 → 0.25",)
+
+
+def test_why_fills_in_what_a_call_leaves_out():
+    def f(x, a=None, b=2.0):
+        return np.sum(x) * b if a is None else x * a
+
+    g = nx.jit(f)
+    g(np.ones(3))
+    assert str(g.why(np.ones(3))).startswith("f: answered from the cache")
+    assert str(g.why(np.ones(4))).splitlines()[0].endswith(": argument x: f64[3] → f64[4]")

@@ -22,7 +22,8 @@ class State:
 
 def key_of(*values, **options):
     key, arrays = [], []
-    plain = fast_keys.encode(values, options, (), frozenset(), (), False, key, arrays)
+    form = fast_keys.CallForm(len(values), (), tuple(options), (), frozenset(), (), False)
+    plain = form.encode(values, options, key, arrays)
     return (tuple(key), arrays) if plain else None
 
 
@@ -193,3 +194,25 @@ def test_many_kinds_of_calls(monkeypatch):
         for _ in range(2):
             assert f(1.0, n=n).to_number() == 1.0 + n
     assert len(f._snapshot.fast_paths) <= 4
+
+
+def test_types_and_functions_of_numpy_take_the_short_way():
+    compiled = nx.defn(lambda x, how=np.mean, to=np.float32: how(x).astype(to))
+    x = np.array([1.0, 2.0, 6.0])
+    calls = [(), (np.sum,), (np.max, np.dtype("int64")), (np.mean, np.int32), (np.sum, np.float64)]
+    for call in [*calls, *calls]:
+        found, expected = compiled(x, *call), (call[0] if call else np.mean)(x)
+        assert found == expected
+        assert found.dtype == (call[1] if len(call) > 1 else np.float32)
+    assert len(compiled._snapshot.fast_paths) == len(calls)
+
+
+def test_functions_of_the_users_are_looked_at_in_each_call():
+    def inner(x):
+        return x + factor
+
+    factor = 1.0
+    compiled = nx.defn(lambda x, how=inner: how(np.abs(x)))
+    assert [compiled(2.0), compiled(2.0)] == [3.0, 3.0]
+    factor = 2.0
+    assert compiled(2.0) == 4.0

@@ -137,3 +137,12 @@ def test_whose_code_it_is():
     assert static_values.installed_file("/somewhere/lib/python3.11/site-packages/other/module.py")
     assert not static_values.installed_file("/home/someone/project/module.py")
     assert not static_values.installed_file("<stdin>")
+
+
+def test_keys_that_stay_the_same():
+    mapping = {(0, 1): "a", 1: "b"}
+    same = static_values.SameKeys(tuple(mapping))
+    assert same == tuple(mapping)
+    assert same == ((0, 1), 1)
+    for other in [((0, 1),), (1, (0, 1)), ((0, 1), 1.0), ((0.0, 1), 1)]:
+        assert same != other

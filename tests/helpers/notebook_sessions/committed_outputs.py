@@ -60,7 +60,19 @@ def report(path, found):
 
 def _by_nbval(path, sanitizers, environment):
     results = f"{environment['NXKERNEL_CACHE_DIR']}.xml"
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-sanitize-with", sanitizers]
+    # Of pytest's other plugins it needs none, and each takes time to load.
+    environment = {**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "nbval.plugin",
+        "--nbval",
+        "--nbval-current-env",
+        "--nbval-sanitize-with",
+        sanitizers,
+    ]
     command += [
         "-q",
         "--color=no",

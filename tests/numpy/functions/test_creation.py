@@ -71,3 +71,20 @@ def test_bounds_whose_sum_leaves_their_type():
     for arange in (nnp.arange, nx.arange):
         with pytest.raises(NxTypeError, match=r"^the Python integer 9223372036854775808 is outside of s64, which goes"):
             arange(most + 1, most + 3)
+
+
+def grids(np, a, n):
+    return [
+        np.mgrid[-a:a:7j, a : 2 * a : 3j],
+        *np.ogrid[-a:a:7j, 0:1:3j],
+        np.mgrid[a : 0 : n * 1j],
+        np.mgrid[0:3:2j, -a:a:2j],
+        *np.ogrid[0:a:1j, 0:5],
+    ]
+
+
+@pytest.mark.parametrize("a", [2.0, 3, np.float32(1.5)])
+def test_grids_between_traced_bounds(a):
+    for one, other in zip(nx.defn(lambda a, n: grids(np, a, n))(a, 4), grids(np, a, 4), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6)

@@ -90,17 +90,21 @@ def test_sizes_that_depend_on_values_at_once():
     assert np.asarray(places).tolist() == [0, 2, 3]
 
 
-def test_places_in_memory_as_numpy_would_have_them():
-    def function(x):
-        line = x[0].copy()
-        shape, strides = (4, 3), line.strides + (line.strides[-1],)
-        windows = np.lib.stride_tricks.as_strided(line, shape=shape, strides=strides)
-        assert line.flags.c_contiguous
-        assert not x.T.flags["C_CONTIGUOUS"]
-        assert x.T.flags["F"]
-        return windows * 1.0, np.trim_zeros(x[0] * (x[0] < -3))
+def test_polynomials_through_points():
+    x, y, w = np.array([1.0, 2, 4, 3, 0.5]), np.array([0.5, 1, 2, 2.2, 0]), np.array([1.0, 2, 1, 1, 3])
+    calls = [
+        lambda x, y, w: np.polyfit(x, y, 2, w=w),
+        lambda x, y, w: np.polyfit(x, y, 1, cov=True)[1],
+        lambda x, y, w: np.polyfit(x, y, 2, w=w, cov="unscaled")[1],
+        lambda x, y, w: np.polyfit(x, np.stack([y, w], axis=1), 1, cov=True)[1],
+    ]
+    for call in calls:
+        np.testing.assert_allclose(nx.jit(call)(x, y, w), call(x, y, w), rtol=1e-9)
 
-    for ours, theirs in zip(nx.jit(function)(M), function(M), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    with pytest.raises(NxTypeError, match=r"^as_strided\(\) of places beyond the array"):
-        nx.jit(lambda x: np.lib.stride_tricks.as_strided(x, (5,), (80,)), promotion="numpy")(M)
+
+def test_where_a_polynomial_is_zero():
+    for p in (np.array([1.0, 2, 4, 3]), np.array([2.0, -3.0]), np.array([1, 0, 0])):
+        found = nx.jit(np.roots)(p)
+        assert found.dtype == np.roots(p).dtype
+        np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(np.roots(p)), atol=1e-7)
+    assert nx.jit(np.roots)(np.array([3.0])).shape == (0,)

@@ -62,3 +62,13 @@ def test_counts_of_known_numbers():
     function = nx.defn(lambda w: (np.bincount([0, 3, 3], weights=w), np.bincount(np.array([0, 2, 2]), minlength=2)))
     for result, expected in zip(function(weights), ([0.5, 0, 0, 3.5], [1, 0, 2]), strict=True):
         np.testing.assert_array_equal(result, expected)
+
+
+def test_complex_numbers_are_sorted_by_their_parts():
+    def f(x):
+        return np.sort(x), np.argsort(x, axis=0), np.sort_complex(x.real), np.sort(x, axis=None)
+
+    x = np.array([[1 + 2j, 1 - 1j, 0.5], [-1j, 3, 1 + 1j]])
+    for one, other in zip(nx.jit(f)(x), f(x), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

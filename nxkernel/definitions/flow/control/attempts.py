@@ -8,6 +8,7 @@ Whether an exception is raised may be up to the running program: a check of data
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +23,8 @@ from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import linalg
-from nxkernel.ops.machinery.dispatch import apply, operand
+from nxkernel.linalg import linalg_errors
+from nxkernel.ops.machinery.dispatch import apply
 
 #: What ``int`` raises, and of which numbers.
 _INTEGERS = (
@@ -62,7 +63,7 @@ class Attempt:
     decisions : sequence of bool
         Whether the first exceptions that are up to the running program are raised.
     results : dict
-        By their number, the results of functions that may raise, which are computed once.
+        By their number, the results of functions that may raise, which are computed once, and what they may raise.
     """
 
     #: What the handler catches that all handlers are written into.
@@ -71,8 +72,8 @@ class Attempt:
     def __init__(self, kinds: Sequence[Kind], site: Any, decisions: Sequence[bool], results: dict[int, Any]) -> None:
         self._kinds, self._site, self._decisions, self.results = kinds, site, decisions, results
         self._run: Any = tracing.current()
-        #: How many exceptions were met that are up to the running program.
-        self.count = 0
+        #: How many exceptions were met that are up to the running program, and functions that may raise such.
+        self.count = self.calls = 0
 
     def begin(self) -> None:
         """The block begins."""
@@ -242,40 +243,56 @@ def refuse_unseen(kind: type[BaseException], what: str, instead: str) -> None:
 
 
 def raise_of_integers(number: Any) -> None:
-    """Raise what ``int`` raises of NaN and infinity, in a `try` that catches it."""
+    """Raise what ``int`` raises of NaN and infinity: in a `try` that catches it, else when the program has run."""
     if not number.type.is_float:
         return
+    later = []
     for kind, primitive, text in _INTEGERS:
         attempt = checks.catching(kind) if are_active() else None
-        if attempt is not None and attempt.is_raised(apply(primitive, number)):
+        if attempt is None:
+            later.append(primitive)
+        elif attempt.is_raised(apply(primitive, number)):
             raise checks.by_user(kind(text))
+    if later and deferred_calls.are_made():
+        wrong = functools.reduce(functools.partial(apply, p.logical_or), [apply(one, number) for one in later])
+        deferred_calls.raise_if(wrong, [number], _no_integer)
+
+
+def _no_integer(number: float) -> Exception:
+    kind, _, text = _INTEGERS[not math.isnan(number)]
+    return kind(text)
 
 
 # LAPACK ----------------------------------------------------------------------------------------------------------
 
-_TEXTS = {
-    "inv": "Singular matrix",
-    "solve": "Singular matrix",
-    "cholesky": "Matrix is not positive definite",
-}
-
 
 def guarded(function: Any, twin: Callable[..., Any]) -> Callable[..., Any]:
-    """A function's replacement; in a `try` that catches a LinAlgError of its, one that raises that."""
-    name = getattr(function, "__name__", "")
-    if name not in _TEXTS or not str(getattr(function, "__module__", "")).startswith(("numpy.linalg", "scipy.linalg")):
+    """A function's replacement; in a `try` that catches a LinAlgError, one that raises that of NumPy's routines."""
+    if not str(getattr(function, "__module__", "")).startswith(("numpy.linalg", "scipy.linalg")):
         return twin
     attempt = checks.catching(np.linalg.LinAlgError)
-    return twin if attempt is None else functools.partial(_factorized, attempt, twin, name)
+    return twin if attempt is None else functools.partial(_factorized, attempt, twin)
 
 
-def _factorized(attempt: Attempt, twin: Callable[..., Any], name: str, *args: Any, **options: Any) -> Any:
-    number = attempt.count
+def _factorized(attempt: Attempt, twin: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    number, attempt.calls = attempt.calls, attempt.calls + 1
     if number not in attempt.results:
-        with linalg.without_errors():
-            attempt.results[number] = twin(*args, **options)
-    result = attempt.results[number]
-    floats = [value for value in args if operand(value).type.is_float or operand(value).type.is_complex]
-    if attempt.is_raised(linalg.is_failed(result, *floats)):
-        raise checks.by_user(np.linalg.LinAlgError(_TEXTS[name]))
+        found: list[tuple[Any, Any]] = []
+        with linalg_errors.collecting(found):
+            result = twin(*args, **options)
+        if not any(attempt.would_catch(type(make())) for _, make in found):
+            _tell_later(found)
+            return result
+        attempt.results[number] = result, found
+    result, found = attempt.results[number]
+    _tell_later([(failed, make) for failed, make in found if not attempt.would_catch(type(make()))])
+    for failed, make in found:
+        error = make()
+        if attempt.would_catch(type(error)) and attempt.is_raised(failed):
+            raise checks.by_user(error)
     return result
+
+
+def _tell_later(found: Sequence[tuple[Any, Any]]) -> None:
+    for failed, make in found:
+        deferred_calls.raise_if(failed, [], make)

@@ -12,8 +12,15 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks, unrolling
 from nxkernel.definitions.flow.control.checks import RaisingSideError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
-from nxkernel.definitions.flow.retracing import MustUnrollError
-from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, negative_indices, variable_leaves
+from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, retraced
+from nxkernel.definitions.flow.values import (
+    array_aliases,
+    mutable_arguments,
+    negative_indices,
+    traced_text,
+    variable_leaves,
+)
+from nxkernel.definitions.flow.values.changed_places import Place, changed_places, unknown
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
@@ -103,6 +110,8 @@ def and_(left: Side, right: Side, site: Any = None) -> Any:
     if not is_traced(first):
         return right() if known(first) else first
     second = _second(right, "and", site)
+    if second is _ACTS:
+        return if_exp(first, right, lambda: first, site)
     if _is_truth(second) and not is_traced(second):
         return first if known(second) else False
     if _is_truth(first) and _is_truth(second):
@@ -116,6 +125,8 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     if not is_traced(first):
         return first if known(first) else right()
     second = _second(right, "or", site)
+    if second is _ACTS:
+        return if_exp(first, lambda: first, right, site)
     if _is_truth(second) and not is_traced(second):
         return True if known(second) else first
     if _is_truth(first) and _is_truth(second):
@@ -123,10 +134,21 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     return if_exp(first, lambda: first, lambda: second, site)
 
 
+#: Stands for what changes objects or says something when it is asked for.
+_ACTS = object()
+
+
 def _second(side: Side, word: str, site: Any) -> Any:
     behind = unreached(f"what stands behind `{word}`", "what stands before it", site)
+    watch, later = ObjectWatch((side,)), deferred_calls.entries(tracing.current())
+    count = len(later)
     with behind, negative_indices.behind_a_condition():
-        return side()
+        value = side()
+    if len(later) == count and not watch.changed():
+        return value
+    watch.undo()
+    del later[count:]
+    return _ACTS
 
 
 def not_(value: Any, site: Any = None) -> Any:
@@ -171,6 +193,8 @@ class _Branch:
     ) -> None:
         self._site, self._names, self._sides, self._words = site, names, sides, words
         self._values = variable_leaves.entered(values)
+        #: Parts of objects that a side changes: their names follow those of the variables.
+        self._places: list[Place] = []
         self._runs: list[_SideResult] = []
         self._condition: Any = None
         self._common: list[tuple] = []
@@ -184,11 +208,22 @@ class _Branch:
         """The variables after the branch."""
         condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
-        count, stale = len(later), array_aliases.mark()
-        try:
-            chosen = control_flow.choose(
+        count, marked = len(later), array_aliases.mark()
+
+        def undo() -> None:
+            del later[count:]
+            array_aliases.undo(marked)
+
+        def learn(error: BaseException) -> None:
+            self._runs.clear()
+
+        def attempt() -> list[Any]:
+            return control_flow.choose(
                 condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
             )
+
+        try:
+            chosen = retraced(attempt, (LearntError,), undo, learn)
         except RaisingSideError as raised:
             del later[count:]
             decided = values_of_call.number(condition)
@@ -199,12 +234,15 @@ class _Branch:
             decided = values_of_call.number(condition)
             if decided is None:
                 raise
-            del later[count:]
-            array_aliases.undo(stale)
+            undo()
             return tuple((then if decided else otherwise)(*self._values))
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
-        return tuple([self._result(place, supply) for place in range(len(self._names))])
+        results = [self._result(number, supply) for number in range(len(self._names))]
+        own = len(results) - len(self._places)
+        for place, value in zip(self._places, results[own:], strict=True):
+            place.write(value)
+        return tuple(results[:own])
 
     def _checked(self, condition: Any, then: Side, otherwise: Side, error: Exception, raises_then: bool) -> tuple:
         """The variables after a branch of which one side raises: those that the other side gives."""
@@ -234,7 +272,11 @@ class _Branch:
         # Copies may change; what is handed over as it is, such as an object of a class, may not.
         as_it_is = zip(self._names, given, self._values, strict=False)  # sides of an expression get no values
         watch = ObjectWatch(self._sides, [(name, value) for name, value, before in as_it_is if value is before])
+        originals = [place.read() for place in self._places]
+        before = variable_leaves.entered(originals)
+        parts = [variable_leaves.duplicate(each) if variable_leaves.is_mutable(each) else each for each in before]
         try:
+            self._write(parts)
             with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
                 try:
                     results = variable_leaves.entered(side(*given))
@@ -242,18 +284,25 @@ class _Branch:
                     if checks.is_raised(error):
                         raise RaisingSideError(error) from None
                     raise
-                self._refuse_changes(watch)
+                self._look_for_changes(watch)
+            changed = variable_leaves.entered([place.read() for place in self._places])
+            self._write(originals)
         except BaseException as error:
             watch.undo()
             if isinstance(error, MustUnrollError):
                 raise self._refuse_steps(error) from None
             raise
+        own = len(results)
+        results = [*results, *changed]
         leaves: list[Any] = []
         structures = [variable_leaves.take_apart(value, leaves) for value in results]
         for place, value in enumerate(given):
             if results[place] is value:
                 # A copy that was changed in place stands for the original.
                 results[place] = self._values[place]
+        for number, part in enumerate(parts, own):
+            if results[number] is part:
+                results[number] = before[number - own]
         weak = [not is_number(leaf) and variable_leaves.is_weak(leaf) for leaf in leaves]
         self._runs.append(_SideResult(tuple(results), structures, leaves, weak))
 
@@ -265,11 +314,22 @@ class _Branch:
             "Do that before it, whatever its condition is.",
         )
 
-    def _refuse_changes(self, watch: ObjectWatch) -> None:
-        changed = watch.changed()
-        if not changed:
+    def _write(self, values: Sequence[Any]) -> None:
+        """Put values into the parts of objects that a side changes."""
+        for place, value in zip(self._places, values, strict=True):
+            place.write(value)
+
+    def _look_for_changes(self, watch: ObjectWatch) -> None:
+        """Parts of objects that a side changes are variables, too; other changes are refused."""
+        places, others = changed_places(watch)
+        places = unknown(places, self._places)
+        if not others:
+            if places:
+                self._places += places
+                self._names = (*self._names, *(place.name for place in places))
+                raise LearntError
             return
-        name, held = changed[0]
+        name, held = others[0]
         kind = "class" if isinstance(held, type) else type(held).__name__
         raise source_sites.error(
             NxTypeError,
@@ -303,6 +363,11 @@ class _Branch:
             ]
             if one.results[place] is other.results[place] and not variable_leaves.is_mutable(one.results[place]):
                 self._common.append((variable_leaves.HELD, one.results[place], ()))
+                self._arrays.append([])
+                continue
+            texts = one.results[place], other.results[place]
+            if all(isinstance(text, str) for text in texts):
+                self._common.append((variable_leaves.HELD, traced_text.chosen(self._condition, *texts), ()))
                 self._arrays.append([])
                 continue
             parts = _as_parts(structures, own)

@@ -201,7 +201,7 @@ def record(error: BaseException) -> None:
     """
     run = tracing.current()
     check, leaves = _check(error, _trail(error))
-    nodes = [run.node(_alone(operand(leaf))) for leaf in leaves]
+    nodes = [run.node(alone(operand(leaf))) for leaf in leaves]
     _keep(check, nodes)
 
 
@@ -326,6 +326,11 @@ def is_of_checks(cell: MutableCell) -> bool:
     return cell.name == _CELL
 
 
+def are_apart() -> bool:
+    """Whether a function is traced on its own, as that of :func:`nxkernel.vmap` is."""
+    return _OWNER in tracing.current().outermost.memory
+
+
 def _owner() -> Any:
     """The trace in which the cells of checks begin."""
     outermost = tracing.current().outermost
@@ -341,7 +346,7 @@ def _failed() -> MutableCell:
     return cell
 
 
-def _alone(value: Any) -> Any:
+def alone(value: Any) -> Any:
     """A value as it is outside of the program, where it no longer stands for a Python number."""
     return convert(value, python_numbers.alone(value.spec.type)) if tracing.weak(value) else value
 

@@ -11,8 +11,9 @@ from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.buffer_swaps import Exchange
 from nxkernel.definitions.flow.control.list_appends import Gathering
 from nxkernel.definitions.flow.retracing import ChangesError, LearntError, MustUnrollError, retraced
-from nxkernel.definitions.flow.values import array_aliases, variable_leaves
+from nxkernel.definitions.flow.values import array_aliases, changed_places, variable_leaves
 from nxkernel.definitions.flow.values.array_aliases import LoopAliases
+from nxkernel.definitions.flow.values.changed_places import Place
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, follow, make_of_several
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
@@ -70,7 +71,7 @@ def plan(site: Any, names: Sequence[str]) -> LoopPlan:
 class _Variable:
     """A variable in the state of a loop."""
 
-    def __init__(self, name: str, value: Any, found: LoopPlan, target: bool = False) -> None:
+    def __init__(self, name: str, value: Any, found: LoopPlan, target: bool = False, changes: bool = False) -> None:
         self.name, self.value = name, value
         self.leaves: list[Any] = []
         self.structure: tuple | None = None
@@ -80,7 +81,7 @@ class _Variable:
         self.arrays: list[Any] = []
         # What goes over the items is given anew in each iteration, whatever was in it.
         self.fresh = target or is_unassigned(value)
-        self.held = not self.fresh and name not in found.opened and _can_hold(value)
+        self.held = not (self.fresh or changes) and name not in found.opened and _can_hold(value)
         if self.fresh:
             self.size = found.sizes.get(name, 1)
             self.leaves = [control_flow.UNKNOWN] * self.size
@@ -229,6 +230,8 @@ class LoopState:
         self._values = variable_leaves.entered(values)
         self._functions, self._gathering, self._target = tuple(functions), gathering or Gathering((), 0, site), target
         self._arrays = LoopAliases(site)
+        #: Parts of objects that iterations change.
+        self._places: list[Place] = []
 
     def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
         """Run the loop; returns leaves and variables after it.
@@ -263,7 +266,7 @@ class LoopState:
 
     def _known(self) -> tuple:
         """What attempts have learned so far."""
-        return self._plan.snapshot(), self._arrays.snapshot(), self._gathering.snapshot()
+        return self._plan.snapshot(), self._arrays.snapshot(), self._gathering.snapshot(), len(self._places)
 
     def _run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
         extra = len(counts)
@@ -274,6 +277,11 @@ class LoopState:
         target = held[0] if self._target else None
         if target is not None and not self._plan.keeps_target:
             held = held[1:]
+        number, originals = len(held), [place.read() for place in self._places]
+        held += [
+            _Variable(place.name, value, self._plan, changes=True)
+            for place, value in zip(self._places, variable_leaves.entered(originals), strict=True)
+        ]
         turns = Exchange(held, self.site)
         self._arrays.begin({v.name: v.arrays_before() for v in held}, turns.home)
         initial = [*counts, *turns.initial, *(leaf for variable in held for leaf in variable.leaves)]
@@ -286,7 +294,14 @@ class LoopState:
             values = [v.in_turn([next(supply) for _ in range(v.size)]) for v in held]
             for variable in held:
                 self._arrays.tie(variable.name, variable.arrays_in_turn())
-            return tuple(values[1:] if target in held else values)
+            self._write(values[number:])
+            return tuple(values[1:number] if target in held else values[:number])
+
+        def asked(nodes: Sequence[Any]) -> Any:
+            try:
+                return ask(nodes[:extra], values_of(nodes))
+            finally:
+                self._write(originals)
 
         def one_turn(nodes: Sequence[Any]) -> list[Any]:
             keeps = self._plan.keeps_target
@@ -294,7 +309,7 @@ class LoopState:
             watch = ObjectWatch(self._functions, [(v.name, v.value) for v in held if v.held])
             try:
                 after, results = turn(nodes[:extra], values_of(nodes))
-                results = variable_leaves.entered(results)
+                results = variable_leaves.entered([*results, *(place.read() for place in self._places)])
                 if self._plan.keeps_target is not keeps:
                     raise LearntError
                 self._look_for_changes(watch, held)
@@ -309,27 +324,33 @@ class LoopState:
             except BaseException:
                 watch.undo()
                 raise
+            self._write(originals)
             found[:] = leaves
             return leaves
 
         def changed(place: int, before: Spec, after: Spec) -> NxError:
             return self._changed(paths[place], initial[place], found[place], before, after)
 
-        results = control_flow.run_while(
-            initial, lambda nodes: ask(nodes[:extra], values_of(nodes)), one_turn, paths, changed
-        )
+        results = control_flow.run_while(initial, asked, one_turn, paths, changed)
         supply = iter(results[extra + len(turns) :])
         turns.bring_home(results[extra : extra + len(turns)], held, results[extra + len(turns) :])
         after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
         for variable in held:
             self._arrays.tie(variable.name, variable.arrays)
         turns.look_back(held, after)
-        return list(results[:extra]), after
+        self._write(after[number:])
+        return list(results[:extra]), after[:number]
+
+    def _write(self, values: Sequence[Any]) -> None:
+        """Put values into the parts of objects that iterations change."""
+        for place, value in zip(self._places, values, strict=True):
+            place.write(value)
 
     def _look_for_changes(self, watch: ObjectWatch, held: Sequence[_Variable]) -> None:
-        """Python's own lists, dicts and objects do not change in a loop of the program."""
-        changed = watch.changed()
-        if not changed:
+        """Python's own lists, dicts and objects do not change in a loop of the program, but for parts of them."""
+        places, others = changed_places.changed_places(watch)
+        places = changed_places.unknown(places, self._places)
+        if not places and not others:
             return
         watch.undo()
         values = {
@@ -338,13 +359,17 @@ class LoopState:
             if variable.held
             for container in variable_leaves.containers(variable.value)
         }
-        for name, value in changed:
+        opened: set[str] = set()
+        for name, value in [*others, *((place.name, place.owner) for place in places)]:
             variable = values.get(id(value))
-            if variable is None or variable.name in self._plan.opened:
+            if variable is not None and variable.name not in self._plan.opened:
+                opened.add(variable.name)
+            elif variable is not None or any(value is other for _, other in others):
                 raise MustUnrollError(
                     f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value)
                 )
-            self._plan.opened.add(variable.name)
+        self._plan.opened |= opened
+        self._places += [place for place in places if id(place.owner) not in values]
         raise LearntError
 
     def _changed(self, path: str, before: Any, after: Any, spec: Spec, spec_after: Spec) -> NxError:

@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
 from nxkernel.definitions.flow.retracing import MustUnrollError
+from nxkernel.definitions.keys.static_values import numpys_generators
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.tracing import BodyTrace
@@ -31,7 +30,7 @@ def refused(function: Any) -> Callable[..., NoReturn] | None:
     function : callable
     """
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, np.random.Generator | np.random.RandomState):
+    if isinstance(owner, numpys_generators()):
         return refused_draw(function.__name__)
     if isinstance(owner, random.Random) and function.__name__ in _DRAWS:
         return _refusing(

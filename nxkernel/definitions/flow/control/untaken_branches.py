@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nxkernel.definitions.flow import source_sites
-from nxkernel.definitions.flow.retracing import MustUnrollError
+from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError
 from nxkernel.errors import NxError, NxTypeError
 
 #: What is wrong with the text whenever it runs, or with the machine; a misspelt name is told as everywhere.
@@ -33,7 +33,7 @@ def unreached(code: str, unknown: str, site: Any) -> Iterator[None]:
     """
     try:
         yield
-    except (NxError, MustUnrollError):
+    except (NxError, LearntError, MustUnrollError):
         raise
     except Exception as error:
         kind = type(error).__name__

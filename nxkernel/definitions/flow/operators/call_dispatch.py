@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import contextlib
 import functools
 import itertools
@@ -14,9 +13,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
+from nxkernel.definitions.captures.name_lookup import unwrapped
 from nxkernel.definitions.flow.control import attempts, trace_time_calls
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
@@ -28,10 +30,12 @@ from nxkernel.definitions.flow.operators import (
     python_math,
 )
 from nxkernel.definitions.flow.source_sites import is_raised
+from nxkernel.definitions.flow.values import followed_classes
 from nxkernel.definitions.keys import callables
-from nxkernel.definitions.keys.static_values import installed_file
+from nxkernel.definitions.keys.static_values import installed, installed_file
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -66,9 +70,12 @@ def fn(function: Any) -> Any:
 
     Builtins and the functions of `math` have replacements that take traced values. Functions that Numba compiled are
     applied element by element. The user's plain functions are rewritten, so that their `if`, `while` and assignments
-    become part of the program; functions of installed packages, and those marked with :func:`nxkernel.deftransform`,
-    stay as they are.
+    become part of the program, and so are the methods of their classes; functions of installed packages, and those
+    marked with :func:`nxkernel.deftransform`, stay as they are, and so do all where nothing is traced: the running
+    program has called something back.
     """
+    if tracing.current() is None:
+        return function
     try:
         twin = _TWINS.get(function)
     except TypeError:
@@ -76,6 +83,8 @@ def fn(function: Any) -> Any:
     twin = twin or output_calls.twin(function) or trace_time_calls.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
+    if isinstance(function, np.vectorize):
+        return functools.partial(_of_entries, function)
     if rules.follows_numpy():
         twin = dispatch_table.twin(function)
         if twin is not function:
@@ -99,35 +108,11 @@ def fn(function: Any) -> Any:
     if isinstance(function, _CACHED):
         return functools.partial(_remembered, function)
     if isinstance(function, type):
-        return _constructing(function)
+        return followed_classes.constructed(function, fn)
     call = type(function).__call__ if callable(function) else None
     if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
-    if isinstance(call, types.FunctionType) and numpys_sources.is_of_arrays(call) and rules.follows_numpy():
-        return types.MethodType(_twin_of_text(call), function)
     return function
-
-
-def _constructing(cls: type) -> Any:
-    """What makes an object of a class in place of its call, with its ``__init__`` rewritten.
-
-    That is for classes of the user's, and for polynomials of NumPy's.
-    """
-    init = cls.__init__
-    is_plain = type(cls) in (type, abc.ABCMeta) and cls.__new__ is object.__new__
-    if not is_plain or not isinstance(init, types.FunctionType):
-        return cls
-    rewritten = _twin_of_text if rules.follows_numpy() and numpys_sources.is_of_arrays(init) else _rewritten
-    if rewritten(init) is init:
-        return cls
-
-    @functools.wraps(cls, updated=())
-    def made(*args: Any, **options: Any) -> Any:
-        instance = object.__new__(cls)
-        rewritten(init)(instance, *args, **options)
-        return instance
-
-    return made
 
 
 class _Scope(threading.local):
@@ -162,6 +147,9 @@ def has_to_be_dispatched(function: Any) -> bool:
     met: set[Any] = set()
     while waiting:
         one = waiting.pop()
+        if isinstance(one, type) and one not in met and not installed(one):
+            met.add(one)
+            waiting += map(unwrapped, vars(one).values())
         if numpys_sources.is_traceable(one):
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
@@ -253,6 +241,37 @@ def _generalized(function: Any, *args: Any, **options: Any) -> Any:
             f"nx.njit_call({name}, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
         )
     )
+
+
+def _of_entries(function: np.vectorize, *args: Any, **options: Any) -> Any:
+    """Call a function by ``np.vectorize``: on traced values its Python function is mapped over all entries at once."""
+    values = [*args, *options.values()]
+    if not python_builtins.has_traced(values):
+        return function(*args, **options)
+    if function.signature is not None or function.excluded or function.pyfunc is None:
+        raise NxTypeError(
+            message(
+                f"np.vectorize of {callables.name(function.pyfunc)} has a signature or arguments that are excluded.",
+                "Write nx.vmap(function, in_axes=...), whose function takes arrays.",
+            )
+        )
+    compile_thread.load("nxkernel.definitions.autodiff.vmap")
+    from nxkernel.definitions.autodiff.vmap import vmap
+
+    nnp = dispatch_table.namespace()
+    arrays = nnp.broadcast_arrays(*map(nnp.asarray, values))
+
+    def entry(*parts: Any) -> Any:
+        return fn(function.pyfunc)(*parts[: len(args)], **dict(zip(options, parts[len(args) :], strict=True)))
+
+    results = vmap(entry, promotion="numpy")(*[array.reshape(-1) for array in arrays])
+    several = isinstance(results, tuple)
+    types_ = function.otypes or [None] * (len(results) if several else 1)
+    shaped = [
+        nnp.asarray(result, dtype=type_).reshape(arrays[0].shape)
+        for result, type_ in zip(results if several else [results], types_, strict=True)
+    ]
+    return tuple(shaped) if several else shaped[0]
 
 
 def _remembered(function: Any, *args: Any, **options: Any) -> Any:

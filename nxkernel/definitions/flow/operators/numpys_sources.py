@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from nxkernel.definitions.flow.operators import python_builtins
+from nxkernel.definitions.keys.static_values import own_class
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.errors import NxTypeError, TracedValueError
 from nxkernel.numpy import dispatch_table
@@ -20,9 +24,8 @@ _OF_ARRAYS = frozenset(
             "ufunclike",
         )],
         *[f"numpy.polynomial.{name}" for name in (
-            "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils",
+            "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils", "_polybase",
         )],
-        "numpy.polynomial._polybase",
         "numpy.linalg._linalg",
         "numpy._core.numeric",
     ]
@@ -31,18 +34,14 @@ _OF_ARRAYS = frozenset(
 
 def _implementation(function: Any) -> types.FunctionType | None:
     """The Python function of NumPy's that a function calls, if it computes with arrays."""
+    if isinstance(function, types.MethodType):
+        function = function.__func__
     # Of other objects nothing is asked, since they may answer with code of their own.
     is_numpys = type(function).__module__.partition(".")[0] == "numpy"
     inner = getattr(function, "__wrapped__", None) if is_numpys else function
-    inner = inner.__func__ if type(inner) is types.MethodType else inner
-    if not isinstance(inner, types.FunctionType) or not is_of_arrays(inner):
+    if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
         return None
     return inner
-
-
-def is_of_arrays(function: types.FunctionType) -> bool:
-    """Whether the text of a function of NumPy's computes with arrays, and does nothing else."""
-    return function.__globals__.get("__name__") in _OF_ARRAYS
 
 
 def is_traceable(function: Any) -> bool:
@@ -54,6 +53,32 @@ def is_traceable(function: Any) -> bool:
         Anything at all.
     """
     return _implementation(function) is not None and dispatch_table.refuses(dispatch_table.twin(function))
+
+
+_POLYNOMIALS, _POWERS = np.polynomial._polybase.ABCPolyBase, np.polynomial.Polynomial
+
+
+def _converted(polynomial: Any) -> Any:
+    """A polynomial of the variable itself, with as many coefficients; NumPy's text drops one at the end that is 0."""
+    nnp = dispatch_table.namespace()
+    (low, high), (first, last) = polynomial.domain, polynomial.window
+    offset, scale = (high * first - low * last) / (high - low), (last - first) / (high - low)
+    coefficients = nnp.asarray(polynomial.coef)
+    found = nnp.zeros_like(coefficients)
+    for place in range(coefficients.shape[0] - 1, -1, -1):
+        moved = nnp.concatenate([nnp.zeros(1, found.dtype), found[:-1]])
+        alone = nnp.concatenate([coefficients[place : place + 1], nnp.zeros_like(found[1:])])
+        found = alone + found * offset + moved * scale
+    made = copy.copy(polynomial)
+    made.coef, made.domain, made.window = found, _POWERS.domain, _POWERS.window
+    return made
+
+
+def _has_traced(value: Any) -> bool:
+    """Whether a value, or a polynomial's coefficients, are traced."""
+    if isinstance(value, _POLYNOMIALS):
+        return any(map(python_builtins.has_traced, vars(value).values()))
+    return python_builtins.has_traced(value)
 
 
 def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,13 +97,15 @@ def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[...,
     if inner is None:
         return refusing
 
+    owner = (function.__self__,) if isinstance(function, types.MethodType) else ()
+
     @functools.wraps(function)
     def of_its_text(*args: Any, **options: Any) -> Any:
-        owner = (function.__self__,) if type(function) is types.MethodType else ()
-        held = [value for one in owner if not isinstance(one, type) for value in vars(one).values()]
-        if not python_builtins.has_traced([*args, *options.values(), *held]):
+        if not any(map(_has_traced, [*owner, *args, *options.values()])):
             return function(*args, **options)
         try:
+            if inner is _POLYNOMIALS.convert and not args and not options and own_class(type(*owner)) is _POWERS:
+                return _converted(*owner)
             return rewritten(inner)(*owner, *args, **options)
         except TracedValueError:
             raise

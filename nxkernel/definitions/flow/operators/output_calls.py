@@ -15,12 +15,13 @@ import sys
 import types as python
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from nxkernel import types
-from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
+from nxkernel.definitions.flow.values.traced_text import ChosenText, TracedText
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
@@ -42,48 +43,6 @@ from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import operand
-
-
-class TracedText:
-    """Text with traced values in it, which is formatted when the program has run.
-
-    Parameters
-    ----------
-    template : TextTemplate or Percent
-        The text, to be filled in with the values.
-    leaves : tuple
-        The values.
-    """
-
-    __slots__ = ("leaves", "template")
-    #: What errors call it.
-    shown_as = "a text"
-
-    def __init__(self, template: Percent | TextTemplate, leaves: tuple) -> None:
-        self.template, self.leaves = template, leaves
-
-    def __add__(self, other: Any) -> TracedText:
-        return joined("", [self, other])
-
-    def __radd__(self, other: Any) -> TracedText:
-        return joined("", [other, self])
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TracedValueError(
-            message(
-                "text is asked for what is in it, and it has values in it that only the running program knows.",
-                "Printed, logged or warned of it is made when the program has run. For anything else return the "
-                "values, and make the text of them there.",
-            )
-        )
-
-    __str__ = __repr__ = __bool__ = __len__ = __iter__ = __eq__ = __ne__ = __lt__ = __hash__ = __contains__ = _refuse
-    __getitem__ = __mod__ = __mul__ = __format__ = __int__ = __float__ = __index__ = _refuse
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self._refuse()
 
 
 def has_values(value: Any) -> bool:
@@ -244,7 +203,9 @@ def _now(value: Any) -> Any:
         return value.template.formatted(iter(shown))
     except (TypeError, ValueError, IndexError):
         # Such as "%d", which takes numbers alone, and the part of an array.
-        return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
+        template = value.template
+        form = f"{template.one} or {template.other}" if isinstance(template, ChosenText) else template.form
+        return f"{form} {', '.join(map(builtins.str, shown))}"
 
 
 def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
@@ -317,23 +278,24 @@ def _check_reached(what: str) -> None:
         verb = "print" if what.startswith("print()") else "say"
         raise TracedValueError(
             message(
-                f"{what} is not possible in a loop of the compiled program.",
-                f"Return the values from the definition, and {verb} them there; those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which "
-                f"{'they are printed' if verb == 'print' else 'each turn says it'}.",
+                f"{what} is not possible in a loop of a function that is run for many entries, as by nx.vmap.",
+                f"Return the values from the function, and {verb} them there; those of a loop in an array: a[i] = v.",
             )
         )
 
 
 def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
     """Record a call to be made after the program has run."""
-    _check_reached(what)
+    repeated = not _hooks().is_open() and repeated_calls.are_possible()
+    if not repeated:
+        _check_reached(what)
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
     call = DeferredCall(function, parts, more)
     settings = output_settings.current()
-    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
+    ask = repeated_calls.record if repeated else _hooks().defer_call
+    ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:

@@ -17,6 +17,7 @@ from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated
 from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
 from nxkernel.definitions.flow.values.variable_leaves import has_values, is_traced, known, plain, take_apart
+from nxkernel.definitions.keys.static_values import own_class
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, TracedValue
@@ -365,7 +366,7 @@ def has_traced(value: Any) -> builtins.bool:
 def class_of(value: Any) -> type:
     """The class that a traced value would have if NumPy ran the program."""
     if not types.follows_numpy() or not isinstance(value, TracedValue | Proxy):
-        return builtins.type(value)
+        return own_class(builtins.type(value))
     if isinstance(value, Proxy) and not isinstance(value, Scalar):
         return getattr(value, "__nx_class__", np.ndarray)
     node = operand(value)
@@ -398,7 +399,7 @@ def type_(value: Any, /, *rest: Any, **options: Any) -> Any:
 def has_attribute(value: Any, name: str, /) -> builtins.bool:
     """``hasattr``; traced values answer for the class that they stand for."""
     class_ = class_of(value)
-    return builtins.hasattr(value if class_ is builtins.type(value) else class_, name)
+    return builtins.hasattr(value if class_ is own_class(builtins.type(value)) else class_, name)
 
 
 #: The replacement of each builtin in definitions.

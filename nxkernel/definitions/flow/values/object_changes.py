@@ -66,17 +66,28 @@ class ObjectWatch:
         for name, owner in self._owners:
             self._states[id(owner)] = name, owner, [object_states.stored_names(owner, names)]
 
+    def reaches(self, value: Any) -> bool:
+        """Whether an object was there when the watch began."""
+        return id(value) in self._seen
+
     def changed(self) -> list[tuple[str, Any]]:
         """The objects that have changed, with their names."""
         return [(name, held) for name, held, _ in self.differences()]
 
     def differences(self) -> list[tuple[str, Any, list[tuple[Any, Any]]]]:
         """The objects that have changed: name, object, and the changed keys, each with its new value."""
+        return [
+            (name, held, [change for _, now, then in states for change in object_states.changes(now, then)])
+            for name, held, states in self.changed_states()
+        ]
+
+    def changed_states(self) -> list[tuple[str, Any, list[tuple[Kind, Any, Any]]]]:
+        """The objects that have changed: name, object, and for each kind of state what it is, and what it was."""
         found = []
         for name, held, states in self._states.values():
-            now = [(kind.read(held), then) for kind, then in states]
-            if not all(object_states.same(*pair) for pair in now):
-                found.append((name, held, [change for pair in now for change in object_states.changes(*pair)]))
+            read = [(kind, kind.read(held), then) for kind, then in states]
+            if not all(object_states.same(now, then) for _, now, then in read):
+                found.append((name, held, read))
         return found
 
     def undo(self) -> None:

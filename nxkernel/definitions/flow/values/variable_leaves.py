@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nxkernel import types
-from nxkernel.definitions.flow.values import array_aliases
+from nxkernel.definitions.flow.values import array_aliases, followed_classes
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.keys.containers import written
@@ -215,7 +215,7 @@ def rebuild(structure: Structure, leaves: Iterator[Any]) -> Any:
         return detail(*members)
     if kind == "dict":
         return detail.filled(members)
-    result = object.__new__(detail)
+    result = followed_classes.blank(detail)
     for field, member in zip(dataclasses.fields(detail), members, strict=True):
         object.__setattr__(result, field.name, member)
     return result

@@ -47,11 +47,20 @@ def test_which_functions_are_traced_in_their_text():
     assert [numpys_sources.is_traceable(one) for one in asked] == [True, True, *[False] * 6]
 
 
-def test_polynomials_are_fitted_and_asked():
-    def function(x, y):
-        fitted = np.polynomial.Polynomial.fit(x, y, 3)
-        return fitted(x), fitted.deriv(1)(x)
+POLYNOMIALS = {
+    "fit": lambda x, y: np.polynomial.Polynomial.fit(x, y, 2)(x),
+    "converted": lambda x, y: np.polynomial.Polynomial.fit(x, y, 2).convert().coef,
+    "weighted": lambda x, y: np.polynomial.Chebyshev.fit(x, y, 1, w=y).coef,
+    "called": lambda x, y: np.polynomial.Polynomial(x)(y),
+    "arithmetic": lambda x, y: (np.polynomial.Polynomial(x).deriv() * 2 + 1)(y),
+    "integral": lambda x, y: np.polynomial.Polynomial(x).integ(1).coef,
+    "Legendre": lambda x, y: np.polynomial.Legendre(x)(y),
+}
 
-    x = np.linspace(0, 2, 20)
-    for ours, theirs in zip(nx.jit(function)(x, np.sin(x)), function(x, np.sin(x)), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials(name):
+    x, y = np.array([1.0, 2, 4, 3]), np.array([0.5, 1, 2, 2.2])
+    result, expected = nx.jit(POLYNOMIALS[name])(x, y), POLYNOMIALS[name](x, y)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, atol=1e-12)
