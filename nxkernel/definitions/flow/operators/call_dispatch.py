@@ -112,8 +112,6 @@ def fn(function: Any) -> Any:
     call = type(function).__call__ if callable(function) else None
     if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
-    if isinstance(call, types.FunctionType) and numpys_sources.is_of_arrays(call) and rules.follows_numpy():
-        return types.MethodType(_twin_of_text(call), function)
     return function
 
 

@@ -26,7 +26,6 @@ _OF_ARRAYS = frozenset(
         *[f"numpy.polynomial.{name}" for name in (
             "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre", "polyutils", "_polybase",
         )],
-        "numpy.polynomial._polybase",
         "numpy.linalg._linalg",
         "numpy._core.numeric",
     ]
@@ -40,15 +39,9 @@ def _implementation(function: Any) -> types.FunctionType | None:
     # Of other objects nothing is asked, since they may answer with code of their own.
     is_numpys = type(function).__module__.partition(".")[0] == "numpy"
     inner = getattr(function, "__wrapped__", None) if is_numpys else function
-    inner = inner.__func__ if type(inner) is types.MethodType else inner
-    if not isinstance(inner, types.FunctionType) or not is_of_arrays(inner):
+    if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
         return None
     return inner
-
-
-def is_of_arrays(function: types.FunctionType) -> bool:
-    """Whether the text of a function of NumPy's computes with arrays, and does nothing else."""
-    return function.__globals__.get("__name__") in _OF_ARRAYS
 
 
 def is_traceable(function: Any) -> bool:

@@ -250,25 +250,3 @@ def test_functions_of_single_numbers_by_vectorize():
         NxTypeError, match=r"^np\.vectorize of <lambda> has a signature or arguments that are excluded\."
     ):
         nx.jit(lambda x: np.vectorize(lambda row: row.sum(), signature="(n)->()")(x))(x)
-
-
-class Limited:
-    """An object whose ``__init__`` looks at data."""
-
-    def __init__(self, values, *, least=0.0):
-        self.values = values
-        self.total = float(np.sum(values))
-        if self.total < least:
-            self.values = values * 0
-
-
-def test_objects_are_made_by_rewritten_constructors():
-    @nx.jit
-    def function(x):
-        made = Limited(x, least=2.0)
-        return made.values, made.total
-
-    for x in (np.ones(3), np.zeros(3) + 0.5):
-        expected = Limited(x, least=2.0)
-        values, total = function(x)
-        assert (values.tolist(), total) == (expected.values.tolist(), expected.total)

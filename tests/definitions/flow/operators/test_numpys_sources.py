@@ -64,13 +64,3 @@ def test_polynomials(name):
     result, expected = nx.jit(POLYNOMIALS[name])(x, y), POLYNOMIALS[name](x, y)
     assert result.shape == expected.shape
     np.testing.assert_allclose(result, expected, atol=1e-12)
-
-
-def test_polynomials_are_fitted_and_asked():
-    def function(x, y):
-        fitted = np.polynomial.Polynomial.fit(x, y, 3)
-        return fitted(x), fitted.deriv(1)(x)
-
-    x = np.linspace(0, 2, 20)
-    for ours, theirs in zip(nx.jit(function)(x, np.sin(x)), function(x, np.sin(x)), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
