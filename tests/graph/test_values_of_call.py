@@ -111,3 +111,16 @@ def test_numbers_of_python_become_part_of_the_key():
 
     assert function(A, 2).tolist() == [1, 2]
     assert function(A, 3).tolist() == [1, 2, 3]
+
+
+def test_what_is_said_before_a_number_is_asked_for_is_said_once(capsys):
+    def function(x):
+        print("sum", x.sum())
+        return np.zeros(int(x[0])), len(x[x > 1])
+
+    traced = nx.jit(function)
+    for x in (A, B):
+        traced(x)
+        output = capsys.readouterr().out
+        function(x)
+        assert output == capsys.readouterr().out

@@ -202,9 +202,11 @@ class MissedCall:
         """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
         more = arguments.fixable(error) if isinstance(error, NxError) else set()
-        if self._by_text and isinstance(error, NxError) and not more:
-            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
-            self._by_text = False
+        may_ask = self._given is None and self._is_to_ask(more) and not isinstance(error, RefusedSyntaxError)
+        if self._by_text and isinstance(error, NxError) and not more and not may_ask:
+            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one. What it
+            # says is said by its trace then, so it asks before that.
+            self._by_text, self._given = False, None
             return
         if isinstance(error, NxError) and self._given is None and self._is_to_ask(more):
             # What it needs the call knows.
