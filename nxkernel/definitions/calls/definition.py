@@ -281,11 +281,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         try:
             try:
                 return self._run(program, arguments, watching)
-            except ValuesChangedError as changed:
-                return run_for_values(
-                    changed, program, self._entry_group, functools.partial(self._missed, arguments),
-                    lambda other: self._run(other, arguments, watching),
-                )  # fmt: skip
+            except ValuesChangedError as error:
+                changed = error
+            # Out of the handler, so that what the other program raises says nothing of this one.
+            return run_for_values(
+                changed, program, self._entry_group, functools.partial(self._missed, arguments),
+                lambda other: self._run(other, arguments, watching),
+            )  # fmt: skip
         except Exception as error:
             self._failed(error)
             raise
