@@ -143,3 +143,19 @@ def test_a_call_counts_once_and_its_error_tells_nothing_of_other_programs():
     with pytest.raises(ValueError, match="too large") as caught:
         function(np.array([1.0, 9.0]))
     assert not isinstance(caught.value.__context__, ValuesChangedError)
+
+
+def test_why_says_what_the_call_does():
+    @nx.jit
+    def function(x):
+        return np.zeros(int(x[0])) + x[1]
+
+    for n in (1, 2, 1, 2, 3):
+        x, before = np.array([n, 5.0]), compiled(function)
+        found = function.why(x)
+        assert compiled(function) == before
+        function(x)
+        assert found.hit is (compiled(function) == before)
+    told = function.why(np.array([4.0, 0.0])).difference
+    assert len(told) == 1
+    assert told[0].startswith("a number that the program computes: 3 → 4")

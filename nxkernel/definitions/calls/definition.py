@@ -519,6 +519,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         program = self._find(arguments, self._entry_group.known)
         if program is not None:
             arguments.refuse_changes(self.__name__, program.convention)
+            if program.convention.checked_values is not None and arguments.may_be_asked:
+                return self._missed(arguments).explained(program)
             return explanations.hit(self.__name__, program, self._told(arguments.dialect))
         return self._missed(arguments).explained()
 

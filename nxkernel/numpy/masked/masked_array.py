@@ -302,12 +302,15 @@ class MaskedArray(ArrayValue):
     def _divided(self, found: Array, values: Sequence[Any], mask: Any, instead: float | None) -> MaskedArray:
         left, right = (as_value(value).astype("float64") for value in values)
         small = e.multiply(e.absolute(left), np.finfo(float).tiny)
-        hidden = e.greater_equal(small, e.absolute(right))
+        invalid = e.greater_equal(small, e.absolute(right))
         if instead is None and found.type.is_float:
-            hidden = e.logical_or(hidden, e.logical_not(e.isfinite(found)))
-        hidden = broadcast_to(hidden if mask is None else e.logical_or(hidden, mask), found.shape)
-        other = _typed(values[0], found) if instead is None else np.asarray(instead, found.dtype)
-        return MaskedArray(as_array(where(hidden, other, found)), as_array(hidden).copy())
+            invalid = e.logical_or(invalid, e.logical_not(e.isfinite(found)))
+        hidden = broadcast_to(invalid if mask is None else e.logical_or(invalid, mask), found.shape)
+        if instead is None:
+            data = where(hidden, _typed(values[0], found), found)
+        else:
+            data = where(invalid, np.asarray(instead, found.dtype), found)
+        return MaskedArray(as_array(data), as_array(hidden).copy())
 
 
 def _unless(hidden: Any, found: Any) -> Any:

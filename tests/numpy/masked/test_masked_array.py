@@ -57,7 +57,6 @@ def test_functions_that_would_lose_the_mask_are_refused():
     with pytest.raises(NxTypeError, match=r"^a masked array of a program takes no fill_value"):
         nx.jit(lambda x: np.ma.array(x, fill_value=3))(X)
 
-
     def function(x):
         m = np.ma.array(x)
         m.fill_value = 3
