@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxError
+from nxkernel.errors import NxError, NxTypeError
 
 X = np.array([1.0, -2.0, 3.0], np.float32)
 
@@ -523,3 +523,20 @@ def test_a_name_that_is_defined_nowhere_where_python_might_not_look(run, source,
     with pytest.raises(NameError, match=r"^name 'v9' is not defined") as raised:
         f(nx.tensor([1.0, 2.0]))
     assert note in raised.value.__notes__
+
+
+def test_objects_that_hold_traced_values_are_not_stored_outside():
+    registry = []
+
+    class Model:
+        def __init__(self, x):
+            self.x = x
+            registry.append(self)
+
+    @nx.jit
+    def function(x):
+        return Model(np.sqrt(x)).x + len(registry)
+
+    with pytest.raises(NxTypeError, match=r"function stores a traced value in registry\[0\]"):
+        function(np.ones(2))
+    assert registry == []

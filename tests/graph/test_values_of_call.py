@@ -5,6 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.observe.events import stream
+from nxkernel.definitions.outputs.value_checks import ValuesChangedError
 from nxkernel.errors import NxTypeError
 
 A, B = np.array([3.0, 1, 2, 1, 5]), np.array([3.0, 3, 3, 1, 5])
@@ -124,3 +125,50 @@ def test_loops_end_in_a_program_for_other_numbers():
     # The program for two kinds looks at two of four.
     for x, place in ((np.array([1.0, 2, 2, 1]), 1), (np.array([1.0, 2, 3, 4]), 3)):
         assert function(x, x.max()) == place
+
+
+def test_what_is_said_before_a_number_is_asked_for_is_said_once(capsys):
+    def function(x):
+        print("sum", x.sum())
+        return np.zeros(int(x[0])), len(x[x > 1])
+
+    traced = nx.jit(function)
+    for x in (A, B):
+        traced(x)
+        output = capsys.readouterr().out
+        function(x)
+        assert output == capsys.readouterr().out
+
+
+def test_a_call_counts_once_and_its_error_tells_nothing_of_other_programs():
+    @nx.jit
+    def function(x):
+        n = int(x[0])
+        if x[1] > 5:
+            raise ValueError("too large")
+        return np.zeros(n)
+
+    for _ in range(3):
+        for n in (1, 2, 3):
+            assert len(function(np.array([n, 0.0]))) == n
+    info = function.cache_info()
+    assert (info.hits, info.misses) == (6, 3)
+    with pytest.raises(ValueError, match="too large") as caught:
+        function(np.array([1.0, 9.0]))
+    assert not isinstance(caught.value.__context__, ValuesChangedError)
+
+
+def test_why_says_what_the_call_does():
+    @nx.jit
+    def function(x):
+        return np.zeros(int(x[0])) + x[1]
+
+    for n in (1, 2, 1, 2, 3):
+        x, before = np.array([n, 5.0]), compiled(function)
+        found = function.why(x)
+        assert compiled(function) == before
+        function(x)
+        assert found.hit is (compiled(function) == before)
+    told = function.why(np.array([4.0, 0.0])).difference
+    assert len(told) == 1
+    assert told[0].startswith("a number that the program computes: 3 → 4")

@@ -281,11 +281,13 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         try:
             try:
                 return self._run(program, arguments, watching)
-            except ValuesChangedError as changed:
-                return run_for_values(
-                    changed, program, self._entry_group, functools.partial(self._missed, arguments),
-                    lambda other: self._run(other, arguments, watching),
-                )  # fmt: skip
+            except ValuesChangedError as error:
+                changed = error
+            # Out of the handler, so that what the other program raises says nothing of this one.
+            return run_for_values(
+                changed, program, self._entry_group, functools.partial(self._missed, arguments),
+                lambda other: self._run(other, arguments, watching),
+            )  # fmt: skip
         except Exception as error:
             self._failed(error)
             raise
@@ -517,6 +519,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         program = self._find(arguments, self._entry_group.known)
         if program is not None:
             arguments.refuse_changes(self.__name__, program.convention)
+            if program.convention.checked_values is not None and arguments.may_be_asked:
+                return self._missed(arguments).explained(program)
             return explanations.hit(self.__name__, program, self._told(arguments.dialect))
         return self._missed(arguments).explained()
 

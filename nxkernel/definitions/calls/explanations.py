@@ -66,7 +66,7 @@ def cache_miss(entry_group: CacheEntryGroup, arguments: CallArguments, declared:
 def other_values(program: CachedProgram, values: Sequence[int]) -> CacheMiss:
     """Why a call has no program whose key has one: it was traced for other numbers than it computes for the call."""
     check = program.convention.checked_values
-    if check is None or not values:
+    if check is None or check.agreed(values) == min(len(check.values), len(values)):
         return CacheMiss((Change.saying(MADE_ANEW, "anew"),), program, "")
     where, before, now = check.change(values)
     text = f"a number that the program computes: {before} → {now} ({where})"

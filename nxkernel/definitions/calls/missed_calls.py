@@ -152,12 +152,21 @@ class MissedCall:
 
     # Tracing ---------------------------------------------------------------------------------------------------
 
-    def explained(self) -> explanations.Explanation:
-        """What the call would do: traced as for a program, and everything that this changes is put back."""
+    def explained(self, program: CachedProgram | None = None) -> explanations.Explanation:
+        """What the call would do: traced as for a program, and everything that this changes is put back.
+
+        Parameters
+        ----------
+        program : CachedProgram, optional
+            The one that would run first, where it was traced for numbers that it computes: the trace tells those of
+            the call.
+        """
         arguments = self._arguments
         if arguments.anew:
             # A trace would draw, use up or write what nobody can put back.
             return explanations.miss(self._name, self.case, None, arguments.compiler, (), self._rules)
+        if program is not None:
+            self._given = ()
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
             met = reached([("", self._function), *arguments.options.items()])
@@ -166,6 +175,13 @@ class MissedCall:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
         arguments.refuse_changes(self._name, traced.convention)
+        if program is not None:
+            check = traced.convention.checked_values
+            values = () if check is None else check.values
+            other = program.by_values.get(values)
+            if other is not None:
+                return explanations.hit(self._name, other, self._rules)
+            self.case = explanations.other_values(program, values)
         notes = (*arguments.inputs_now.values(), *traced.notes)
         return explanations.miss(self._name, self.case, traced.graph, arguments.compiler, notes, self._rules)
 
@@ -202,9 +218,11 @@ class MissedCall:
         """Keep what a trace has found, by the error that it left with; raise that where it says nothing new."""
         arguments = self._arguments
         more = arguments.fixable(error) if isinstance(error, NxError) else set()
-        if self._by_text and isinstance(error, NxError) and not more:
-            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
-            self._by_text = False
+        may_ask = self._given is None and self._is_to_ask(more) and not isinstance(error, RefusedSyntaxError)
+        if self._by_text and isinstance(error, NxError) and not more and not may_ask:
+            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one. What it
+            # says is said by its trace then, so it asks before that.
+            self._by_text, self._given = False, None
             return
         if isinstance(error, NxError) and self._given is None and self._is_to_ask(more):
             # What it needs the call knows.

@@ -97,7 +97,10 @@ def run_for_values(
                 if other.convention.checked_values == program.convention.checked_values:
                     _give_up(changed, group)
                 call.keep(other)
+            other.new += 1
             call.report(other)
+        # The call is answered by the other one.
+        program.calls -= 1
         program = other
         program.calls += 1
         try:

@@ -15,7 +15,7 @@ from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
-from nxkernel.definitions.keys.static_values import MISSING
+from nxkernel.definitions.keys.static_values import MISSING, attributes_of, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import SourceLocation, TracedValue
 from nxkernel.messages.grammar import a
@@ -172,7 +172,12 @@ def _holds_traced(value: Any, depth: int = 0) -> bool:
     """Whether a value is traced, or contains a traced value."""
     if isinstance(value, TracedValue | Proxy):
         return True
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    if isinstance(value, dict):
+        members = value.values()
+    elif isinstance(value, list | tuple):
+        members = value
+    else:
+        members = () if installed(type(value)) else (attributes_of(value) or {}).values()
     return depth <= _DEEPEST and any(_holds_traced(member, depth + 1) for member in members)
 
 

@@ -94,10 +94,22 @@ class MaskedArray(ArrayValue):
         """The mask; NumPy's ``nomask`` where there is none."""
         return np.ma.nomask if self.held is None else self.held
 
+    @mask.setter
+    def mask(self, value: Any) -> None:
+        held = self.whole_mask.copy()
+        held[...] = value
+        self.held = held
+
     @property
     def fill_value(self) -> Any:
         """What takes the place of masked elements where nothing else is said."""
         return True if self.type is bool_ else _FILL[self.type.kind]
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        raise NxTypeError(
+            message("a masked array of a program takes no fill_value.", "Give it where it counts: x.filled(value).")
+        )
 
     @property
     def whole_mask(self) -> Array:
@@ -176,14 +188,14 @@ class MaskedArray(ArrayValue):
         return _unless(mask, found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        key = _plain_key(key)
+        keeps_mask, key = isinstance(key, MaskedArray) and not isinstance(value, MaskedArray), _plain_key(key)
         hides = value is np.ma.masked
         mask = value.held if isinstance(value, MaskedArray) else None
         if self.held is None and (hides or mask is not None):
             self.held = self.whole_mask
         if not hides:
             self.base[key] = value.base if isinstance(value, MaskedArray) else value
-        if self.held is not None:
+        if self.held is not None and (hides or not keeps_mask):
             self.held[key] = hides if mask is None else mask
 
     # Reductions ----------------------------------------------------------------------------------------------------
@@ -266,7 +278,8 @@ class MaskedArray(ArrayValue):
         if is_operator and name == "power":
             return self._power(found, values[0], mask)
         if name in _DIVISIONS:
-            return self._divided(found, values, mask, 1.0 if not is_operator else None)
+            # NumPy's masked arrays have no `%` of their own, and take that of arrays.
+            return self._divided(found, values, mask, None if is_operator and name != "remainder" else 1.0)
         if name in _DOMAINS and not is_operator:
             outside, instead = _DOMAINS[name]
             hidden = outside(values[0]) if mask is None else e.logical_or(outside(values[0]), mask)
@@ -289,12 +302,15 @@ class MaskedArray(ArrayValue):
     def _divided(self, found: Array, values: Sequence[Any], mask: Any, instead: float | None) -> MaskedArray:
         left, right = (as_value(value).astype("float64") for value in values)
         small = e.multiply(e.absolute(left), np.finfo(float).tiny)
-        hidden = e.greater_equal(small, e.absolute(right))
+        invalid = e.greater_equal(small, e.absolute(right))
         if instead is None and found.type.is_float:
-            hidden = e.logical_or(hidden, e.logical_not(e.isfinite(found)))
-        hidden = broadcast_to(hidden if mask is None else e.logical_or(hidden, mask), found.shape)
-        other = _typed(values[0], found) if instead is None else np.asarray(instead, found.dtype)
-        return MaskedArray(as_array(where(hidden, other, found)), as_array(hidden).copy())
+            invalid = e.logical_or(invalid, e.logical_not(e.isfinite(found)))
+        hidden = broadcast_to(invalid if mask is None else e.logical_or(invalid, mask), found.shape)
+        if instead is None:
+            data = where(hidden, _typed(values[0], found), found)
+        else:
+            data = where(invalid, np.asarray(instead, found.dtype), found)
+        return MaskedArray(as_array(data), as_array(hidden).copy())
 
 
 def _unless(hidden: Any, found: Any) -> Any:

@@ -32,7 +32,14 @@ def reductions(x, y):
     return m.sum(axis=0), m.mean(axis=1), m.max(axis=0), m.count(), m.sum(), m.std(axis=1), np.ma.min(m), m.any()
 
 
-@pytest.mark.parametrize("function", [arithmetic, functions, elements, reductions], ids=lambda f: f.__name__)
+def masks(x, y):
+    m, other = np.ma.masked_less(x, 0), np.ma.masked_less(y, 0)
+    m[m > 1] = 0
+    other.mask = y > 2
+    return m, np.ma.masked_less(x, 0) % 2, y % np.ma.masked_less(x, 0), other
+
+
+@pytest.mark.parametrize("function", [arithmetic, functions, elements, reductions, masks], ids=lambda f: f.__name__)
 def test_as_numpy_computes_them(function):
     with np.errstate(all="ignore"):
         expected = function(X.copy(), Y.copy())
@@ -49,3 +56,11 @@ def test_functions_that_would_lose_the_mask_are_refused():
     assert str(raised.value).split("\n")[0] == "a masked array does not go here, where its mask would be lost."
     with pytest.raises(NxTypeError, match=r"^a masked array of a program takes no fill_value"):
         nx.jit(lambda x: np.ma.array(x, fill_value=3))(X)
+
+    def function(x):
+        m = np.ma.array(x)
+        m.fill_value = 3
+        return m
+
+    with pytest.raises(NxTypeError, match=r"^a masked array of a program takes no fill_value"):
+        nx.jit(function)(X)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks, unrolling
+from nxkernel.definitions.flow.control.acts import Acts
 from nxkernel.definitions.flow.control.checks import RaisingSideError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, retraced
@@ -134,20 +135,18 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     return if_exp(first, lambda: first, lambda: second, site)
 
 
-#: Stands for what changes objects or says something when it is asked for.
+#: Stands for what changes objects, assigns into arrays or says something when it is asked for.
 _ACTS = object()
 
 
 def _second(side: Side, word: str, site: Any) -> Any:
     behind = unreached(f"what stands behind `{word}`", "what stands before it", site)
-    watch, later = ObjectWatch((side,)), deferred_calls.entries(tracing.current())
-    count = len(later)
+    acts = Acts(side)
     with behind, negative_indices.behind_a_condition():
         value = side()
-    if len(later) == count and not watch.changed():
+    if not acts.are_there():
         return value
-    watch.undo()
-    del later[count:]
+    acts.undo()
     return _ACTS
 
 

@@ -179,6 +179,12 @@ def mark() -> Callable[[], None]:
     return lambda: run.write(cell, before)
 
 
+def forget_later(run: Any) -> Callable[[], Any]:
+    """As :func:`mark`, where there may be no check yet; what undoes it is called in the same trace."""
+    memory = run.outermost.memory
+    return mark() if _FAILED in memory else lambda: memory.pop(_FAILED, None)
+
+
 def has_values(error: BaseException) -> bool:
     """Whether the text of an error has values that only the running program knows."""
     return bool(getattr(error, _ORIGIN, (None, ()))[1])

@@ -9,6 +9,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks, unrolling
+from nxkernel.definitions.flow.control.acts import Acts
 from nxkernel.definitions.flow.control.branches import TURN, if_, not_, predicate
 from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, without
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
@@ -50,9 +51,12 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
     names : sequence of str
     site : Site
     """
+    acts = Acts(test, zip(names, values, strict=True))
     begin = test(*values)
     if not is_traced(begin) and not known(begin):
         return values
+    if acts.are_there():
+        return _while_acting(begin, test, body, values, names, site)
     found, begun = plan(site, names), unrolling.mark()
     if not found.unroll or is_traced(begin):
         doubtful = unreached("a turn of this `while`", "its condition", site) if is_traced(begin) else nullcontext()
@@ -70,6 +74,18 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
     if not found.unroll:
         unrolling.keep(found)
     return after
+
+
+def _while_acting(
+    begin: Any, test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any
+) -> tuple:
+    """A `while` whose condition does something besides giving a value: it is asked at the end of each turn."""
+
+    def turn(_: Any, *before: Any) -> tuple:
+        after = body(*before)
+        return test(*after), *after
+
+    return while_(lambda go_on, *_: go_on, turn, (begin, *values), ("the condition", *names), site)[1:]
 
 
 def _native_while(
