@@ -200,13 +200,12 @@ class _Branch:
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
         self._apart: Any = None
-        self._condition: Any = None
         #: For each result the arrays that its leaves are in, on both sides.
         self._arrays: list[list[tuple[Any, Any]]] = []
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
-        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
         count, marked = len(later), array_aliases.mark()
 
@@ -320,7 +319,7 @@ class _Branch:
                 self._names = (*self._names, *(place.name for place in places))
                 raise LearntError
             return
-        name, held = others[0]
+        name, held, _ = others[0]
         kind = "class" if isinstance(held, type) else type(held).__name__
         raise source_sites.error(
             NxTypeError,
@@ -356,11 +355,13 @@ class _Branch:
                 self._common.append((variable_leaves.HELD, one.results[place], ()))
                 self._arrays.append([])
                 continue
-            texts = one.results[place], other.results[place]
-            if all(isinstance(text, str) for text in texts):
-                self._common.append((variable_leaves.HELD, traced_text.chosen(self._condition, *texts), ()))
-                self._arrays.append([])
-                continue
+            if all(traced_text.is_text(run.results[place]) for run in self._runs):
+                for side, run in enumerate(self._runs):
+                    if isinstance(run.results[place], str):
+                        own[side] = [(traced_text.number_of(run.results[place]), False, None)]
+                structures = tuple(
+                    [(variable_leaves.LEAF, traced_text.as_chosen(r.results[place]), ()) for r in self._runs]
+                )
             parts = _as_parts(structures, own)
             alike = all(part is structure for part, structure in zip(parts, structures, strict=True))
             structures = parts
