@@ -1,8 +1,9 @@
 """The runtime object whose methods code rewritten by :mod:`nxkernel.definitions.syntax` calls."""
 
 from nxkernel.definitions.flow.control.attempts import try_
-from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
+from nxkernel.definitions.flow.control.branches import if_, if_exp, if_return
 from nxkernel.definitions.flow.control.comprehensions import listed
+from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.operators.contexts import context

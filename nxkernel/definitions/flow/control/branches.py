@@ -1,4 +1,4 @@
-"""`if`, conditional expressions, `and`, `or` and `not` in definitions."""
+"""`if` and conditional expressions in definitions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks, unrolling
-from nxkernel.definitions.flow.control.acts import Acts
 from nxkernel.definitions.flow.control.checks import RaisingSideError
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import LearntError, MustUnrollError, retraced
 from nxkernel.definitions.flow.values import (
     array_aliases,
     mutable_arguments,
-    negative_indices,
     traced_text,
     variable_leaves,
 )
@@ -105,74 +103,6 @@ def _one(condition: Any, then: Side, otherwise: Side, name: str, site: Any) -> A
     return choice.made(condition, lambda: (then(),), lambda: (otherwise(),))[0]
 
 
-def and_(left: Side, right: Side, site: Any = None) -> Any:
-    """``left and right`` of functions that give the two; the second is asked where the first does not decide."""
-    first = left()
-    if not is_traced(first):
-        return right() if known(first) else first
-    second = _second(right, "and", site)
-    if second is _ACTS:
-        return if_exp(first, right, lambda: first, site)
-    if _is_truth(second) and not is_traced(second):
-        return first if known(second) else False
-    if _is_truth(first) and _is_truth(second):
-        return comparison.logical_and(_scalar(first, "and", site), _scalar(second, "and", site))
-    return if_exp(first, lambda: second, lambda: first, site)
-
-
-def or_(left: Side, right: Side, site: Any = None) -> Any:
-    """``left or right`` of functions that give the two; the second is asked where the first does not decide."""
-    first = left()
-    if not is_traced(first):
-        return first if known(first) else right()
-    second = _second(right, "or", site)
-    if second is _ACTS:
-        return if_exp(first, lambda: first, right, site)
-    if _is_truth(second) and not is_traced(second):
-        return True if known(second) else first
-    if _is_truth(first) and _is_truth(second):
-        return comparison.logical_or(_scalar(first, "or", site), _scalar(second, "or", site))
-    return if_exp(first, lambda: first, lambda: second, site)
-
-
-#: Stands for what changes objects, assigns into arrays or says something when it is asked for.
-_ACTS = object()
-
-
-def _second(side: Side, word: str, site: Any) -> Any:
-    behind = unreached(f"what stands behind `{word}`", "what stands before it", site)
-    acts = Acts(side)
-    with behind, negative_indices.behind_a_condition():
-        value = side()
-    if not acts.are_there():
-        return value
-    acts.undo()
-    return _ACTS
-
-
-def not_(value: Any, site: Any = None) -> Any:
-    """``not value``."""
-    if not is_traced(value):
-        return not known(value)
-    made = comparison.logical_not(_scalar(value, "not", site))
-    run = tracing.current()
-    if types.follows_numpy() and run is not None:
-        # Python's `not` gives a bool, whatever it is of.
-        run.weak.add(made)
-    return made
-
-
-def _is_truth(value: Any) -> bool:
-    """Whether a value is of the type that comparisons give."""
-    if isinstance(value, bool):
-        return True
-    return variable_leaves.is_value(value) and operand(value).type is types.bool_
-
-
-def _scalar(value: Any, word: str, site: Any) -> Any:
-    return predicate(value, f"what stands beside `{word}`", site)
-
-
 @dataclass(frozen=True)
 class _SideResult:
     """The result of one side of a branch."""
@@ -205,7 +135,7 @@ class _Branch:
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
-        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
         count, marked = len(later), array_aliases.mark()
 
@@ -328,7 +258,7 @@ class _Branch:
                 self._names = (*self._names, *(place.name for place in places))
                 raise LearntError
             return
-        name, held = others[0]
+        name, held, _ = others[0]
         kind = "class" if isinstance(held, type) else type(held).__name__
         raise source_sites.error(
             NxTypeError,
@@ -364,11 +294,13 @@ class _Branch:
                 self._common.append((variable_leaves.HELD, one.results[place], ()))
                 self._arrays.append([])
                 continue
-            texts = one.results[place], other.results[place]
-            if all(isinstance(text, str) for text in texts):
-                self._common.append((variable_leaves.HELD, traced_text.chosen(self._condition, *texts), ()))
-                self._arrays.append([])
-                continue
+            if all(traced_text.is_text(run.results[place]) for run in self._runs):
+                for side, run in enumerate(self._runs):
+                    if isinstance(run.results[place], str):
+                        own[side] = [(traced_text.number_of(run.results[place]), False, None)]
+                structures = tuple(
+                    [(variable_leaves.LEAF, traced_text.as_chosen(r.results[place]), ()) for r in self._runs]
+                )
             parts = _as_parts(structures, own)
             alike = all(part is structure for part, structure in zip(parts, structures, strict=True))
             structures = parts

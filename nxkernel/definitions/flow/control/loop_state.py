@@ -11,7 +11,7 @@ from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.buffer_swaps import Exchange
 from nxkernel.definitions.flow.control.list_appends import Gathering
 from nxkernel.definitions.flow.retracing import ChangesError, LearntError, MustUnrollError, retraced
-from nxkernel.definitions.flow.values import array_aliases, changed_places, variable_leaves
+from nxkernel.definitions.flow.values import array_aliases, changed_places, traced_text, variable_leaves
 from nxkernel.definitions.flow.values.array_aliases import LoopAliases
 from nxkernel.definitions.flow.values.changed_places import Place
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, follow, make_of_several
@@ -72,6 +72,8 @@ class _Variable:
     """A variable in the state of a loop."""
 
     def __init__(self, name: str, value: Any, found: LoopPlan, target: bool = False, changes: bool = False) -> None:
+        if changes or name in found.opened:
+            value = traced_text.as_chosen(value)
         self.name, self.value = name, value
         self.leaves: list[Any] = []
         self.structure: tuple | None = None
@@ -129,6 +131,8 @@ class _Variable:
                 raise MustUnrollError(f"`{self.name}` {_texts(self.value, value)}")
             return []
         leaves: list[Any] = []
+        if traced_text.is_chosen(self.value):
+            value = traced_text.as_chosen(value)
         self.result = variable_leaves.take_apart(value, leaves)
         if self.fresh:
             kept = variable_leaves.arrays_kept(self.result, tracing.current().previous)
@@ -178,6 +182,8 @@ def _can_hold(value: Any) -> bool:
 
 def _can_open(before: Any, after: Any) -> bool:
     """Whether a value that was held can be part of what the program changes."""
+    if traced_text.is_text(before) and traced_text.is_text(after):
+        return True
     if isinstance(before, Proxy):
         return variable_leaves.is_value(after) or is_number(after)
     one: list[Any] = []
@@ -360,14 +366,14 @@ class LoopState:
             for container in variable_leaves.containers(variable.value)
         }
         opened: set[str] = set()
-        for name, value in [*others, *((place.name, place.owner) for place in places)]:
+        for name, value, grows in [*others, *((place.name, place.owner, None) for place in places)]:
             variable = values.get(id(value))
             if variable is not None and variable.name not in self._plan.opened:
                 opened.add(variable.name)
-            elif variable is not None or any(value is other for _, other in others):
-                raise MustUnrollError(
-                    f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value)
-                )
+            elif variable is not None or grows is not None:
+                # An attribute that the first turn makes is there in those that follow.
+                kind = ChangesError if grows else MustUnrollError
+                raise kind(f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value))
         self._plan.opened |= opened
         self._places += [place for place in places if id(place.owner) not in values]
         raise LearntError

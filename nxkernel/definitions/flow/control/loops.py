@@ -10,8 +10,9 @@ from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import checks, unrolling
 from nxkernel.definitions.flow.control.acts import Acts
-from nxkernel.definitions.flow.control.branches import TURN, if_, not_, predicate
+from nxkernel.definitions.flow.control.branches import TURN, if_, predicate
 from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, without
+from nxkernel.definitions.flow.control.logic import not_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, plan
 from nxkernel.definitions.flow.control.untaken_branches import unreached

@@ -19,7 +19,7 @@ from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
 from nxkernel.definitions.captures.name_lookup import unwrapped
-from nxkernel.definitions.flow.control import attempts, trace_time_calls
+from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
     membership,
@@ -28,6 +28,7 @@ from nxkernel.definitions.flow.operators import (
     output_calls,
     python_builtins,
     python_math,
+    trace_time_calls,
 )
 from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.flow.values import followed_classes

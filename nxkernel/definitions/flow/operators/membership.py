@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.definitions.flow.control.branches import and_, or_, predicate
+from nxkernel.definitions.flow.control.branches import predicate
+from nxkernel.definitions.flow.control.logic import and_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Range, counted
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.graph import values_of_call

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import types
-from nxkernel.definitions.flow.control.branches import not_
+from nxkernel.definitions.flow.control.logic import not_
 from nxkernel.definitions.flow.values import mutable_arguments, variable_leaves
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.graph import tracing

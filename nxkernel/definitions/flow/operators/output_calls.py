@@ -21,7 +21,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
-from nxkernel.definitions.flow.values.traced_text import ChosenText, TracedText
+from nxkernel.definitions.flow.values.traced_text import TracedText
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
@@ -201,11 +201,9 @@ def _now(value: Any) -> Any:
     shown = list(map(_Shown, value.leaves))
     try:
         return value.template.formatted(iter(shown))
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, TracedValueError):
         # Such as "%d", which takes numbers alone, and the part of an array.
-        template = value.template
-        form = f"{template.one} or {template.other}" if isinstance(template, ChosenText) else template.form
-        return f"{form} {', '.join(map(builtins.str, shown))}"
+        return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
 def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:

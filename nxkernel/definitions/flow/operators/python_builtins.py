@@ -12,7 +12,7 @@ import numpy as np
 
 from nxkernel import primitives, types
 from nxkernel.definitions.flow.control import attempts
-from nxkernel.definitions.flow.control.branches import and_, or_
+from nxkernel.definitions.flow.control.logic import and_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
 from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed

@@ -174,7 +174,7 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
     initial = class_.__init__
     if (
         type(class_).__call__ is not type.__call__
-        or not isinstance(initial, types.FunctionType)
+        or not (isinstance(initial, types.FunctionType) or initial is object.__init__)
         or issubclass(class_, BaseException)
         or _is_left(class_)
     ):
@@ -182,6 +182,9 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
 
     def construct(*args: Any, **options: Any) -> Any:
         __tracebackhide__ = True
+        if initial is object.__init__:
+            value = class_(*args, **options)
+            return _following.objects.adopt(value) if _following.objects is not None else value
         new = class_.__new__
         value = object.__new__(class_) if new is object.__new__ else rewritten(new)(class_, *args, **options)
         if isinstance(value, class_):

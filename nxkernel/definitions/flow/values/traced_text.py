@@ -1,4 +1,4 @@
-"""Text with values in it that only the running program knows."""
+"""Text with values in it that only the running program knows, and text that it chooses from several."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from nxkernel import types
 from nxkernel.definitions.outputs.printed_values import FixedText, Percent, TextTemplate
 from nxkernel.errors import TracedValueError, message
+from nxkernel.graph import tracing
 from nxkernel.ops.arithmetic import comparison
+
+#: Under which key the outermost trace remembers the texts of which one is chosen.
+_TEXTS = "texts that are chosen"
 
 
 @dataclass(frozen=True)
 class ChosenText:
-    """One of two texts.
+    """One of several texts, by its place among all that a program chooses from.
 
     Parameters
     ----------
-    one, other : str
-        Where the condition holds, and where it does not.
+    texts : list of str
     """
 
-    one: str
-    other: str
+    texts: list[str]
+
+    @property
+    def form(self) -> str:
+        """The texts, for errors."""
+        return " or ".join(self.texts)
 
     def formatted(self, leaves: Iterator[Any]) -> str:
-        """The text, by a condition that is the next leaf."""
-        return self.one if np.asarray(next(leaves)) else self.other
+        """The text, by a number that is the next leaf."""
+        return self.texts[int(np.asarray(next(leaves)))]
 
 
 class TracedText:
@@ -56,17 +64,25 @@ class TracedText:
         return _together(other, self)
 
     def __eq__(self, other: Any) -> Any:
-        if not (isinstance(self.template, ChosenText) and isinstance(other, str)):
+        if not (is_chosen(self) and (isinstance(other, str) or is_chosen(other))):
             self._refuse()
-        first, second = self.template.one == other, self.template.other == other
-        if first == second:
-            return first
-        (condition,) = self.leaves
-        return condition if first else comparison.logical_not(condition)
+        made = comparison.equal(number_of(self), number_of(other))
+        run = tracing.current()
+        if run is not None and types.follows_numpy():
+            # Python's `==` of texts gives a bool.
+            run.weak.add(made)
+        return made
 
     def __ne__(self, other: Any) -> Any:
-        alike = self == other
-        return not alike if isinstance(alike, bool) else comparison.logical_not(alike)
+        made = comparison.logical_not(self == other)
+        run = tracing.current()
+        if run is not None and types.follows_numpy():
+            run.weak.add(made)
+        return made
+
+    def __nx_like__(self, number: Any) -> TracedText:
+        """Another one of the texts, by its number."""
+        return TracedText(self.template, (number,))
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TracedValueError(
@@ -94,6 +110,30 @@ def _together(one: Any, other: Any) -> Any:
     return TracedText(TextTemplate("{0}{1}", parts), sum(leaves, ()))
 
 
-def chosen(condition: Any, one: str, other: str) -> TracedText:
-    """One of two texts, by a condition that only the running program knows."""
-    return TracedText(ChosenText(one, other), (condition,))
+def is_chosen(value: Any) -> bool:
+    """Whether a value is one of several texts, and only the running program knows which."""
+    return isinstance(value, TracedText) and isinstance(value.template, ChosenText)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text, or one of several."""
+    return isinstance(value, str) or is_chosen(value)
+
+
+def number_of(value: Any) -> Any:
+    """The number of a text among those that the program chooses from."""
+    if not isinstance(value, str):
+        return value.leaves[0]
+    texts = _texts()
+    if value not in texts:
+        texts.append(value)
+    return texts.index(value)
+
+
+def as_chosen(value: Any) -> Any:
+    """A text as one of several; anything else as it is."""
+    return TracedText(ChosenText(_texts()), (number_of(value),)) if isinstance(value, str) else value
+
+
+def _texts() -> list[str]:
+    return tracing.current().outermost.memory.setdefault(_TEXTS, [])

@@ -12,6 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.definitions.flow.values import array_aliases, followed_classes
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
+from nxkernel.definitions.flow.values.traced_text import is_chosen
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.keys.containers import written
 from nxkernel.dict_metadata import form_of, values_of
@@ -113,6 +114,9 @@ def take_apart(value: Any, leaves: list[Any]) -> Structure:
     if is_number(value) or is_value(value):
         leaves.append(value if is_number(value) else plain(value.content() if is_place(value) else value))
         return (LEAF, value if isinstance(value, Proxy) else None, ())
+    if is_chosen(value):
+        leaves.append(value.leaves[0])
+        return (LEAF, value, ())
     inner = _children(value)
     if inner is None:
         return (HELD, value, ())
@@ -295,6 +299,8 @@ def fit(
     if NONE in (one[0], other[0]):
         return (NONE, missing(path, 0 if one[0] == NONE else 1), ()) if one[0] != other[0] else one
     if one[0] == LEAF == other[0]:
+        if is_chosen(one[1]) is not is_chosen(other[1]):
+            raise MismatchError(path, one, other)
         if keep_arrays and is_place(one[1]) and is_place(other[1]) and _shows_same(one[1], other[1]):
             return (HELD, one[1], ())
         return (LEAF, one[1] if one[1] is not None else other[1], ())

@@ -81,6 +81,33 @@ def behind(x, k, n):
     return t.x, t.count, a, b, t.hits
 
 
+class Mean:
+    """Begins with what its class has, and gets attributes on the way."""
+
+    n, total = 0, 0.0
+
+    def add(self, v):
+        self.n += 1
+        self.total += v
+        self.last = v
+
+    @property
+    def mean(self):
+        return self.total / self.n if self.n > 0 else 0.0
+
+
+def of_the_class(x, k, n):
+    m = Mean()
+    for v in x:
+        if v * k > 0:
+            m.n += 1
+            m.total += v
+    other = Mean()
+    for i in range(20):
+        other.add(x[i % 3] * k)
+    return m.mean, m.n, other.mean, other.last
+
+
 def by_another_name(x, k, n):
     t = Tracker(x)
     other = t
@@ -91,7 +118,7 @@ def by_another_name(x, k, n):
     return other.x, other.marks, before
 
 
-@pytest.mark.parametrize("function", [tracked, nested, settled, behind, by_another_name])
+@pytest.mark.parametrize("function", [tracked, nested, settled, behind, of_the_class, by_another_name])
 @pytest.mark.parametrize("k", [1.5, 0.5])
 def test_as_in_python(function, k):
     for one, other in zip(nx.defn(function)(X, k, 9), function(X, k, 9), strict=True):
@@ -148,7 +175,7 @@ def test_places_by_their_names():
     places[0].write(8)
     assert [place.name for place in changed_places(watch)[0]] == [places[0].name]
     t.new = 1
-    assert changed_places(watch)[1] == [("t", t)]
+    assert changed_places(watch)[1] == [("t", t, True)]
 
 
 OUTSIDE = Tracker(X)

@@ -37,6 +37,31 @@ def test_as_in_python(wrap, capsys):
         assert capsys.readouterr().out == "bad: -9.0\nit goes down.\n"
 
 
+def graded(x):
+    state, grade = "searching", ""
+    for i in range(len(x)):
+        if x[i] > 2:
+            state = "found"
+            break
+    if x[0] > 1:
+        grade = "good"
+    elif x[0] > 0:
+        grade = "fair"
+    else:
+        grade = state if x[1] > 0 else "bad"
+    for v in x:
+        grade = "none" if v > 50 else grade
+    print(state, grade, state + "/" + grade)
+    return i, grade == "fair", state != "found"
+
+
+@pytest.mark.parametrize("x", [[1.5, 2, 3], [0.5, 1, 1], [-1, 1, 2.5], [-1.0, -1, 1], [0.5, 1, 99.0]])
+def test_texts_in_loops_and_chains(x, capsys):
+    expected, text = graded(np.array(x)), capsys.readouterr().out
+    assert nx.defn(graded)(np.array(x)) == expected
+    assert capsys.readouterr().out == text
+
+
 @pytest.mark.usefixtures("ahead_of_calls")
 def test_what_is_no_text():
     with pytest.raises(TypeError):
