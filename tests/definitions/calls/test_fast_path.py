@@ -216,3 +216,15 @@ def test_functions_of_the_users_are_looked_at_in_each_call():
     assert [compiled(2.0), compiled(2.0)] == [3.0, 3.0]
     factor = 2.0
     assert compiled(2.0) == 4.0
+
+
+def test_checks_are_looked_at_by_their_first_value():
+    compiled = nx.jit(lambda a: (np.linalg.inv(a), {"b": int(a[1, 1] * 1.75)}))
+    result, other = compiled(2 * np.eye(2))
+    assert (result.tolist(), other) == ([[0.5, 0.0], [0.0, 0.5]], {"b": 3})
+    (program,) = compiled._entry_group.programs()
+    assert (program.convention.results, program.convention.flags) == (2, (2, 3))
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="NaN to integer"):
+        compiled(np.array([[1.0, 2.0], [3.0, np.nan]]))
