@@ -82,7 +82,7 @@ def test_an_error_of_several_lines_is_told_line_by_line():
     with pytest.raises(IndexError):
         f(ONE)
     (event,) = nx.events(f)
-    assert event.reason[0] == "NxIndexError: axis 5 is out of range for the shape [3]."
+    assert event.reason[0] == "NxAxisError: axis 5 is out of range for the shape [3]."
     assert event.reason[-1] == "It has 1 axis, so an axis is from -1 to 0."
 
 
