@@ -34,6 +34,10 @@ class NxIndexError(NxError, IndexError):
 class NxAxisError(NxIndexError, np.exceptions.AxisError):
     """An axis that an array does not have."""
 
+    def __str__(self) -> str:
+        # NumPy's class keeps the text that it was made with, to which lines are added.
+        return str(*self.args)
+
 
 class NxLinAlgError(NxValueError, np.linalg.LinAlgError):
     """A matrix of a shape that an operation does not take."""
