@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -81,6 +82,12 @@ def _adder(
                 return False
             key += (kind, names)
             return add_all(value.values(), key, arrays)
+        elif issubclass(kind, dict):
+            form = form_of(value)
+            if form is None:
+                return False
+            key += (kind, form)
+            return add_all([part for _, part in items_of(value)], key, arrays)
         elif kind is DeviceTensor:
             key += (_DEVICE, value.spec)
             arrays.append(value.array)
@@ -153,8 +160,8 @@ def add_numbers(value: Any, key: list[Any]) -> bool:
         return add_static(value, key)
     if kind is tuple or kind is list:
         return all(add_numbers(part, key) for part in value)
-    if kind is dict:
-        return all(add_numbers(part, key) for part in value.values())
+    if issubclass(kind, dict):
+        return all(add_numbers(part, key) for _, part in items_of(value))
     return kind in _ARRAYS or issubclass(kind, np.generic | bool)
 
 

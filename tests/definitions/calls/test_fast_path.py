@@ -1,6 +1,7 @@
 """The fast path: what its keys tell apart, and that it answers as the long way does."""
 
-from collections import namedtuple
+import functools
+from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -228,3 +229,12 @@ def test_checks_are_looked_at_by_their_first_value():
         compiled(np.ones((2, 2)))
     with pytest.raises(ValueError, match="NaN to integer"):
         compiled(np.array([[1.0, 2.0], [3.0, np.nan]]))
+
+
+def test_ordered_dicts_and_dicts_with_defaults_take_the_short_way():
+    compiled = nx.jit(lambda d, x: functools.reduce(lambda one, other: one * 10 + other, d.values()) + np.sum(x))
+    x = np.zeros(2)
+    forms = [OrderedDict(a=1.0, b=2.0), OrderedDict(b=2.0, a=1.0), {"a": 1.0, "b": 2.0}, defaultdict(int, a=1.0, b=2.0)]
+    for values in [*forms, *forms]:
+        assert compiled(values, x) == (21.0 if next(iter(values)) == "b" else 12.0)
+    assert len(compiled._snapshot.fast_paths) == 4
