@@ -21,6 +21,12 @@ class NxTypeError(NxError, TypeError):
     """A value of a type that the operation does not accept."""
 
 
+class NxOverflowError(NxTypeError, OverflowError):
+    """A Python number that the type of an operation does not hold."""
+
+    of_python = True
+
+
 class NxValueError(NxError, ValueError):
     """A value that the operation cannot use."""
 

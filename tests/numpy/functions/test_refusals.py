@@ -25,6 +25,10 @@ REFUSED = {
     "no matrix": lambda x: np.linalg.det(x),
     "another number of equations": lambda x: np.linalg.solve(np.eye(2) * x[0], x),
     "one side": lambda x: np.where(x > 0, x),
+    "negative sizes": lambda x: np.empty((2, -3))[0] * x[0],
+    "negative size": lambda x: np.zeros(-3) + x[0],
+    "a list as often as a number": lambda x: [1, 2] * x[0],
+    "a number beyond the type": lambda x: x.astype(np.uint8) * -2,
     "points without values": lambda x: np.interp(x, [1.0, 2.0], [1.0]),
 }
 
