@@ -145,12 +145,15 @@ def is_lasting(value: Any) -> bool:
 
     Examples
     --------
-    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(abs), is_lasting([].append), is_lasting(is_lasting)
+    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(np.sin), is_lasting([].append), is_lasting(is_lasting)
     (True, True, True, False, False)
     """
     if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType):
         return False
-    return isinstance(value, np.dtype | np.ufunc) or (value.__module__ or "").partition(".")[0] in _MODULES
+    if isinstance(value, np.ufunc):
+        # Others may be of a person's function.
+        return getattr(np, value.__name__, None) is value
+    return isinstance(value, np.dtype) or (value.__module__ or "").partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:
