@@ -153,7 +153,12 @@ def is_lasting(value: Any) -> bool:
     if isinstance(value, np.ufunc):
         # Others may be of a person's function.
         return getattr(np, value.__name__, None) is value
-    return isinstance(value, np.dtype) or (value.__module__ or "").partition(".")[0] in _MODULES
+    if isinstance(value, types.FunctionType):
+        # A person's decorator around a function of NumPy's has the name of its module.
+        module = value.__globals__.get("__name__")
+    else:
+        module = getattr(value, "__module__", None)
+    return isinstance(value, np.dtype) or str(module).partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:

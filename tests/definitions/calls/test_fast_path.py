@@ -217,6 +217,9 @@ def test_functions_of_the_users_are_looked_at_in_each_call():
     assert [compiled(2.0), compiled(2.0)] == [3.0, 3.0]
     factor = 2.0
     assert compiled(2.0) == 4.0
+    wrapped = functools.wraps(np.mean)(inner)
+    assert not fast_keys.is_lasting(wrapped)
+    assert not fast_keys.is_lasting(np.frompyfunc(inner, 1, 1))
 
 
 def test_checks_are_looked_at_by_their_first_value():
