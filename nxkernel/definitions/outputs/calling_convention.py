@@ -61,11 +61,8 @@ class CallingConvention:
 
     @cached_property
     def flags(self) -> tuple[int, ...] | None:
-        """The numbers of the outputs that tell whether a hook has to be called; None where some are called always.
-
-        Those that raise begin with whether they do.
-        """
-        if not all(getattr(hook.function, "raises", False) for hook, _ in self.hooks):
+        """The numbers of the outputs that tell whether a hook has to be called; None where some are called always."""
+        if not all(getattr(hook.function, "has_flag", False) for hook, _ in self.hooks):
             return None
         places, place = [], self.results
         for _, structure in self.hooks:
