@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxOverflowError, NxTypeError, message
 
 if TYPE_CHECKING:
     from nxkernel.tensor import Tensor
@@ -277,16 +277,16 @@ def refuse_outside(type_: Type, number: int, hint: str) -> None:
 
     Raises
     ------
-    NxTypeError
+    NxOverflowError
     """
     low, high = limits(type_)
     if not low <= number <= high:
         raise outside(type_, number, hint)
 
 
-def outside(type_: Type, number: int, hint: str) -> NxTypeError:
+def outside(type_: Type, number: int, hint: str) -> NxOverflowError:
     """The error for a Python int out of range of an integer type."""
     low, high = limits(type_)
-    return NxTypeError(
+    return NxOverflowError(
         message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
     )

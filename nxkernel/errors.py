@@ -21,6 +21,12 @@ class NxTypeError(NxError, TypeError):
     """A value of a type that the operation does not accept."""
 
 
+class NxOverflowError(NxTypeError, OverflowError):
+    """A Python number that the type of an operation does not hold."""
+
+    of_python = True
+
+
 class NxValueError(NxError, ValueError):
     """A value that the operation cannot use."""
 
@@ -33,6 +39,10 @@ class NxIndexError(NxError, IndexError):
 
 class NxAxisError(NxIndexError, np.exceptions.AxisError):
     """An axis that an array does not have."""
+
+    def __str__(self) -> str:
+        # NumPy's class keeps the text that it was made with, to which lines are added.
+        return str(*self.args)
 
 
 class NxLinAlgError(NxValueError, np.linalg.LinAlgError):

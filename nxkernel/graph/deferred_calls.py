@@ -108,6 +108,8 @@ class _Check:
 
     #: Whether the caller's arrays are to be as they were where this is called.
     raises = True
+    #: Whether the first value tells if there is anything to be done.
+    has_flag = True
 
     def __call__(self, values: Sequence[Any]) -> None:
         failed, *numbers = [value.item() for value in values]

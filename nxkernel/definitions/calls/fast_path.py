@@ -272,11 +272,19 @@ def results(
     `wrap` makes tensors of them, or what NumPy has.
     """
     convention = program.convention
-    tensors = iter([wrap(array, spec) for array, spec in zip(made, convention.specs, strict=True)])
+    specs, flags = convention.specs, convention.flags
+    calls = bool(convention.hooks) and (
+        flags is None or program.placed is not None or any(made[place] for place in flags)
+    )
+    if not calls and convention.structure == containers.LEAF:
+        return wrap(made[0], specs[0])
+    if not calls and convention.hooks:
+        specs, made = specs[: convention.results], made[: convention.results]
+    tensors = iter([wrap(array, spec) for array, spec in zip(made, specs, strict=True)])
     if convention.structure == containers.LEAF:
         result = next(tensors)
     else:
         result = containers.rebuild(convention.structure, tensors)
-    if convention.hooks:
+    if calls:
         hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature)
     return result

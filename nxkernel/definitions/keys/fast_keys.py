@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -82,6 +83,12 @@ def _adder(
                 return False
             key += (kind, names)
             return add_all(value.values(), key, arrays)
+        elif issubclass(kind, dict):
+            form = form_of(value)
+            if form is None:
+                return False
+            key += (kind, form)
+            return add_all([part for _, part in items_of(value)], key, arrays)
         elif kind is DeviceTensor:
             key += (_DEVICE, value.spec)
             arrays.append(value.array)
@@ -139,12 +146,20 @@ def is_lasting(value: Any) -> bool:
 
     Examples
     --------
-    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(abs), is_lasting([].append), is_lasting(is_lasting)
+    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(np.sin), is_lasting([].append), is_lasting(is_lasting)
     (True, True, True, False, False)
     """
     if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType):
         return False
-    return isinstance(value, np.dtype | np.ufunc) or (value.__module__ or "").partition(".")[0] in _MODULES
+    if isinstance(value, np.ufunc):
+        # Others may be of a person's function.
+        return getattr(np, value.__name__, None) is value
+    if isinstance(value, types.FunctionType):
+        # A person's decorator around a function of NumPy's has the name of its module.
+        module = value.__globals__.get("__name__")
+    else:
+        module = getattr(value, "__module__", None)
+    return isinstance(value, np.dtype) or str(module).partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:
@@ -154,8 +169,8 @@ def add_numbers(value: Any, key: list[Any]) -> bool:
         return add_static(value, key)
     if kind is tuple or kind is list:
         return all(add_numbers(part, key) for part in value)
-    if kind is dict:
-        return all(add_numbers(part, key) for part in value.values())
+    if issubclass(kind, dict):
+        return all(add_numbers(part, key) for _, part in items_of(value))
     return kind in _ARRAYS or issubclass(kind, np.generic | bool)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.outputs.value_checks import ValueCheck
+from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import SourceLocation
 from nxkernel.operand import VectorizedSpec
 from nxkernel.primitives import Spec
@@ -64,3 +65,19 @@ class CallingConvention:
     def holds_back(self) -> bool:
         """Whether the caller's arrays get their contents when all hooks have been called: one of them may raise."""
         return bool(self.changes) and any(getattr(hook.function, "raises", False) for hook, _ in self.hooks)
+
+    @cached_property
+    def flags(self) -> tuple[int, ...] | None:
+        """The numbers of the outputs that tell whether a hook has to be called; None where some are called always."""
+        if not all(getattr(hook.function, "has_flag", False) for hook, _ in self.hooks):
+            return None
+        places, place = [], self.results
+        for _, structure in self.hooks:
+            places.append(place)
+            place += containers.count(structure)
+        return tuple(places)
+
+    @cached_property
+    def results(self) -> int:
+        """How many outputs are those of the function's result."""
+        return containers.count(self.structure)

@@ -49,6 +49,11 @@ class LocatedErrors:
     #: Whether the caller's arrays are to be as they were where this is called.
     raises = True
 
+    @property
+    def has_flag(self) -> bool:
+        """Whether the first value tells if there is anything to be done."""
+        return getattr(self.function, "has_flag", False)
+
     def __call__(self, values: tuple) -> None:
         """Call the function with the values of the program."""
         try:

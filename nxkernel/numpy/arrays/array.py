@@ -7,6 +7,7 @@ Outside of a trace that is an :class:`Array` without axes which is not assigned 
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -73,7 +74,7 @@ class Scalar(ArrayValue):
         return complex(self._number())
 
     def __index__(self) -> int:
-        return self._number().__index__()
+        return operator.index(self._number())
 
     def __nx_like__(self, value: Operand) -> ArrayValue:
         return wrap(value)

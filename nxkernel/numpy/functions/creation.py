@@ -142,6 +142,8 @@ def full(
     if any(stretches):
         return sized(DynamicSlice(full(most, fill_value, dtype), stretches))
     wanted = sizes(most)
+    if any(size < 0 for size in wanted):
+        raise NxValueError("negative dimensions are not allowed")
     if is_number(fill_value):
         type_ = type_of(dtype, types.infer(fill_value))
         if type(fill_value) is int and type_.is_integer and type_ is not bool_:

@@ -1,6 +1,7 @@
 """The fast path: what its keys tell apart, and that it answers as the long way does."""
 
-from collections import namedtuple
+import functools
+from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,3 +217,27 @@ def test_functions_of_the_users_are_looked_at_in_each_call():
     assert [compiled(2.0), compiled(2.0)] == [3.0, 3.0]
     factor = 2.0
     assert compiled(2.0) == 4.0
+    wrapped = functools.wraps(np.mean)(inner)
+    assert not fast_keys.is_lasting(wrapped)
+    assert not fast_keys.is_lasting(np.frompyfunc(inner, 1, 1))
+
+
+def test_checks_are_looked_at_by_their_first_value():
+    compiled = nx.jit(lambda a: (np.linalg.inv(a), {"b": int(a[1, 1] * 1.75)}))
+    result, other = compiled(2 * np.eye(2))
+    assert (result.tolist(), other) == ([[0.5, 0.0], [0.0, 0.5]], {"b": 3})
+    (program,) = compiled._entry_group.programs()
+    assert (program.convention.results, program.convention.flags) == (2, (2, 3))
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="NaN to integer"):
+        compiled(np.array([[1.0, 2.0], [3.0, np.nan]]))
+
+
+def test_ordered_dicts_and_dicts_with_defaults_take_the_short_way():
+    compiled = nx.jit(lambda d, x: functools.reduce(lambda one, other: one * 10 + other, d.values()) + np.sum(x))
+    x = np.zeros(2)
+    forms = [OrderedDict(a=1.0, b=2.0), OrderedDict(b=2.0, a=1.0), {"a": 1.0, "b": 2.0}, defaultdict(int, a=1.0, b=2.0)]
+    for values in [*forms, *forms]:
+        assert compiled(values, x) == (21.0 if next(iter(values)) == "b" else 12.0)
+    assert len(compiled._snapshot.fast_paths) == 4

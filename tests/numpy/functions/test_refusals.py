@@ -1,5 +1,7 @@
 """What NumPy refuses is refused, with an error of the class that NumPy's has."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,10 @@ REFUSED = {
     "no matrix": lambda x: np.linalg.det(x),
     "another number of equations": lambda x: np.linalg.solve(np.eye(2) * x[0], x),
     "one side": lambda x: np.where(x > 0, x),
+    "negative sizes": lambda x: np.empty((2, -3))[0] * x[0],
+    "negative size": lambda x: np.zeros(-3) + x[0],
+    "a list as often as a number": lambda x: [1, 2] * x[0],
+    "a number beyond the type": lambda x: x.astype(np.uint8) * -2,
     "points without values": lambda x: np.interp(x, [1.0, 2.0], [1.0]),
 }
 
@@ -42,3 +48,10 @@ def test_whole_numbers_of_what_is_not_finite():
         compiled(np.array([np.nan]).repeat(3))
     with pytest.raises(OverflowError, match="cannot convert float infinity to integer"):
         compiled(np.array([np.inf]).repeat(3))
+
+
+def test_an_axis_that_is_not_there_is_told_with_its_line():
+    with pytest.raises(np.exceptions.AxisError) as caught:
+        nx.jit(REFUSED["axis"])(X)
+    assert str(caught.value).startswith("axis 2 is out of range for an array.\n  test_refusals.py, line ")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

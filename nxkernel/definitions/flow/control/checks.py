@@ -91,6 +91,8 @@ class FailedCheck:
 
     #: Whether the caller's arrays are to be as they were where this is called.
     raises = True
+    #: Whether the first value tells if there is anything to be done.
+    has_flag = True
 
     def __call__(self, leaves: tuple) -> None:
         """Raise the error."""
