@@ -132,7 +132,8 @@ def is_raised(error: BaseException) -> bool:
     while trail is not None and trail.tb_next is not None:
         trail = trail.tb_next
     own = trail is not None and source_locations.is_users(trail.tb_frame.f_code.co_filename)
-    return own and source_sites.is_raised(error)
+    # An import fails at its own line, as plain Python's does there.
+    return own and (isinstance(error, ImportError) or source_sites.is_raised(error))
 
 
 def by_user(error: BaseException) -> BaseException:

@@ -161,3 +161,17 @@ def test_jacobians():
         np.testing.assert_array_equal(np.diagonal(function(np.array([1.0, 1.0]))), [2, 2])
         with pytest.raises(ValueError, match="negative"):
             function(np.array([1.0, -4.0]))
+
+
+def test_an_import_that_fails_on_a_side_is_raised_where_that_runs():
+    @nx.jit
+    def function(x):
+        if np.sum(x) > 3:
+            import a_package_that_is_not_there
+
+            return a_package_that_is_not_there.of(x)
+        return x * 2
+
+    assert function(np.ones(2)).tolist() == [2, 2]
+    with pytest.raises(ImportError, match="No module named 'a_package_that_is_not_there'"):
+        function(np.ones(5))
