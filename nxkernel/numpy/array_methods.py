@@ -263,7 +263,7 @@ _WHERE = "Where elements lie in memory is for the compiler to say: each program 
 _BYTES = "The bytes are there when the program has run: return the array, and ask for them where it is called."
 #: What only memory that is there can tell.
 _OF_MEMORY = {
-    "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
+    "data": ("x", _WHERE),
     "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
     "dumps": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
