@@ -167,6 +167,7 @@ def test_captured_dicts_have_their_order(monkeypatch):
     assert compiled(0.0).tolist() == [21.0, 21.0]
 
 
+@pytest.mark.usefixtures("ahead_of_calls")
 def test_dicts_whose_order_depends_on_data_are_refused():
     @nx.defn(promotion="numpy")
     def turned(x):

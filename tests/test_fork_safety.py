@@ -61,6 +61,10 @@ ELSEWHERE = {
     ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "subprocess.Popen"): "_leave_workers",
     ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "threading.Thread"): "ends with its call",
     ("nxkernel/definitions/captures/name_lookup.py", "functools.cached_property"): "other people's are asked for",
+    (
+        "nxkernel/definitions/flow/values/followed_classes.py",
+        "functools.cached_property",
+    ): "other people's are rewritten",
 }
 
 

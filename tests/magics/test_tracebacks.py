@@ -22,13 +22,13 @@ def test_an_error_of_a_call_is_the_cell_and_the_text(shell):
     assert not ran.success
     assert ran.out.splitlines() == [
         "---------------------------------------------------------------------------",
-        "NxIndexError                              Traceback (most recent call last)",
+        "NxAxisError                               Traceback (most recent call last)",
         "Cell In[1], line 3",
         "      1 import math",
         "      2 t = nx.eye(2)",
         "----> 3 nx.sum(t, axes=[5])",
         "",
-        "NxIndexError: axis 5 is out of range for the shape [2][2].",
+        "NxAxisError: axis 5 is out of range for the shape [2][2].",
         "  It has 2 axes, so an axis is from -2 to 1.",
     ]
 

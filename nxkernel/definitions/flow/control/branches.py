@@ -135,7 +135,7 @@ class _Branch:
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the branch."""
-        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         later = deferred_calls.entries(tracing.current())
         count, marked = len(later), array_aliases.mark()
 
