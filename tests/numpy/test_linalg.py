@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_comparison.traced_functions import check, traced
 
 A = np.array([[4.0, 1.0, -2.0], [1.0, 5.0, 0.5], [-2.0, 0.5, 6.0]])
@@ -39,3 +40,10 @@ def test_linalg(row):
 
 def test_a_singular_matrix_gives_nan():
     assert np.isnan(traced(lambda np, a: np.linalg.inv(a), np.ones((2, 2)))[0]).all()
+
+
+@pytest.mark.parametrize("p", [None, 1, "fro"])
+def test_condition_of_a_singular_matrix_is_infinite(p):
+    condition = nx.jit(lambda x: np.linalg.cond(x, p))
+    for x in (np.zeros((2, 2)), np.array([[4.0, 1], [1, 3]]), np.full((2, 2), np.nan)):
+        np.testing.assert_allclose(condition(x), np.linalg.cond(x, p))
