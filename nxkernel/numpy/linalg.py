@@ -376,5 +376,11 @@ def cond(x: Any, p: Any = None) -> ArrayValue:
     if p is None or p in (2, -2):
         values = svdvals(x)
         one, other = values[..., 0], values[..., -1]
-        return e.divide(one, other) if p != -2 else e.divide(other, one)
-    return e.multiply(norm(x, p, (-2, -1)), norm(inv(x), p, (-2, -1)))
+        found = e.divide(one, other) if p != -2 else e.divide(other, one)
+    else:
+        with linalg_errors.collecting([]):
+            inverse = inv(x)
+        found = e.multiply(norm(x, p, (-2, -1)), norm(inverse, p, (-2, -1)))
+    # Of numbers alone it is infinite where it cannot be computed.
+    counts = e.logical_not(reductions.any(e.isnan(x), axis=(-2, -1)))
+    return where(e.logical_and(e.isnan(found), counts), np.asarray(np.inf, found.dtype), found)

@@ -172,3 +172,15 @@ def test_why_says_what_the_call_does():
     told = function.why(np.array([4.0, 0.0])).difference
     assert len(told) == 1
     assert told[0].startswith("a number that the program computes: 3 → 4")
+
+
+def test_parts_with_steps_are_no_copies_where_lengths_are_told():
+    @nx.jit
+    def function(a, k):
+        part = a[:, k::2]
+        part[0, :] = 7
+        return a, np.zeros(int(a[1, 0]))
+
+    a = np.arange(20.0).reshape(5, 4)
+    with pytest.raises(NxTypeError, match="assigning to a part of it is not possible"):
+        function(a, np.int64(1))

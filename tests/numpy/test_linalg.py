@@ -104,3 +104,10 @@ def test_eigenvalues_of_general_matrices_are_real_or_complex():
         for ours, theirs in zip(function(matrix), (values, vectors, values), strict=True):
             assert ours.dtype == theirs.dtype
             np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("p", [None, 1, "fro"])
+def test_condition_of_a_singular_matrix_is_infinite(p):
+    condition = nx.jit(lambda x: np.linalg.cond(x, p))
+    for x in (np.zeros((2, 2)), np.array([[4.0, 1], [1, 3]])):
+        np.testing.assert_allclose(condition(x), np.linalg.cond(x, p))

@@ -61,13 +61,25 @@ _OTHERS = frozenset(
     number
     for name, number in dis.opmap.items()
     if name.startswith(
-        ("CALL", "BINARY_SUBSCR", "BINARY_SLICE", "UNARY_NOT", "LOAD_SUPER", "DELETE_", "STORE_GLOBAL", "CONTAINS_OP")
+        (
+            "CALL",
+            "BINARY_SUBSCR",
+            "BINARY_SLICE",
+            "UNARY_NOT",
+            "LOAD_SUPER",
+            "DELETE_",
+            "STORE_GLOBAL",
+            "CONTAINS_OP",
+            "FORMAT_",
+        )
     )
     or name in ("BUILD_MAP", "BUILD_SET", "MAP_ADD", "SET_ADD")
 )
 _BINARY = dis.opmap["BINARY_OP"]
 #: From here on, the arguments of BINARY_OP are assignments in place.
 _IN_PLACE = 13
+#: The argument of BINARY_OP for ``%``.
+_REMAINDER = 6
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -227,14 +239,17 @@ def _copy(value: Any) -> Any:
 
 
 def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:
-    """Whether code contains one of these instructions, an assignment in place, or is a generator."""
+    """Whether code contains one of these instructions, an assignment in place, ``%`` of text, or is a generator."""
     if code.co_flags & _SUSPENDED and code.co_name != "<genexpr>":
         return True
     operations = code.co_code[::2]
     if not wanted.isdisjoint(operations):
         return True
     pairs = zip(operations, code.co_code[1::2], strict=True)
-    if _BINARY in operations and any(op == _BINARY and how >= _IN_PLACE for op, how in pairs):
+    formats = any(type(each) is str and "%" in each for each in code.co_consts)
+    if _BINARY in operations and any(
+        op == _BINARY and (how >= _IN_PLACE or (how == _REMAINDER and formats)) for op, how in pairs
+    ):
         return True
     return any(_has(each, wanted) for each in code.co_consts if isinstance(each, types.CodeType))
 

@@ -103,7 +103,10 @@ def _shown(array: Array, key: Any) -> Any:
         return nothing
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         result = _dynamic(view, parsed)
-        return sized(result if parsed.mask is None else result.copied())
+        if parsed.mask is not None:
+            return sized(result.copied())
+        # As an array of a known length, a part with a step would be a copy, into which nobody's assignments go.
+        return sized(result) if isinstance(result, DynamicSlice) else result
     if parsed.picks:
         if any_part(parsed.picks.values()):
             return sized(_picked_by_parts(view, parsed))

@@ -21,6 +21,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
+from nxkernel.definitions.flow.values import object_texts
 from nxkernel.definitions.flow.values.traced_text import TracedText
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
 from nxkernel.definitions.keys import containers
@@ -90,6 +91,7 @@ def _part(value: Any, leaves: list[Any]) -> Any:
 
 def text(*parts: Any) -> Any:
     """An f-string from its parts: text, or a tuple of value, conversion and format."""
+    parts = tuple([part if isinstance(part, str) else _of_object(*part) for part in parts])
     if not any(isinstance(part, tuple) and (has_values(part[0]) or isinstance(part[2], TracedText)) for part in parts):
         return "".join([part if isinstance(part, str) else _formatted(*part) for part in parts])
     form, values = "", []
@@ -102,6 +104,18 @@ def text(*parts: Any) -> Any:
         form += f"{{{len(values)}{conversion and '!' + conversion}:{{{len(values) + 1}}}}}"
         values += [value, spec]
     return _traced_text(form, values)
+
+
+def _of_object(value: Any, conversion: str, spec: Any) -> Any:
+    """A part of an f-string, with the text of an object of the user's in its place."""
+    made = _told(value, {"": "__format__", "s": "__str__"}.get(conversion, "__repr__"), *([] if conversion else [spec]))
+    if made is value:
+        return value, conversion, spec
+    return (made, "a" if conversion == "a" else "", spec) if conversion else (made, "", "")
+
+
+def _told(value: Any, method: str = "__str__", *spec: Any) -> Any:
+    return object_texts.told(value, method, text, *spec)
 
 
 def _formatted(value: Any, conversion: str, spec: str) -> str:
@@ -163,6 +177,7 @@ def _numbered(form: str, count: int, names: list[str]) -> str:
 
 def _str(value: Any = "", *rest: Any, **options: Any) -> Any:
     """``str``."""
+    value = _told(value)
     if rest or options or not has_values(value):
         return builtins.str(_plain(value), *rest, **options)
     return value if isinstance(value, TracedText) else _traced_text("{}", [value])
@@ -170,6 +185,9 @@ def _str(value: Any = "", *rest: Any, **options: Any) -> Any:
 
 def _repr(value: Any, /) -> Any:
     """``repr``."""
+    made = _told(value, "__repr__")
+    if made is not value:
+        return made
     return _traced_text("{!r}", [value]) if has_values(value) else builtins.repr(_plain(value))
 
 
@@ -244,6 +262,7 @@ def _failed(what: Any) -> BaseException:
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: Any = False) -> None:
     """``print``."""
+    values = tuple(map(_told, values))
     asked = any(map(has_values, values))
     if not asked and not _is_delayed():
         print(*map(_plain, values), sep=sep, end=end, file=file, flush=flush)

@@ -47,7 +47,7 @@ class FollowedObjects:
     """
 
     def __init__(self, rewritten: Callable[[Any], Any]) -> None:
-        self._rewritten = rewritten
+        self.rewritten = rewritten
         self._classes: dict[type, type] = {}
         self._objects: list[Any] = []
 
@@ -98,7 +98,7 @@ class FollowedObjects:
         @functools.wraps(function)
         def method(*args: Any, **options: Any) -> Any:
             __tracebackhide__ = True
-            return self._rewritten(function)(*args, **options)
+            return self.rewritten(function)(*args, **options)
 
         return method
 
@@ -135,13 +135,18 @@ def _is_followed(name: str, member: Any) -> bool:
     if isinstance(member, functools.cached_property):
         return isinstance(member.func, types.FunctionType)
     is_special = name.startswith("__") and name.endswith("__") and name not in _LEFT
-    return is_special and isinstance(member, types.FunctionType) and _has_text(member)
+    return is_special and isinstance(member, types.FunctionType) and has_text(member)
 
 
-def _has_text(function: types.FunctionType) -> bool:
+def has_text(function: types.FunctionType) -> bool:
     """Whether a function can be rewritten: neither a generator, nor what a dataclass has from its decorator."""
     code = function.__code__
     return code.co_filename != "<string>" and not code.co_flags & _SUSPENDED
+
+
+def rewritten(function: types.FunctionType) -> Callable[..., Any] | None:
+    """What is called in place of a function of a class; None where nothing is traced that follows classes."""
+    return None if _following.objects is None else _following.objects.rewritten(function)
 
 
 @contextlib.contextmanager
@@ -190,7 +195,7 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
         if isinstance(value, class_):
             if _following.objects is not None and type(value) is class_:
                 _following.objects.adopt(value)
-            (rewritten(initial) if _has_text(initial) else initial)(value, *args, **options)
+            (rewritten(initial) if has_text(initial) else initial)(value, *args, **options)
         return value
 
     return functools.wraps(class_, updated=())(construct)

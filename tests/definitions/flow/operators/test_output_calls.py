@@ -331,3 +331,21 @@ def test_the_text_of_an_error_has_the_values_of_the_run(run, statement, kind, te
     with pytest.raises(kind) as raised:
         f(np.ones(2))
     assert str(raised.value) == text
+
+
+def _labelled(v):
+    return f"<{v}>"
+
+
+def _percents(v):
+    return "%.2f of %s" % (v, 3)
+
+
+def test_functions_that_only_make_text_make_it_of_what_the_program_computes(capsys):
+    def function(x):
+        print(_labelled(x.sum()), _labelled(x), _percents(x[0]))
+        return x
+
+    for make in (nx.jit, nx.defn):
+        make(function)(np.array([1.0, 2.5]))
+        assert capsys.readouterr().out == "<3.5> <[1.  2.5]> 1.00 of 3\n"
