@@ -68,7 +68,7 @@ class ValuesOfCall:
     def answer(self, node: Expr) -> np.ndarray | None:
         """The whole numbers of a node; those that are up to arguments are checked from now on.
 
-        None for what Python numbers make alone.
+        None for what Python numbers make alone, and for what is no value of the call.
         """
         for question in self.questions:
             if question.node is node:
@@ -87,7 +87,11 @@ class ValuesOfCall:
             self._given.clear()
             for each in parameters:
                 if each not in self._values:
-                    self._values[each] = self._array_of(each)
+                    try:
+                        self._values[each] = self._array_of(each)
+                    except KeyError:
+                        # Of the body of a loop or branch that was given up: nobody knows its value.
+                        return None
             answer = self._computed(order)
         self.questions.append(Question(node, answer, tracing.user_line()))
         return answer

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel import types
 from nxkernel.definitions.observe.events import stream
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError
 from nxkernel.errors import NxTypeError
+from nxkernel.graph.expr import parameter
+from nxkernel.graph.values_of_call import ValuesOfCall
+from nxkernel.primitives import Spec
 
 A, B = np.array([3.0, 1, 2, 1, 5]), np.array([3.0, 3, 3, 1, 5])
 
@@ -184,3 +188,10 @@ def test_parts_with_steps_are_no_copies_where_lengths_are_told():
     a = np.arange(20.0).reshape(5, 4)
     with pytest.raises(NxTypeError, match="assigning to a part of it is not possible"):
         function(a, np.int64(1))
+
+
+def test_what_is_no_value_of_the_call_has_no_answer():
+    node = parameter(0, "x", Spec(types.s64, (), ()))
+    values = ValuesOfCall({}.__getitem__, ())
+    assert values.answer(node) is None
+    assert values.questions == []
