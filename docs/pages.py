@@ -49,8 +49,8 @@ _DEFINING = {
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",
     "functions.joining", "functions.selection", "functions.reductions", "functions.cumulative", "functions.statistics",
-    "functions.products", "functions.sorting", "functions.signals", "functions.index_tricks", "standard.sets",
-    "standard.data_types", "standard.devices",
+    "functions.products", "functions.sorting", "functions.signals", "functions.index_tricks", "called_functions",
+    "standard.sets", "standard.data_types", "standard.devices",
 )  # fmt: skip
 _NUMPY_PACKAGES = ("linalg", "fft")
 

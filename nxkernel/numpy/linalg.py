@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import nxkernel.linalg as native
+from nxkernel import compile_thread, types
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing, values_of_call
 from nxkernel.linalg import linalg_errors
@@ -175,6 +175,7 @@ def eigvals(a: Any) -> ArrayValue:
 
 
 def _eigenpairs(a: Any) -> tuple[ArrayValue, ...]:
+    compile_thread.load("nxkernel.numpy.scipy.called_algebra")
     from nxkernel.numpy.scipy import called_algebra
 
     return called_algebra.eigenpairs(a, np.linalg.eig, "numpy")

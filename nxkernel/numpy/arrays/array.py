@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import primitives, types
+from nxkernel import compile_thread, primitives, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line, constant
@@ -388,6 +388,7 @@ def as_value(value: Any) -> ArrayValue:
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
     if has_mask(value):
+        compile_thread.load("nxkernel.numpy.masked.masked_array")
         from nxkernel.numpy.masked.masked_array import as_masked
 
         return as_masked(value)

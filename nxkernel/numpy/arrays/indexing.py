@@ -104,7 +104,7 @@ def _shown(array: Array, key: Any) -> Any:
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
         result = _dynamic(view, parsed)
         if parsed.mask is not None:
-            return sized(result.copied())
+            return _picked_by_mask(view, parsed, sized(result.copied()))
         # As an array of a known length, a part with a step would be a copy, into which nobody's assignments go.
         return sized(result) if isinstance(result, DynamicSlice) else result
     if parsed.picks:
@@ -123,6 +123,15 @@ def _nothing(view: Array, parsed: ParsedKey) -> Array | None:
         return None
     axis, after = parsed.mask_axis, parsed.mask_axis + len(parsed.mask.shape)
     return Array.of(filled(0, view.type, (*view.shape[:axis], 0, *view.shape[after:])))
+
+
+def _picked_by_mask(view: Array, parsed: ParsedKey, result: Any) -> Any:
+    """What a mask picks; if it has a length for the call, in the order in which NumPy's array lies."""
+    if not isinstance(result, Array):
+        return result
+    axis, rank = parsed.mask_axis, len(parsed.mask.shape)
+    strides = memory_order.of_picked(result.shape, view.strides_in_memory, range(axis, axis + rank), 1, axis)
+    return result.laid_out_as([view], strides)
 
 
 def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:

@@ -68,6 +68,7 @@ def kind(value):
     return np.dtype(value.dtype), value.shape, isinstance(value, nx.Tensor)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("wrapped", WRAPPERS.values(), ids=WRAPPERS)
 @pytest.mark.parametrize("expression", TEXTS)
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.PromotionWarning")

@@ -14,6 +14,7 @@ P = np.linspace(0.05, 0.9, 4)
 SIGNED = np.array([-1.7, -0.03, 0.4, 2.3])
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -39,6 +40,7 @@ def test_of_any_number(name):
     check_slopes(getattr(special, name), SIGNED)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -68,6 +70,7 @@ def test_of_probabilities(name):
     check_slopes(getattr(special, name), P, tolerance=1e-5)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div", "beta", "betaln", "poch", "huber", "binom"])
 def test_by_both_arguments(name):
     check_slopes(getattr(special, name), X, Y)

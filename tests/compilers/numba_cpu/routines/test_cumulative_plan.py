@@ -75,7 +75,7 @@ def test_every_type_and_form(type_, form):
     agree(by_each(axis, PRIMITIVES[:2] if type_.is_complex else PRIMITIVES), numbers(type_, shape))
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("read", "type_"),

@@ -12,7 +12,7 @@ def numbers(*shape, type_="f4"):
     return np.random.default_rng(0).integers(-4, 5, shape).astype(type_)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("shape", [(16, 16), (33, 31), (64, 17), (70, 65)], ids=str)
 @pytest.mark.parametrize("type_", ["f4", "f2", "c16", "i1", "?"])
 def test_transposes(shape, type_):
