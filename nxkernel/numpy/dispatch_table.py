@@ -14,12 +14,12 @@ from nxkernel import compile_thread, numba_functions, ops, types
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, refused_random
-from nxkernel.numpy.arrays.array import as_value, wrap
+from nxkernel.numpy.arrays.array import as_value, holds_traced, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
 from nxkernel.numpy.functions import index_tricks
 from nxkernel.numpy.functions.ufunc import strong
 from nxkernel.numpy.standard import data_types, sets
-from nxkernel.operand import Operand, Proxy
+from nxkernel.operand import Proxy
 from nxkernel.ops import tensor_methods
 from nxkernel.ops.programs.numba_functions import njit_map
 
@@ -66,22 +66,16 @@ def _of_random() -> dict[Any, Any]:
 
 def _untrimmed(seq: Any) -> Any:
     """The coefficients of a polynomial, with zeros at their end where only the running program knows these."""
-    return seq if _is_traced(seq) else np.polynomial.polyutils.trimseq(seq)
+    return seq if holds_traced(seq) else np.polynomial.polyutils.trimseq(seq)
 
 
 def _conversion(name: str) -> Any:
     def convert(value: Any = 0, /) -> Any:
-        return np.dtype(name).type(value) if not _is_traced(value) else strong(as_value(value).astype(name))
+        return np.dtype(name).type(value) if not holds_traced(value) else strong(as_value(value).astype(name))
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"A value as {name}."
     return convert
-
-
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_is_traced, value))
-    return isinstance(value, Operand | Proxy)
 
 
 def twin(function: Any) -> Any:
@@ -155,7 +149,7 @@ def _refusing(function: Any) -> Any:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **options: Any) -> Any:
-        if not any(map(_is_traced, (*args, *options.values()))):
+        if not any(map(holds_traced, (*args, *options.values()))):
             return function(*args, **options)
         name = getattr(function, "__name__", str(function))
         if isinstance(getattr(function, "__self__", None), np.ufunc):

@@ -13,16 +13,12 @@ from typing import Any
 
 from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.flow.values import variable_leaves
-from nxkernel.definitions.flow.values.object_changes import ObjectWatch
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch, holds_traced
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
-from nxkernel.definitions.keys.static_values import MISSING, attributes_of, installed
+from nxkernel.definitions.keys.static_values import MISSING
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import SourceLocation, TracedValue
+from nxkernel.graph.expr import SourceLocation
 from nxkernel.messages.grammar import a
-from nxkernel.operand import Proxy
-
-#: How deeply nested containers are searched for traced values.
-_DEEPEST = 3
 
 
 class SideEffects:
@@ -84,7 +80,7 @@ class SideEffects:
         """
         for where, held, key, value in self._new():
             is_log = isinstance(held, list) and id(held) not in read
-            if _holds_traced(value) and not (logs and is_log):
+            if holds_traced(value) and not (logs and is_log):
                 self.undo()
                 raise NxTypeError(
                     message(
@@ -166,19 +162,6 @@ def _place(name: str, held: Any, key: Any) -> str:
     if isinstance(held, type):
         return f"`{key}` of the class {name}"
     return f"{name}[{key!r}]" if isinstance(held, list | dict) else f"`{key}` of {a(type(held).__name__)}"
-
-
-def _holds_traced(value: Any, depth: int = 0) -> bool:
-    """Whether a value is traced, or contains a traced value."""
-    if isinstance(value, TracedValue | Proxy):
-        return True
-    if isinstance(value, dict):
-        members = value.values()
-    elif isinstance(value, list | tuple):
-        members = value
-    else:
-        members = () if installed(type(value)) else (attributes_of(value) or {}).values()
-    return depth <= _DEEPEST and any(_holds_traced(member, depth + 1) for member in members)
 
 
 def _line(code: types.CodeType | None, key: Any) -> SourceLocation | None:

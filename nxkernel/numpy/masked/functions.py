@@ -9,20 +9,13 @@ from typing import Any
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy.arrays.array import Array, as_value
+from nxkernel.numpy.arrays.array import Array, as_value, holds_traced
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to
 from nxkernel.numpy.masked.masked_array import MaskedArray, as_masked, elements
-from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import filled as constant_array
 from nxkernel.types import bool_
-
-
-def _holds_traced(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds_traced, value))
-    return isinstance(value, Operand | Proxy)
 
 
 def masked_like(
@@ -143,7 +136,7 @@ _COMPARED = {
 
 def _answering(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **options: Any) -> Any:
-        traced = any(map(_holds_traced, (*args, *options.values())))
+        traced = any(map(holds_traced, (*args, *options.values())))
         return (ours if traced else theirs)(*args, **options)
 
     function.__name__ = function.__qualname__ = getattr(theirs, "__name__", "function")

@@ -16,12 +16,15 @@ from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.object_states import PLAIN, Kind
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.keys import bytecode_reads
-from nxkernel.definitions.keys.static_values import MISSING, definition_of, installed
+from nxkernel.definitions.keys.static_values import MISSING, attributes_of, definition_of, installed, own_class
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import TracedValue
 from nxkernel.operand import Operand, Proxy
 
 #: How many objects are watched while a loop or branch is traced.
 _MOST = 1_000_000
+#: How deeply attributes and containers are searched for traced values.
+_DEEPEST = 3
 _SKIPPED = (Operand, Proxy, Unassigned)
 _FUNCTIONS = types.FunctionType | types.MethodType
 #: Methods of objects in C, bound to one.
@@ -179,3 +182,23 @@ class ObjectWatch:
             self._owners.append((parent.__name__, parent))
             for name, member in list(vars(parent).items()):
                 self._waiting.append((name, unwrapped(member), False))
+
+
+def holds_traced(value: Any, depth: int = 0) -> bool:
+    """Whether a value is traced, or a container or an object of the user's with traced values in it.
+
+    Parameters
+    ----------
+    value : object
+    depth : int, optional
+        In how many others it lies; no more than a few are searched.
+    """
+    if isinstance(value, TracedValue | Proxy):
+        return True
+    if isinstance(value, dict):
+        members = value.values()
+    elif isinstance(value, list | tuple):
+        members = value
+    else:
+        members = () if installed(own_class(type(value))) else (attributes_of(value) or {}).values()
+    return depth <= _DEEPEST and any(holds_traced(member, depth + 1) for member in members)

@@ -7,16 +7,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.definitions.flow.values import followed_classes
+from nxkernel.definitions.flow.values import followed_classes, object_changes
 from nxkernel.definitions.keys import source_locations
-from nxkernel.definitions.keys.static_values import attributes_of, installed, own_class
+from nxkernel.definitions.keys.static_values import installed, own_class
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a
 from nxkernel.operand import Proxy
-
-#: How deeply attributes and containers are searched for traced values.
-_DEEPEST = 3
 
 
 def told(value: Any, method: str, text: Callable[..., Any], *spec: Any) -> Any:
@@ -38,7 +35,11 @@ def told(value: Any, method: str, text: Callable[..., Any], *spec: Any) -> Any:
         Where its class makes the text by what is not rewritten.
     """
     class_ = own_class(type(value))
-    if installed(class_) or isinstance(value, TracedValue | Proxy | BaseException | type) or not _holds_traced(value):
+    if (
+        installed(class_)
+        or isinstance(value, TracedValue | Proxy | BaseException | type)
+        or not object_changes.holds_traced(value)
+    ):
         return value
     function = getattr(class_, method)
     if method == "__format__" and function is object.__format__:
@@ -63,15 +64,3 @@ def told(value: Any, method: str, text: Callable[..., Any], *spec: Any) -> Any:
             "Say its attributes one by one.",
         )
     )
-
-
-def _holds_traced(value: Any, depth: int = 0) -> bool:
-    if isinstance(value, TracedValue | Proxy):
-        return True
-    if isinstance(value, dict):
-        members = value.values()
-    elif isinstance(value, list | tuple):
-        members = value
-    else:
-        members = () if installed(own_class(type(value))) else (attributes_of(value) or {}).values()
-    return depth <= _DEEPEST and any(_holds_traced(member, depth + 1) for member in members)
