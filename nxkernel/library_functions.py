@@ -1,19 +1,24 @@
 """Functions of libraries in graphs: C functions of single numbers, and Python's functions of whole arrays.
 
-A C function is one that ``scipy.special.cython_special`` publishes for compiled code. Kernels call it by a symbol that
-tells its name and its types, never by an address, so that code on disk means the same function in every process.
+A C function is one that ``scipy.special.cython_special`` publishes for compiled code, or a routine of BLAS or LAPACK
+that ``scipy.linalg`` does. Kernels call it by a symbol that tells its name and its types, never by an address, so that
+code on disk means the same function in every process.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
+import importlib.machinery
+import importlib.util
 import itertools
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,8 +28,8 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
 
-#: Before each symbol of a C function of SciPy's.
-PREFIX = "nxk_special_"
+#: Before each symbol of a C function of numbers of SciPy's, and of a routine of BLAS or LAPACK.
+PREFIX, LINEAR_ALGEBRA = "nxk_special_", "nxk_lapack_"
 #: Types of C, and the letter of each in symbols.
 _TYPES = {"double": types.f64, "float": types.f32, "Py_ssize_t": types.s64}
 if ctypes.sizeof(ctypes.c_long) == 8:
@@ -173,6 +178,8 @@ def element_function(
 
 def address(symbol: str) -> int | None:
     """The address of the function behind a symbol; None if SciPy has none of that name and these types."""
+    if symbol.startswith(LINEAR_ALGEBRA):
+        return linear_algebra_address(symbol)
     codes, arguments, exported = symbol.removeprefix(PREFIX).split("_", 2)
     capsule = _published().get(exported)
     if capsule is None:
@@ -185,6 +192,39 @@ def address(symbol: str) -> int | None:
     found = "".join(_LETTERS[one] for one in outputs or (returned,))
     spelled = ("v" if outputs else "") + found, "".join(_LETTERS[one] for one in inputs)
     return place if spelled == (codes, arguments) else None
+
+
+# Linear algebra --------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def linear_algebra(module: str) -> ModuleType:
+    """A module of ``scipy.linalg`` that publishes pointers: ``"cython_blas"`` or ``"cython_lapack"``.
+
+    It is imported without its package, which takes three times as long.
+    """
+    name = f"scipy.linalg.{module}"
+    if name in sys.modules:
+        return sys.modules[name]
+    folder = Path(importlib.util.find_spec("scipy").origin).with_name("linalg")
+    spec = importlib.machinery.PathFinder.find_spec(name, [str(folder)])
+    if spec is None:
+        return importlib.import_module(name)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    # Left there, a later import would not make it an attribute of its package.
+    sys.modules.pop(name, None)
+    return found
+
+
+def linear_algebra_address(symbol: str) -> int | None:
+    """The address of a routine of BLAS or LAPACK by its symbol; None if there is none."""
+    routine = symbol.removeprefix(LINEAR_ALGEBRA)
+    for module in ("cython_blas", "cython_lapack"):
+        capsule = linear_algebra(module).__pyx_capi__.get(routine)
+        if capsule is not None:
+            return capsule_contents(capsule)[1]
+    return None
 
 
 # Functions of whole arrays ---------------------------------------------------------------------------------------

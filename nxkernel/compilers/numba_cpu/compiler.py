@@ -129,5 +129,4 @@ def _needs(text: NativeProgram) -> None:
     native_call.prepare()
     if text.calls:
         host_calls.provide()
-    for type_ in text.libraries:
-        library_routines.provide(type_)
+    library_routines.provide(text.libraries, threads=text.blas)

@@ -34,7 +34,7 @@ from nxkernel.graph.traverse import post_order, users
 from nxkernel.primitives import Spec
 
 #: How a compiler runs an opaque operation.
-Routines = Callable[[Expr], Routine]
+Routines = Callable[[Expr, Sequence[Expr | None]], Routine]
 #: Rewrites the outputs of a graph before its plan is made, and tells where new nodes came from.
 Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
@@ -52,7 +52,7 @@ class Planner:
     Parameters
     ----------
     routines : callable
-        Gives the compiler's routine for an opaque operation.
+        Gives the compiler's routine for an opaque operation, of which it is told the values that are needed.
     prepare : callable
         Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
     keeping : Keeping
@@ -366,7 +366,7 @@ class PlanDraft:
 
     def _whole_step(self, node: Expr) -> Step:
         results = self._results(node)
-        routine = self.planner.routines(node)
+        routine = self.planner.routines(node, results)
         scratch = _buffer_of_size(routine.scratch)
         writes = [result for result in (*results, scratch) if result is not None]
         reads = [self.fusion.buffer_of(operand) for operand in node.operands]

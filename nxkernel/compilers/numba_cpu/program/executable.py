@@ -38,6 +38,8 @@ class NativeProgram:
         process.
     libraries : frozenset of Type
         The types of which it multiplies matrices.
+    blas : bool
+        Whether it has BLAS use one thread.
     calls : tuple of host.Call
         What it asks Python for; they must live as long as the program may run.
     loops : bool
@@ -50,6 +52,7 @@ class NativeProgram:
     text: str
     params: np.ndarray
     libraries: frozenset[Type]
+    blas: bool
     calls: tuple[host_calls.HostRequest, ...]
     loops: bool
     kernels: Mapping[int, str]

@@ -18,7 +18,14 @@ from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
 from nxkernel.compilers.numba_cpu.program.parallel_loops import is_parallel
 from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
-from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine, launches_of
+from nxkernel.compilers.numba_cpu.routines.routine_table import (
+    ROUTINES,
+    HostCall,
+    Launch,
+    NativeRoutine,
+    Results,
+    launches_of,
+)
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
@@ -101,8 +108,8 @@ def loops_on_threads(plan: ProgramPlan) -> list[Control]:
     return loops
 
 
-def _routine(node: Expr) -> NativeRoutine:
-    return ROUTINES[node.primitive](node)
+def _routine(node: Expr, results: Results) -> NativeRoutine:
+    return ROUTINES[node.primitive](node, results)
 
 
 def legal(graph: Graph) -> None:

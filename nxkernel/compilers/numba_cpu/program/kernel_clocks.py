@@ -99,8 +99,7 @@ def _needs(text: program_writer.NativeProgram) -> None:
     native_call.prepare()
     if text.calls:
         host_calls.provide()
-    for type_ in text.libraries:
-        library_routines.provide(type_)
+    library_routines.provide(text.libraries, threads=text.blas)
 
 
 class _TimedWriter(ProgramWriter):

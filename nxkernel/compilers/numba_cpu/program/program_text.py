@@ -104,6 +104,10 @@ class ProgramWriter:
         The kernels whose addresses are scalar parameters, by position.
     loops : bool
         Whether the program has loops of its own.
+    libraries : set of Type
+        Of which matrices are multiplied.
+    blas : bool
+        Whether BLAS has one thread anywhere in it.
     helpers : list of str
         Functions, as text, that it calls.
     readable : int or None
@@ -117,6 +121,7 @@ class ProgramWriter:
         self.scalars = [threading_layer.STATE.ctypes.data]
         self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
+        self.blas = False
         self.calls: list[host_calls.HostRequest] = []
         self.loops = False
         self.helpers: list[str] = []
@@ -258,7 +263,7 @@ class ProgramWriter:
         self.function.end()
         self.b.finish()
         helpers = [*self.helpers, *(library_routines.matmul_text(type_) for type_ in sorted(self.libraries))]
-        helpers += [library_routines.control_text()] if self.libraries else []
+        helpers += [library_routines.control_text()] if self.blas else []
         text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
         scalars = np.array(
@@ -269,6 +274,7 @@ class ProgramWriter:
             text.replace(_NAME, symbol),
             scalars,
             frozenset(self.libraries),
+            self.blas,
             tuple(self.calls),
             self.loops,
             self.kernels,

@@ -58,7 +58,9 @@ class KernelCall:
     work : int
         Of each of them; 0 for steps that are not worth sharing.
     blas : bool
-        Whether it calls BLAS, which then has one thread; the program has such kernels in its text.
+        Whether it calls BLAS, which then has one thread.
+    in_text : bool
+        Whether the program has it in its text.
     """
 
     kernel: str
@@ -67,6 +69,7 @@ class KernelCall:
     count: int
     work: int
     blas: bool = False
+    in_text: bool = False
 
     @property
     def grain(self) -> int:
@@ -238,9 +241,10 @@ class NativeScope:
         """
         w, b = self.w, self.b
         if run.blas:
+            w.blas = True
             b.do(f"call void @nxk_blas_alone({w.state})")
         # What each run has comes first: the positions of these parameters depend on nothing else of it.
-        kernel = IRValue("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
+        kernel = IRValue("ptr", 1, f"@{run.kernel}") if run.in_text else w.kernel(run.kernel)
         count, grain = w.scalar(run.count), w.scalar(run.grain)
         w.share(kernel, count, grain, table := self._filled(run.buffers, run.scalars))
         if run.blas:
@@ -284,7 +288,7 @@ class NativeScope:
             self._host(launch, opaque)
             return
         memory = [self._memory(opaque, argument) for argument in launch.memory]
-        self._run(KernelCall(launch.symbol, memory, list(launch.scalars), launch.count, launch.work))
+        self._run(KernelCall(launch.symbol, memory, list(launch.scalars), launch.count, launch.work, launch.blas))
 
     @staticmethod
     def _memory(opaque: OpaqueStep, argument: LaunchArgument) -> tuple[Expr, int]:
@@ -313,7 +317,7 @@ class NativeScope:
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
         count = product.batch * down * across
-        self._run(KernelCall(f"nxk_matmul_{product.type}", memory, scalars, count, work, blas=True))
+        self._run(KernelCall(f"nxk_matmul_{product.type}", memory, scalars, count, work, blas=True, in_text=True))
 
 
 def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:

@@ -120,7 +120,8 @@ def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[Kern
         "symbol": text.symbol,
         "loops": text.loops,
         "libraries": sorted(text.libraries),
-        "blas": library_routines.control() if text.libraries else None,
+        "blas": text.blas,
+        "control": library_routines.control() if text.blas else None,
         "kernels": list(text.kernels.items()),
         "layout": [layout.arrays, layout.workspace, layout.outputs],
         "lines": [[one.kind, one.title, one.symbol, one.moved, one.operations, one.continues] for one in kernels],
@@ -138,11 +139,11 @@ def read(name: str) -> SavedProgram | None:
     (size,) = _SIZE.unpack_from(data)
     said = json.loads(data[_SIZE.size : _SIZE.size + size])
     used = frozenset(map(types.normalize, said["libraries"]))
-    if used and library_routines.control() != said["blas"]:
+    if said["blas"] and library_routines.control() != said["control"]:
         return None
     scalars = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
     scalars[0] = threading_layer.STATE.ctypes.data
-    text = NativeProgram(said["symbol"], "", scalars, used, (), said["loops"], dict(said["kernels"]))
+    text = NativeProgram(said["symbol"], "", scalars, used, said["blas"], (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
         [(tuple(shape), type_) for shape, type_ in arrays],

@@ -61,11 +61,12 @@ class StepList(NativeScope):
         w.scalars += self._list
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
-        w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
+        w.helpers.append(_text(list(self._kernels), blas=w.blas))
 
     def _run(self, run: KernelCall) -> None:
         """Append a run of a kernel to the list, in the layout that :func:`_text` reads."""
-        if not run.blas:
+        self.w.blas |= run.blas
+        if not run.in_text:
             self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
         self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.scalars)]

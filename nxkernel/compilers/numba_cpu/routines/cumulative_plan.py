@@ -19,6 +19,7 @@ from nxkernel.compilers.numba_cpu.routines.routine_table import (
     Launch,
     LaunchArgument,
     NativeRoutine,
+    Results,
     routine,
 )
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
@@ -76,7 +77,7 @@ class CumulativeForm:
 
 
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
-def _cumulative(node: Expr) -> NativeRoutine:
+def _cumulative(node: Expr, results: Results) -> NativeRoutine:
     (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
     name, type_ = running_join(node), node.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]

@@ -6,8 +6,8 @@ from nxkernel import primitives as p
 from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.numba_cpu.codegen.elementwise import lowered
 from nxkernel.compilers.numba_cpu.codegen.reductions import reductions
-from nxkernel.compilers.numba_cpu.routines import cumulative_plan, sort_plan  # noqa: F401 - register their routines
-from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, by_library
+from nxkernel.compilers.numba_cpu.routines import cumulative_plan, lapack_plan, sort_plan  # noqa: F401 - register
+from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES
 from nxkernel.compilers.rewrite import loop_nest_rewrites
 from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
 from nxkernel.primitives import Primitive
@@ -30,7 +30,7 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     str or None
         ``instructions``, ``reduction``, ``index``, ``view`` or ``computed read`` in a loop nest; ``pieces`` that nests
         write into one buffer; ``rewritten`` to other primitives before; ``product`` of matrices; ``kernels`` of its
-        own; a call of a ``library`` routine by way of Python; ``control`` of the program; ``part`` of a tuple;
+        own; calls of a ``library``; ``control`` of the program; ``part`` of a tuple;
         ``leaf``.
 
     Examples
@@ -44,7 +44,7 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     if primitive.family == "reduction":
         return "reduction" if primitive.name in reductions(complex) else None
     if primitive in ROUTINES:
-        return "library" if ROUTINES[primitive] is by_library else "kernels"
+        return "library" if primitive.family == "library" else "kernels"
     if primitive in _SINGLE:
         return _SINGLE[primitive]
     for name, members in (

@@ -71,6 +71,8 @@ class Launch:
         What it does, for people.
     source : str
         How it does that, in the words of Python; empty where nobody wrote it down.
+    blas : bool
+        Whether several of its steps may call BLAS at the same time, which then has one thread.
     """
 
     symbol: str
@@ -81,6 +83,7 @@ class Launch:
     work: int
     title: str
     source: str = ""
+    blas: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,14 +141,17 @@ def launches_of(step: OpaqueStep) -> tuple[Launch | HostCall, ...]:
     return step.routine.launches
 
 
-#: For each primitive the function that gives the routine of a node of it.
-ROUTINES: dict[Primitive, Callable[[Expr], NativeRoutine]] = {}
+#: The values that an opaque operation computes; None for one that nobody needs.
+Results = Sequence[Expr | None]
+
+#: For each primitive the function that gives the routine of a node of it, for the results that are needed.
+ROUTINES: dict[Primitive, Callable[[Expr, Results], NativeRoutine]] = {}
 
 
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     """A decorator that registers the function which makes the routine of some primitives."""
 
-    def register(function: Callable[[Expr], NativeRoutine]) -> Callable[[Expr], NativeRoutine]:
+    def register(function: Callable[[Expr, Results], NativeRoutine]) -> Callable[[Expr, Results], NativeRoutine]:
         for primitive in primitives:
             ROUTINES[primitive] = function
         return function
@@ -153,9 +159,7 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     return register
 
 
-@routine(
-    p.fft, p.cholesky, p.triangular_solve, p.solve, p.inverse, p.determinant, p.lu, p.qr, p.eigh, p.svd, p.njit_call
-)
-def by_library(node: Expr) -> NativeRoutine:
-    """The routine of a primitive that a library computes."""
+@routine(p.fft, p.njit_call)
+def by_library(node: Expr, results: Results) -> NativeRoutine:
+    """The routine of a primitive that a library computes, by way of Python."""
     return NativeRoutine((HostCall(node),))

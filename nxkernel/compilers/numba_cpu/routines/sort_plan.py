@@ -17,6 +17,7 @@ from nxkernel.compilers.numba_cpu.routines.routine_table import (
     Launch,
     LaunchArgument,
     NativeRoutine,
+    Results,
     routine,
 )
 from nxkernel.graph.expr import Expr
@@ -162,7 +163,7 @@ class _SortRows:
 
 
 @routine(p.sort, p.argsort)
-def _sorting(node: Expr) -> NativeRoutine:
+def _sorting(node: Expr, results: Results) -> NativeRoutine:
     (operand,), axis = node.operands, node.params["axis"]
     index = node.type if node.primitive is p.argsort else None
     order = SortOrder(operand.type, node.params["direction"] == "desc", index)

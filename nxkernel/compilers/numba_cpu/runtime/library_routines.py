@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.machinery
-import importlib.util
 import os
-import sys
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nxkernel import fork_safety, library_functions, shapes, types
@@ -38,25 +34,8 @@ _USERS, _KEPT, _HELD = 3, 4, 5
 
 
 @functools.cache
-def _pointers() -> ModuleType:
-    """SciPy's module of BLAS pointers, imported without its package, which takes three times as long."""
-    name = "scipy.linalg.cython_blas"
-    if name in sys.modules:
-        return sys.modules[name]
-    folder = Path(importlib.util.find_spec("scipy").origin).with_name("linalg")
-    spec = importlib.machinery.PathFinder.find_spec(name, [str(folder)])
-    if spec is None:
-        return importlib.import_module(name)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    # Left there, a later import would not make it an attribute of its package.
-    sys.modules.pop(name, None)
-    return module
-
-
-@functools.cache
 def _blas() -> ctypes.CDLL:
-    return ctypes.CDLL(_pointers().__file__)
+    return ctypes.CDLL(library_functions.linear_algebra("cython_blas").__file__)
 
 
 @functools.cache
@@ -68,18 +47,35 @@ def control() -> str | None:
     return None
 
 
+def provide(types_: Iterable[Type], *, threads: bool) -> None:
+    """Define symbols for code that is loaded from now on.
+
+    Parameters
+    ----------
+    types_ : iterable of Type
+        Of which matrices are multiplied.
+    threads : bool
+        Whether the number of BLAS threads is set.
+    """
+    for type_ in types_:
+        _provide_product(type_)
+    if threads:
+        _provide_control()
+
+
 @functools.cache
-def provide(type_: Type) -> None:
-    """Define the BLAS symbol of a type for code that is loaded from now on."""
+def _provide_product(type_: Type) -> None:
     routine = GEMM[type_]
-    _, address = library_functions.capsule_contents(_pointers().__pyx_capi__[routine])
-    loader.define_symbol(f"nxk_blas_{routine}", address)
+    loader.define_symbol(
+        f"nxk_blas_{routine}", library_functions.linear_algebra_address(library_functions.LINEAR_ALGEBRA + routine)
+    )
+
+
+@functools.cache
+def _provide_control() -> None:
     prefix = control()
-    if prefix is not None:
-        for name in (_SET, _GET):
-            loader.define_symbol(
-                f"nxk_blas_{name}", ctypes.cast(getattr(_blas(), prefix + name), ctypes.c_void_p).value
-            )
+    for name in (_SET, _GET) if prefix is not None else ():
+        loader.define_symbol(f"nxk_blas_{name}", ctypes.cast(getattr(_blas(), prefix + name), ctypes.c_void_p).value)
 
 
 def tiles(product: Product) -> tuple[int, int]:

@@ -27,7 +27,7 @@ if OWN:
 _defined: dict[str, int] = {}
 _lasting: set[LoadedCode] = set()
 #: Symbols of functions of libraries in an object file.
-_PUBLISHED = re.compile(rf"{library_functions.PREFIX}\w+".encode())
+_PUBLISHED = re.compile(rf"(?:{library_functions.PREFIX}|{library_functions.LINEAR_ALGEBRA})\w+".encode())
 
 
 class MissingFunctionsError(CompilationError):

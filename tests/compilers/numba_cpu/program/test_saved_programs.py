@@ -91,7 +91,7 @@ def test_small_graphs_and_programs_that_call_back_have_none(folder):
     assert not list(folder.glob("*/nxg_*"))
 
     def back(x, w):
-        return nx.linalg.svd(deep(x, w)[0])[1]
+        return abs(nx.fft(deep(x, w)[0]))
 
     name = saved_programs.name_of(graph(back))
     assert name is not None

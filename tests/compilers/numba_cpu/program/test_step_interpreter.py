@@ -65,7 +65,7 @@ def test_steps_that_may_fail_or_call_back_are_written_out():
         return only_loops(30)(nx.fori(0, 5, lambda i, x: nx.sort(x, axis=0) * 0.5, x))
 
     def library(x):
-        return nx.linalg.svd(only_loops(30)(x))[1]
+        return abs(nx.fft(only_loops(30)(x)))
 
     for function in (loops, library):
         plan = planned(function, X)
