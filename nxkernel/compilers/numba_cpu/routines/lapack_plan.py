@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nxkernel import types
 from nxkernel import primitives as p
+from nxkernel import types
 from nxkernel.compilers.numba_cpu.routines import lapack_kernels
 from nxkernel.compilers.numba_cpu.routines.kernel_builder import name_of
 from nxkernel.compilers.numba_cpu.routines.routine_table import (

@@ -53,16 +53,16 @@ class HostRequest:
         results: Sequence[Spec | None],
     ) -> None:
         self.function, self.operands, self.results = function, operands, results
-        self._operands = [_memory(spec) for spec in operands]
-        self._results = [None if spec is None else _memory(spec) for spec in results]
+        self._operands = [_Memory(spec) for spec in operands]
+        self._results = [None if spec is None else _Memory(spec) for spec in results]
         self.number = next(_numbers)
         _calls[self.number] = self
 
     def __call__(self, addresses: Sequence[int]) -> None:
         """Run the routine on memory at addresses: of the operands, then of the wanted results."""
         rest = iter(addresses)
-        operands = [_array(next(rest), *memory) for memory in self._operands]
-        results = [None if memory is None else _array(next(rest), *memory) for memory in self._results]
+        operands = [memory.at(next(rest)) for memory in self._operands]
+        results = [None if memory is None else memory.at(next(rest)) for memory in self._results]
         self.function(operands, results)
 
     @property
@@ -71,13 +71,27 @@ class HostRequest:
         return len(self.operands) + sum(spec is not None for spec in self.results)
 
 
-def _memory(spec: Spec) -> tuple[type[ctypes.Array], tuple[int, ...], np.dtype]:
-    """What views an array at an address: a byte type, shape and dtype."""
-    return ctypes.c_char * bytes_of(spec), spec.shape, spec.type.dtype
+class _Memory:
+    """Views the memory of one value as an array; its address is the same from call to call, as a rule.
 
+    Parameters
+    ----------
+    spec : Spec
+    """
 
-def _array(address: int, memory: type[ctypes.Array], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    return np.ndarray(shape, dtype, memory.from_address(address))
+    __slots__ = ("_bytes", "_last", "_shape", "_type")
+
+    def __init__(self, spec: Spec) -> None:
+        self._bytes, self._shape, self._type = ctypes.c_char * bytes_of(spec), spec.shape, spec.type.dtype
+        self._last: tuple[int, np.ndarray | None] = (0, None)
+
+    def at(self, address: int) -> np.ndarray:
+        """The array at an address."""
+        known, array = self._last
+        if array is None or address != known:
+            array = np.ndarray(self._shape, self._type, self._bytes.from_address(address))
+            self._last = (address, array)
+        return array
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
