@@ -24,6 +24,15 @@ from nxkernel.types import follows_numpy
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: The most operations of one trace: compiling twice as many takes minutes.
 MOST = 100_000
+#: A function that is traced as it is, and has more, is asked for loops: writing them out is what takes so many.
+LONG = 500
+
+
+class LongTraceError(BaseException):
+    """A trace has become long that might be short if its loops were loops of the program.
+
+    It is no Exception, so that no `except` of the function keeps it.
+    """
 
 
 class MutableCell:
@@ -157,6 +166,8 @@ class Trace:
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
+        if self.nodes > LONG and _state.is_tentative:
+            raise LongTraceError
         if self.nodes > MOST:
             raise _too_many()
         if primitive in PRODUCTS and follows_numpy() and (spec.type.is_float or spec.type.is_complex):
@@ -380,6 +391,7 @@ class _ThreadState(threading.local):
     trace: Trace | None = None
     source: SourceLocation | None = None
     module: str = ""
+    is_tentative: bool = False
 
 
 _state = kept(_ThreadState())
@@ -415,6 +427,11 @@ def outermost(node: Expr) -> Expr:
 def suspended() -> AbstractContextManager[None]:
     """Context manager: execute primitives at once, whatever trace is active."""
     return ScopedSetting(_state, "trace", None)
+
+
+def tentative(holds: bool) -> AbstractContextManager[None]:
+    """Context manager: a trace that grows long is given up, with a :class:`LongTraceError`."""
+    return ScopedSetting(_state, "is_tentative", holds)
 
 
 def on_behalf(source: SourceLocation | None) -> AbstractContextManager[None]:

@@ -26,6 +26,7 @@ from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
+from nxkernel.graph.tracing import LongTraceError, tentative
 from nxkernel.scoped_settings import settled
 
 #: What code that does not know of traced values raises when it is given one.
@@ -81,8 +82,10 @@ class MissedCall:
         self._outside: tuple[str, ...] = ()
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
-        #: Whether it is rewritten since its text needs that, which is dropped where it cannot be.
+        #: Whether it is rewritten since its text needs that, or its loops, which is dropped where it cannot be.
         self._by_text = self._of_numpy and not is_rewritten and call_dispatch.has_to_be_dispatched(function)
+        #: Whether it has been traced as it is until that became long.
+        self._is_long = False
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
 
@@ -196,7 +199,7 @@ class MissedCall:
         begin, arguments = time.perf_counter(), self._arguments
         outside = side_effects.SideEffects(self._function, arguments.options)
         try:
-            reasons = (AssignedError, RoundedNumberError, UndispatchedError, NxError)
+            reasons = (AssignedError, RoundedNumberError, UndispatchedError, LongTraceError, NxError)
             traced = retraced(lambda: self._traced(outside), reasons, outside.undo, self._learn)
         except NxError:
             raise
@@ -223,6 +226,9 @@ class MissedCall:
             # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one. What it
             # says is said by its trace then, so it asks before that.
             self._by_text, self._given = False, None
+            return
+        if isinstance(error, LongTraceError):
+            self._by_text = self._is_long = True
             return
         if isinstance(error, NxError) and self._given is None and self._is_to_ask(more):
             # What it needs the call knows.
@@ -274,7 +280,9 @@ class MissedCall:
         arguments = self._arguments
         everywhere = call_dispatch.everywhere(self._is_dispatched)
         own = changed_places.outside(outside.reaches)
-        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere, own:
+        may_be_shorter = self._of_numpy and not (self._is_rewritten or self._is_dispatched or self._is_long)
+        once = tentative(may_be_shorter)
+        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere, own, once:
             try:
                 traced = arguments.trace(self._name, self._function, self._twin, self._given)
             except Exception as error:

@@ -173,7 +173,16 @@ def generator_state(generator: Any) -> Any:
     """The state of a random generator, as something that can be compared."""
     if isinstance(generator, random.Random):
         return generator.getstate()
-    return repr(generator.get_state() if hasattr(generator, "get_state") else generator.bit_generator.state)
+    return _comparable(
+        generator.get_state(legacy=False) if hasattr(generator, "get_state") else generator.bit_generator.state
+    )
+
+
+def _comparable(state: Any) -> Any:
+    """A dict of numbers and arrays, as tuples and bytes."""
+    if isinstance(state, dict):
+        return tuple([(name, _comparable(value)) for name, value in state.items()])
+    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 class Described(str):

@@ -60,9 +60,12 @@ def test_views_of_several_results():
         ("c", "elem", "index=1", "f32[2][2]", (0,)),
     ]
     (kernel,) = view.kernels
-    assert [(form, text()) for form, text in kernel.texts.items()] == [
-        ("NumPy", "b = np.linalg.qr(a, mode='reduced')"),
-    ]
+    assert kernel.title == "qr of f32[2][2] by LAPACK's geqrf"
+    texts = {form: text() for form, text in kernel.texts.items()}
+    assert list(texts) == ["NumPy", "algorithm", "LLVM", "assembly"]
+    assert texts["NumPy"] == "b = np.linalg.qr(a, mode='reduced')"
+    assert "result[matrix] = lapack.geqrf(a[matrix])" in texts["algorithm"]
+    assert "call void @nxk_lapack_sgeqrf(" in texts["LLVM"]
 
 
 def test_views_of_folds():
