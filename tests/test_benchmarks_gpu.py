@@ -54,7 +54,7 @@ class TestPrograms:
         found = plain("x").arrays(result)
         gpu_works.same(found, program.expected(arguments), program.tolerance)
 
-    @pytest.mark.sampled(every=3)
+    @pytest.mark.sampled(every=6)
     @pytest.mark.parametrize("name", SMALL)
     def test_programs_of_jax_compute_what_numpy_does(self, name):
         jax = pytest.importorskip("jax", reason="JAX is not installed")

@@ -127,6 +127,7 @@ def same_kind(result, reference):
     return np.all((np.isnan(result) & np.isnan(reference)) | (ulps(result, reference) <= 2))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", UNARY)
 def test_special_values(name, element):

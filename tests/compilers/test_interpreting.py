@@ -44,7 +44,7 @@ def interpreted():
     graph_cache.clear()
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("program", [one for one in PROGRAMS if one.name in SPREAD], ids=lambda p: p.name)
 def test_programs_with_spread_loops(program, interpreted):
     definition = compare(program, program.sizes[0], interpreted)

@@ -381,6 +381,7 @@ METHODS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
 @pytest.mark.parametrize("function", METHODS.values(), ids=METHODS)
 def test_arrays_that_methods_find_by_themselves(function, wrap):

@@ -169,6 +169,7 @@ def rows():
     return nx.vectorize(nx.tensor(ROWS), "row")
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("function", DEFINITIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize(
     "around",

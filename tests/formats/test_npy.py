@@ -32,6 +32,7 @@ def headed(header, body=b"", version=b"\1\0"):
     return b"\x93NUMPY" + version + len(header).to_bytes(2, "little") + header.encode("latin1") + body
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("dtype", ["?", "u1", ">u2", "i4", "<i8", "f2", ">f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
 def test_numpy_writes_and_nxkernel_reads(dtype, shape):

@@ -31,7 +31,7 @@ from random_primitives import Drawn
 FEW = 6
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_random_graphs(kind):
     @settings(patient, max_examples=FEW)

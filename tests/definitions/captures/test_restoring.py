@@ -27,7 +27,7 @@ def run(text):
     return space["f"]
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("asked", [0, 1, 3])
 @pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
 @pytest.mark.parametrize("text", CHANGING.values(), ids=CHANGING)

@@ -50,7 +50,7 @@ def test_compiled(compiler):
     assert found.tolist() == [255, 44, 255, 128, 0]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("into", ["i1", "i2", "i4", "i8", "u1", "u2", "u8", "bool"])
 @pytest.mark.parametrize("type_", ["f2", "f4", "f8", "c8"])
 @pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])

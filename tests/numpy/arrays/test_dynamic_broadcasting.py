@@ -38,7 +38,7 @@ ROOTS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("body", ROOTS.values(), ids=ROOTS)
 def test_as_numpy_broadcasts(body):
     function = function_of(body if "return" in body else f"{body}\nreturn a, b", "a, b, i, j, k")
@@ -102,6 +102,7 @@ def put(x, k, values):
     return x
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("text", LENGTHS)
 def test_lengths_that_do_not_fit_are_an_error_of_the_run(text):
     function = eval(f"lambda x, y, k: {text}", {"np": np, "put": put})

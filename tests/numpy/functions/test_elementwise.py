@@ -56,7 +56,7 @@ def test_unary(name):
         check(lambda np, x: getattr(np, name)(x), array, rtol=1e-9)
 
 
-@pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=24)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name):
     for left in ANY:

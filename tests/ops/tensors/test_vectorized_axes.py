@@ -273,6 +273,7 @@ def entries(function, sizes):
     return made[0].spec, np.stack([part.to_numpy() for part in made]).reshape(sizes + made[0].shape)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("how", ["eager", "evaluator"])
 @pytest.mark.parametrize("name", OF_ONE)
 def test_a_function_sees_one_entry(name, how):

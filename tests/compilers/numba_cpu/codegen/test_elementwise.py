@@ -95,7 +95,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize(("primitive", "type_"), sorted(CASES, key=str), ids=str)
 def test_instructions_mean_what_the_primitive_means(primitive, type_):
     numbers = samples(type_)
@@ -141,7 +141,7 @@ def test_parts_of_real_numbers(type_):
         assert distance(found, expected, type_) <= (primitive is p.phase)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("type_", REAL)
 @pytest.mark.parametrize("source", REAL)
 def test_conversions(source, type_):
@@ -182,7 +182,7 @@ def test_bits_in_another_type(source, type_):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("mask", REAL)
 @pytest.mark.parametrize("type_", REAL)
 def test_selection(mask, type_):

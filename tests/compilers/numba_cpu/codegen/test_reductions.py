@@ -93,7 +93,7 @@ def test_places(form, type_):
         agree(by(reduce, axis=axis, keep_axis=False, tie_break=tie, type=types.s64), x)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", LONG)
 @pytest.mark.parametrize("type_", [types.f32, types.f64, types.u8, types.s64, types.f16], ids=str)
 def test_long_reductions_in_blocks(form, type_):
@@ -108,7 +108,7 @@ def test_long_reductions_in_blocks(form, type_):
     )
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", [name for name, (_, axes) in LONG.items() if len(axes) == 1])
 @pytest.mark.parametrize("tie", ["low", "high"])
 @pytest.mark.parametrize("reduce", ARG, ids=str)
@@ -121,7 +121,7 @@ def test_places_in_blocks(form, tie, reduce):
     agree(by(reduce, axis=axis, keep_axis=False, tie_break=tie, type=types.s32), wild)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", FLOATS, ids=str)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_nan_and_infinities(type_, axis):
