@@ -91,6 +91,7 @@ def test_float64_is_within_two_ulp(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("name", UNARY)
 def test_float32_is_within_two_ulp_on_many(name):
     # What it is compared with takes two microseconds a number.
@@ -98,6 +99,7 @@ def test_float32_is_within_two_ulp_on_many(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("name", UNARY)
 def test_float64_is_within_two_ulp_on_many(name):
     check_float64(name, 1_000 if name == "erf_inv" else 8_000)

@@ -67,6 +67,7 @@ def arguments(text, space):
 
 
 @pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("number", range(len(CAUSES)))
 def test_what_is_said_is_what_happens(number, run):
     cause = CAUSES[number]

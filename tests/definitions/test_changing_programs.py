@@ -25,6 +25,7 @@ def run(text, *spaces):
 
 
 @pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=map(str, range(len(PROGRAMS))))
 def test_calls_between_changes(program, wrap):

@@ -80,6 +80,7 @@ def test_keys(jax, seed):
 
 
 @pytest.mark.sampled(every=18)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (0,), (5000,)], ids=str)
 def test_samples(jax, seed, shape):

@@ -36,7 +36,7 @@ def check(program, simulation, small):
 
 @pytest.mark.parametrize("small", [False, True])
 def test_random_programs(small, simulation):
-    @settings(quick, max_examples=12)
+    @settings(quick, max_examples=5)
     @given(st.data())
     def run(data):
         check(Program(Drawn(data.draw)), simulation, small)
@@ -84,7 +84,7 @@ def compare(seed):
 
 
 def test_random_definitions(simulation):
-    @settings(quick, max_examples=10)
+    @settings(quick, max_examples=5)
     @given(st.integers(0, 10**9))
     def run(seed):
         compare(seed)

@@ -28,6 +28,7 @@ def run(text):
 
 
 @pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("asked", [0, 1, 3])
 @pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
 @pytest.mark.parametrize("text", CHANGING.values(), ids=CHANGING)

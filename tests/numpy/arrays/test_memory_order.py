@@ -254,6 +254,7 @@ ORDERS = {"C": lambda a: a.copy(), "F": lambda a: a.copy(order="F"), "strided": 
 
 
 @pytest.mark.sampled(every=30)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_changed_is_what_numpy_changes(expression):
     compared = 0

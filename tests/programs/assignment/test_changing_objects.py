@@ -114,6 +114,7 @@ def written(kind, place):
 
 
 @pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.UnrolledWarning")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", CHANGES)

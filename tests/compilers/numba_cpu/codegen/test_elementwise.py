@@ -96,6 +96,7 @@ CASES = [
 
 
 @pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize(("primitive", "type_"), sorted(CASES, key=str), ids=str)
 def test_instructions_mean_what_the_primitive_means(primitive, type_):
     numbers = samples(type_)
@@ -142,6 +143,7 @@ def test_parts_of_real_numbers(type_):
 
 
 @pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("type_", REAL)
 @pytest.mark.parametrize("source", REAL)
 def test_conversions(source, type_):
@@ -183,6 +185,7 @@ def test_bits_in_another_type(source, type_):
 
 
 @pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("mask", REAL)
 @pytest.mark.parametrize("type_", REAL)
 def test_selection(mask, type_):

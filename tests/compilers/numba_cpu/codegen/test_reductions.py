@@ -59,6 +59,7 @@ def numbers(type_, shape, seed=0):
 
 
 @pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*WHOLE, *FLOATS], ids=str)
 @pytest.mark.parametrize("keep", [False, True], ids=["", "kept"])
@@ -84,6 +85,7 @@ def test_products(form, type_):
 
 
 @pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", [name for name, (_, axes) in FORMS.items() if len(axes) == 1])
 @pytest.mark.parametrize("type_", [*WHOLE, types.bool_, *FLOATS], ids=str)
 def test_places(form, type_):

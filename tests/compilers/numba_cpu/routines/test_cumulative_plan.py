@@ -68,6 +68,7 @@ def numbers(type_, shape, seed=0):
 
 
 @pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*ORDERED, *COMPLEX])
 def test_every_type_and_form(type_, form):
@@ -76,6 +77,7 @@ def test_every_type_and_form(type_, form):
 
 
 @pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("read", "type_"),

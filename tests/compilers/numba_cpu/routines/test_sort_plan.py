@@ -91,6 +91,7 @@ def ways(function, x):
 
 
 @pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", ORDERED)
 def test_every_type_and_form(type_, form):

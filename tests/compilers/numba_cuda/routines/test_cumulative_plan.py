@@ -55,6 +55,7 @@ def check(device, primitive, x, **params):
 
 
 @pytest.mark.sampled(every=30, lane="simulator")
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("primitive", SCANS, ids=str)
 @pytest.mark.parametrize("type_", types.TYPES.values(), ids=str)
 def test_scans(device, cut, primitive, type_):

@@ -79,6 +79,7 @@ DOWNWARDS = [type_ for type_ in ORDERED if type_.bits <= 16 or type_ is types.f3
 
 @pytest.mark.slow
 @pytest.mark.sampled(every=10, lane="simulator")
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize(
     ("direction", "type_"), [*[("asc", each) for each in ORDERED], *[("desc", each) for each in DOWNWARDS]]
 )

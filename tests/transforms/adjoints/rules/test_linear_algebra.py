@@ -57,6 +57,7 @@ def test_solve_for_a_vector():
 
 
 @pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @BOTH
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
@@ -94,6 +95,7 @@ def test_lu(batch, complex_):
 
 
 @pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @BOTH
 @BATCHES
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (3, 1), (1, 3)])

@@ -12,6 +12,7 @@ from nxkernel import primitives as p
 
 
 @pytest.mark.sampled(every=36)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", EXACT, ids=str)
