@@ -1,5 +1,6 @@
 """What several tests need."""
 
+import gc
 import os
 import signal
 
@@ -25,6 +26,12 @@ def _interpreted():
 
     with interpreter("numba_cpu"):
         yield
+
+
+@pytest.fixture
+def little_garbage():
+    """Who asks for garbage goes through what the test has made, and not through all that those before it have left."""
+    gc.freeze()
 
 
 @pytest.fixture

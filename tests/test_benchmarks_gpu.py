@@ -14,6 +14,8 @@ import pytest
 import nxkernel as nx
 from nxkernel.backends.cuda import availability
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 

@@ -13,6 +13,8 @@ from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 def program(ident, parts=None, kernels=(), made=0.0):
     return CachedProgram(

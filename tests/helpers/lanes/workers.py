@@ -78,17 +78,6 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(*SELDOM)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Free what the tests of a file have left, and keep who asks for garbage later from going through what stays.
-
-    The collection of garbage is a tenth of a second otherwise, at the end of a lane, for each time that a test asks.
-    """
-    if nextitem is None or nextitem.path != item.path:
-        gc.collect()
-        gc.freeze()
-
-
 def compile_modules(folder: Path) -> None:
     """Compile this project's modules to a folder.
 

@@ -22,6 +22,8 @@ from nxkernel.compilers.numba_cpu.runtime import code_store, loader
 from nxkernel.compilers.numba_cpu.target import target_processor
 from nxkernel.errors import CompilationError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 X = np.linspace(0.5, 2.0, 20)
 
 
