@@ -28,9 +28,10 @@ def _interpreted():
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def little_garbage():
-    """Who asks for garbage goes through what the test has made, and not through all that those before it have left."""
+    """Who asks for garbage goes through what this file has made, and not through all that tests before have left."""
+    gc.collect()
     gc.freeze()
 
 

@@ -1,5 +1,6 @@
 """A shell in this process, with nxkernel loaded, that runs cells as a notebook does."""
 
+import gc
 import re
 from dataclasses import dataclass
 
@@ -59,9 +60,11 @@ def ip(tmp_path_factory):
 
 
 @pytest.fixture
-def bare(ip, little_garbage):
-    # It asks for garbage.
-    ip.reset(new_session=False)
+def bare(ip):
+    with pytest.MonkeyPatch.context() as patch:
+        # It looks for garbage in all that tests before have left and that stays, which takes longer than most tests.
+        patch.setattr(gc, "collect", lambda: 0)
+        ip.reset(new_session=False)
     ip.execution_count = 1
     stream.clear()
     graph_cache.clear()
