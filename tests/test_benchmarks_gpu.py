@@ -300,6 +300,7 @@ class TestCommand:
         ]
         assert "failed" not in done.stdout
 
+    @pytest.mark.slow
     def test_unknown_work(self):
         done = run_command("--small", "--only", "no such work")
         assert (done.returncode, done.stderr) == (1, "no work on a GPU matches 'no such work'.\n")

@@ -289,6 +289,7 @@ def test_the_bits_of_two_over_pi():
         assert int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** 1216)) == great_angles.TWO_OVER_PI
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ANGLES)
 def test_hard_angles(name):
     x = nearest_to_quarter_turns()
@@ -297,6 +298,7 @@ def test_hard_angles(name):
     assert angle_errors(name, np.concatenate([x, -x])).max() <= 2
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ANGLES)
 def test_angles_of_every_size(name):
     rng = np.random.default_rng(8)

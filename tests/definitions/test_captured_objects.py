@@ -291,7 +291,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from([0.5, 1.0, 2.0])), max_size=8))
 def test_no_change_is_missed(changes):
     world = World()

@@ -36,6 +36,7 @@ def test_a_session(seed):
     assert check(seed, "evaluator").calls
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("seed", range(1000, 1004))
 def test_a_session_of_machine_code(seed):
     assert check(seed, "numba_cpu").calls

@@ -135,13 +135,13 @@ def test_errors_name_the_file(tmp_path):
 
 
 @given(damaged(GOOD))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_damage_is_an_error_or_another_array(data):
     found = outcome(nx.load_numpy, data)
     assert isinstance(found, str | nx.Tensor)
 
 
 @given(st.text(alphabet="{}()[]',:<>f48OV2 \n0x-TrueFalsdcripthon_", max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_header_is_an_error_or_an_array(header):
     outcome(nx.load_numpy, headed(header))

@@ -28,7 +28,7 @@ from random_graphs.working import Run
 from random_primitives import Drawn
 
 #: Graphs of a kind in a run of all tests.
-FEW = 6
+FEW = 3
 
 
 @pytest.mark.sampled(every=3)

@@ -104,7 +104,7 @@ def both(program, *arrays):
 X, M = np.linspace(0.3, 1.2, 4), np.random.default_rng(0).normal(size=(4, 4))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("program", loop_programs.OF_A_VECTOR, ids=lambda program: program.__name__)
 def test_loops_of_a_vector(program, simulation):
     both(program, X)

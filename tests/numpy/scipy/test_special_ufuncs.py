@@ -40,6 +40,7 @@ def _agree(found, wanted, ulps=8):
         np.testing.assert_allclose(one, other, rtol=ulps * np.finfo(other.dtype).eps, atol=1e-300)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("names", [sorted(UFUNCS)[start::8] for start in range(8)], ids=lambda names: names[0])
 def test_every_ufunc_is_scipys(names):
     for name in names:

@@ -46,7 +46,7 @@ def test_a_gradient(ours, theirs, args):
     same(slopes, other)
 
 
-@pytest.mark.sampled(every=11)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize(("ours", "theirs", "args"), [PROGRAMS[name] for name in TWICE], ids=TWICE)
 def test_a_hessian(ours, theirs, args):
     args = [np.float64(value) if isinstance(value, float) else value for value in args]

@@ -21,7 +21,7 @@ def tiled(function, *arrays):
     return nests(function, *arrays)[-1].lanes is LaneAxis.TILE
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("columns", SIZES)
 def test_products_of_every_width(columns):
     for rows in (1, 2, 3, 4, 7, 8, 9, 17):
@@ -69,7 +69,7 @@ def test_folds_of_every_size_with_a_number_from_outside(size):
     agree(lambda t, w: folded(t, w, [1]), numbers((size, 5)), w)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("axes", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]], ids=str)
 def test_folds_of_any_axes(axes):
     agree(lambda t, w: folded(t + 1, w, axes) * 2, numbers((7, 30, 41)), np.float32(3))

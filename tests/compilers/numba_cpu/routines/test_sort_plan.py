@@ -237,7 +237,7 @@ def test_the_top_of_a_network():
     data=st.data(),
     type_=st.sampled_from(ORDERED),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_property_any_axis_of_any_shape(shape, data, type_):
     axis = data.draw(st.integers(0, len(shape) - 1))
     agree(sorts(axis), numbers(type_, shape, seed=data.draw(st.integers(0, 99))))

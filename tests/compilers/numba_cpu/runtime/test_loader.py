@@ -201,6 +201,7 @@ BY_LLVM = """
 """
 
 
+@pytest.mark.slow
 def test_where_llvm_places_code():
     """As on systems for which there is no linker of ours: the same programs, and errors in place of an abort."""
     environment = os.environ | {"NXKERNEL_CACHE_DIR": "off"}
