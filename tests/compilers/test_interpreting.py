@@ -68,10 +68,10 @@ def test_some_random_graphs(first):
         assert [failure(seed) for seed in range(first, first + 20)] == [None] * 20
 
 
-@pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("first", [0, 4, 8, 12])
+@pytest.mark.sampled(every=2)
+@pytest.mark.parametrize("first", [0, 8])
 def test_some_random_loops(first):
-    assert sum(map(random_loops.check, range(first, first + 4))) > 0
+    assert sum(map(random_loops.check, range(first, first + 8))) > 0
 
 
 @pytest.mark.fuzz

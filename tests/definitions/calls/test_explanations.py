@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.calls import explanations, graph_cache
 
 ONE = np.ones(3, np.float32)
 
@@ -285,7 +285,8 @@ def test_functions_of_packages_are_not_baked_in():
 
 
 def test_asking_is_no_use_of_a_program(monkeypatch):
-    monkeypatch.setattr(graph_cache, "PROGRAMS", 16)
+    for module in (graph_cache, explanations):
+        monkeypatch.setattr(module, "PROGRAMS", 16)
     f = nx.jit(lambda x: x + 1)
     for size in range(graph_cache.PROGRAMS):
         f(np.ones(size))
