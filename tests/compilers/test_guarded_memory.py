@@ -97,7 +97,7 @@ def test_arrays_without_elements_have_no_page():
 @linux
 @pytest.mark.parametrize(
     ("shapes", "squares"),
-    [pytest.param(50, 20, marks=pytest.mark.slow), pytest.param(200, 50, marks=pytest.mark.stress)],
+    [pytest.param(30, 12, marks=pytest.mark.slow), pytest.param(200, 50, marks=pytest.mark.stress)],
 )
 def test_every_primitive_stays_within_its_buffers(shapes, squares):
     """In so many shapes, or so many where its operands are square matrices."""

@@ -100,6 +100,7 @@ def _problem(mine, theirs):
 
 
 @pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_and_values(name):
     pairs = [(kind, kind) for kind in KINDS]

@@ -120,7 +120,7 @@ def outcome(function, layout, kind):
 
 
 @pytest.mark.sampled(every=48)
-@pytest.mark.sampled(every=3, lane="fuzz")
+@pytest.mark.sampled(every=5, lane="fuzz")
 @pytest.mark.parametrize("expression", FUNCTIONS)
 def test_views_and_copies(expression):
     """Of floats or of integers, in turns from hour to hour."""
