@@ -78,7 +78,7 @@ def check_float64(name, size):
     assert worst <= 2, f"{name}({where[0]!r}) is {worst:.2f} ulp off"
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", UNARY)
 def test_float32_is_within_two_ulp(name):
     check_float32(name, 200_000)
@@ -143,7 +143,7 @@ def test_special_values(name, element):
     assert same_kind(result, reference), list(zip(x, result, reference, strict=True))
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", elementary.FUNCTIONS)
 def test_every_number_of_lanes_gives_the_same_bits(name, element):

@@ -15,7 +15,7 @@ T = nx.tensor(A)
 M = nx.tensor(A[0])
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     ("call", "expected"),
     [

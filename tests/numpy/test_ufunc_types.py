@@ -99,7 +99,7 @@ def _problem(mine, theirs):
     return ""
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=20)
 @pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_and_values(name):

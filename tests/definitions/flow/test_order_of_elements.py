@@ -43,7 +43,7 @@ def arrays(order):
     return {"C": a, "F": np.asfortranarray(a), "transposed": np.arange(12.0).reshape(4, 3).T}[order]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("used", [*USED, *READ])
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 def test_arrays_in_c_order(run, made, used):

@@ -68,7 +68,7 @@ def kind(value):
     return np.dtype(value.dtype), value.shape, isinstance(value, nx.Tensor)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("wrapped", WRAPPERS.values(), ids=WRAPPERS)
 @pytest.mark.parametrize("expression", TEXTS)
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.PromotionWarning")
@@ -145,7 +145,7 @@ def leaves(value):
     return [value]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
 @pytest.mark.parametrize("wrap", [nx.jit, nx.defn])
 @pytest.mark.parametrize("function", RESULTS.values(), ids=RESULTS)

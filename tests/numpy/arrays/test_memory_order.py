@@ -198,7 +198,7 @@ class _WithTricks:
         return getattr(nnp, name)
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_strides_are_those_of_numpy(expression):
     compared = 0

@@ -157,7 +157,7 @@ def places(values):
     return np.where(bits < 0, -(bits & 0x7FFF), bits)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", [*OF_ONE.split(), *OF_TWO.split()])
 def test_every_half_is_within_a_unit_of_numpys(name):
     random = np.random.default_rng(7)

@@ -76,7 +76,7 @@ def test_several_results_and_narrow_floats():
     np.testing.assert_allclose(found, special.gammaln(narrow) + special.erf(narrow), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", ["gammaln", "erf", "xlogy", "eval_chebyt", "beta"])
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "bool", "float16", "float32"])
 def test_types_are_numpys(name, dtype):

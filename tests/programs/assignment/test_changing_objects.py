@@ -113,7 +113,7 @@ def written(kind, place):
     return space["f"]
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=20)
 @pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.UnrolledWarning")
 @pytest.mark.parametrize("place", PLACES)

@@ -142,7 +142,7 @@ def test_parts_of_real_numbers(type_):
         assert distance(found, expected, type_) <= (primitive is p.phase)
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=24)
 @pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("type_", REAL)
 @pytest.mark.parametrize("source", REAL)
@@ -170,7 +170,7 @@ def test_conversions_round_once(source, type_):
     assert distance(found, expected, type_) == 0
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     ("source", "type_"),
     [(a, b) for a, b in itertools.product([*WHOLE, *FLOATS], repeat=2) if a.bits == b.bits],

@@ -58,7 +58,7 @@ def numbers(type_, shape, seed=0):
     return (rng.integers(-8, 9, shape) / 4).astype(type_.dtype)
 
 
-@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=40)
 @pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*WHOLE, *FLOATS], ids=str)
@@ -72,7 +72,7 @@ def test_plain_reductions(form, type_, keep):
     )
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [types.u8, types.s64, types.f16, types.f64], ids=str)
 def test_products(form, type_):
@@ -180,7 +180,7 @@ def test_the_sum_of_many_floats_is_close(axis):
     np.testing.assert_allclose(found, x.astype("f8").sum(axis), rtol=2e-6)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 5)])
 @pytest.mark.parametrize("type_", [types.f32, types.s64, types.u8, types.bf16], ids=str)
 def test_empty_axes_give_the_identity(shape, type_):

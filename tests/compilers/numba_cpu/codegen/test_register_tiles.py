@@ -28,7 +28,7 @@ def test_products_of_every_width(columns):
         agree(lambda a, b: nx.dot(a, b) + b[0], numbers((rows, 5)), numbers((5, columns), seed=1))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("rows", SIZES)
 def test_products_of_every_height(rows):
     for depth in (1, 2, 33):
@@ -60,7 +60,7 @@ def folded(t, w, axes):
     return nx.reduce(t, 1.0, lambda x, acc: nx.remainder(acc * w + x, 7.0), axes=axes)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("size", SIZES)
 def test_folds_of_every_size_with_a_number_from_outside(size):
     w = np.float32(2)

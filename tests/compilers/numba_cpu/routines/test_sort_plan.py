@@ -102,7 +102,7 @@ def test_every_type_and_form(type_, form):
         assert ways(sorts(axis), x) == {way}
 
 
-@pytest.mark.sampled(every=7)
+@pytest.mark.sampled(every=14)
 @pytest.mark.parametrize("length", [*range(1, 71), 127, 128, 129, 1000])
 def test_rows_of_every_short_length(length):
     x = numbers(types.f32, (20, length), seed=length)

@@ -172,7 +172,7 @@ def split_by_operands(type_):
     return {1: [primitive for primitive in primitives_of(type_) if primitive not in BINARY], 2: binary}
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("count", [1, 2])
 def test_primitives_give_what_they_mean(type_, count):
@@ -205,7 +205,7 @@ def near(found, expected, ulps):
     assert np.abs(steps[0] - steps[1]).max() <= ulps
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("count", [1, 2])
 def test_machine_code_gives_what_primitives_mean(type_, count):

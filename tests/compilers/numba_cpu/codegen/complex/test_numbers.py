@@ -41,7 +41,7 @@ def test_sigmoid(type_):
 # Special operands ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", [*EXACT, p.phase], ids=str)
 def test_special_operands(primitive, type_):
