@@ -1,5 +1,6 @@
 """What several tests need."""
 
+import gc
 import os
 import signal
 
@@ -25,6 +26,13 @@ def _interpreted():
 
     with interpreter("numba_cpu"):
         yield
+
+
+@pytest.fixture(scope="module")
+def little_garbage():
+    """Who asks for garbage goes through what this file has made, and not through all that tests before have left."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

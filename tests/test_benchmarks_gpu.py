@@ -14,6 +14,8 @@ import pytest
 import nxkernel as nx
 from nxkernel.backends.cuda import availability
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
@@ -54,7 +56,7 @@ class TestPrograms:
         found = plain("x").arrays(result)
         gpu_works.same(found, program.expected(arguments), program.tolerance)
 
-    @pytest.mark.sampled(every=3)
+    @pytest.mark.sampled(every=6)
     @pytest.mark.parametrize("name", SMALL)
     def test_programs_of_jax_compute_what_numpy_does(self, name):
         jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -298,6 +300,7 @@ class TestCommand:
         ]
         assert "failed" not in done.stdout
 
+    @pytest.mark.slow
     def test_unknown_work(self):
         done = run_command("--small", "--only", "no such work")
         assert (done.returncode, done.stderr) == (1, "no work on a GPU matches 'no such work'.\n")

@@ -89,6 +89,7 @@ end = True
 """
 
 
+@pytest.mark.slow
 def test_a_first_call_imports_where_no_interrupt_reaches(tmp_path):
     # One that strikes between Python's lock of imports and its release leaves it held: other threads wait for ever.
     (tmp_path / "first.py").write_text(_IMPORTERS)

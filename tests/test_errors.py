@@ -46,7 +46,7 @@ GIVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=16)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", SWEPT)
 def test_whatever_is_given_no_other_errors_are_raised(name, capsys):

@@ -412,7 +412,7 @@ _WAYS = {
 _NEEDED = {"dask": "distributed"}
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("way", _WAYS)
 def test_processes_that_others_start(way, tmp_path):
     needed = _NEEDED.get(way, way)

@@ -38,6 +38,7 @@ def test_what_waits_until_it_is_needed(code):
     assert loaded_after(code) == []
 
 
+@pytest.mark.slow
 def test_a_compilation_brings_in_what_it_needs():
     found = loaded_after("import nxkernel as nx; nx.jit(lambda t: t + 1, compiler='numba_cpu')(1.0)")
     assert "llvmlite" in found

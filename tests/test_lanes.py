@@ -46,22 +46,36 @@ def test_a_sample_holds_one_case_in_so_many_and_the_first(every):
     assert all({place % period for place in kept} == set(range(period)) for period in range(1, 11))
 
 
+@pytest.mark.parametrize("few", [2, 4, 48])
+def test_a_large_sample_holds_the_small_ones(few):
+    assert all(sampling.in_sample(place, few - 1) for place in range(1000) if sampling.in_sample(place, few))
+
+
 class Case:
     """A case of a family, as pytest collects it."""
 
-    def __init__(self, family, every):
-        self.parent, self.originalname, self.every, self.lanes = "file", family, every, []
+    def __init__(self, family, **samples):
+        self.parent, self.originalname, self.lanes = "file", family, []
+        self.marks = [pytest.mark.sampled(every=every, lane=lane).mark for lane, every in samples.items()]
 
-    def get_closest_marker(self, name):
-        return pytest.mark.sampled(every=self.every).mark if name == "sampled" and self.every else None
+    def iter_markers(self, name):
+        return iter(self.marks)
 
     def add_marker(self, mark):
         self.lanes.append(mark.name)
 
 
 def test_what_no_sample_holds_is_slow():
-    cases = [Case("long", 4) for _ in range(8)] + [Case("other", 4), Case("plain", None)]
+    cases = [Case("long", slow=4) for _ in range(8)] + [Case("other", slow=4), Case("plain")]
     sampling.pytest_collection_modifyitems(cases)
     slow = [place for place, case in enumerate(cases) if case.lanes == ["slow"]]
     assert slow == [place for place in range(8) if not sampling.in_sample(place, 4)]
     assert 0 < len(slow) < 8
+
+
+def test_what_no_sample_of_the_slow_lane_holds_is_in_one_that_takes_hours():
+    cases = [Case("long", slow=8, fuzz=2) for _ in range(40)]
+    sampling.pytest_collection_modifyitems(cases)
+    for place, case in enumerate(cases):
+        kept = [] if sampling.in_sample(place, 8) else ["slow"]
+        assert case.lanes == (kept if sampling.in_sample(place, 2) else ["fuzz"])

@@ -13,6 +13,7 @@ TYPES = [type_ for type_ in BY_DTYPE.values() if type_ is not bf16]
 NUMBERS = [True, 3, 0.5, 2j]
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(TYPES, repeat=2)))
 def test_two_types(left, right):
     assert numpy_promotion.merge(left, right).dtype == np.result_type(left.dtype, right.dtype)

@@ -18,6 +18,7 @@ FORMS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_prints_what_it_shows(tmp_path):
     command = next(line for line in TEXT.splitlines() if line.startswith("    python "))
     done = subprocess.run(

@@ -112,6 +112,7 @@ def test_a_fault_is_told_by_the_name_of_the_pass(monkeypatch):
         passes.SIMPLIFY(graph)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("value", "on"), [(None, False), ("", False), ("0", False), ("1", True)])
 def test_the_environment_switches_it_on(value, on):
     environment = {**os.environ} if value is None else {**os.environ, "NXKERNEL_VERIFY": value}

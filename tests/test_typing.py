@@ -150,6 +150,7 @@ def expected(code, severity, said):
     return [(severity, line, said(text, comment)) for line, text, comment in lines]
 
 
+@pytest.mark.slow
 def test_types_of_what_people_write(tmp_path):
     def said(text, revealed):
         return f'Type of "{text.removeprefix("reveal_type(").removesuffix(")")}" is "{revealed}"'

@@ -57,6 +57,7 @@ def test_lu_of_singular_matrices_is_finite(batch):
     np.testing.assert_array_equal(order, np.broadcast_to([0, 1, 2], order.shape))
 
 
+@pytest.mark.sampled(every=6)
 @TURNS
 @SIZES
 @pytest.mark.parametrize("lower", [True, False])

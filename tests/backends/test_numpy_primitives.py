@@ -56,6 +56,7 @@ def tolerance(type_):
     return 4 * float(ml_dtypes.finfo(type_.dtype).eps)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", FLOATS)
 @pytest.mark.parametrize("primitive", UNARY, ids=str)
 def test_unary_functions_of_floats(primitive, type_):
@@ -67,6 +68,7 @@ def test_unary_functions_of_floats(primitive, type_):
     np.testing.assert_allclose(found, expected, rtol=tolerance(type_), atol=tolerance(type_))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", FLOATS)
 @pytest.mark.parametrize("primitive", BINARY, ids=str)
 def test_binary_functions_of_floats(primitive, type_):
@@ -283,6 +285,7 @@ def test_pad(size, low, high, interior):
     assert found.tolist() == expected[:length]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(), (0,), (1, 2), (0, 1, 2)])
 @pytest.mark.parametrize(
@@ -309,6 +312,7 @@ def test_nan_wins(type_):
             assert found.tolist() == expected
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [types.f32, types.f64, types.s16, types.u8, types.c64, types.bf16, types.f16])
 @pytest.mark.parametrize(
     ("left", "right", "contract", "batch", "formula"),

@@ -78,7 +78,7 @@ def check_float64(name, size):
     assert worst <= 2, f"{name}({where[0]!r}) is {worst:.2f} ulp off"
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", UNARY)
 def test_float32_is_within_two_ulp(name):
     check_float32(name, 200_000)
@@ -91,6 +91,7 @@ def test_float64_is_within_two_ulp(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("name", UNARY)
 def test_float32_is_within_two_ulp_on_many(name):
     # What it is compared with takes two microseconds a number.
@@ -98,6 +99,7 @@ def test_float32_is_within_two_ulp_on_many(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("name", UNARY)
 def test_float64_is_within_two_ulp_on_many(name):
     check_float64(name, 1_000 if name == "erf_inv" else 8_000)
@@ -127,6 +129,7 @@ def same_kind(result, reference):
     return np.all((np.isnan(result) & np.isnan(reference)) | (ulps(result, reference) <= 2))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", UNARY)
 def test_special_values(name, element):
@@ -140,7 +143,7 @@ def test_special_values(name, element):
     assert same_kind(result, reference), list(zip(x, result, reference, strict=True))
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", elementary.FUNCTIONS)
 def test_every_number_of_lanes_gives_the_same_bits(name, element):
@@ -286,6 +289,7 @@ def test_the_bits_of_two_over_pi():
         assert int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** 1216)) == great_angles.TWO_OVER_PI
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ANGLES)
 def test_hard_angles(name):
     x = nearest_to_quarter_turns()
@@ -294,6 +298,7 @@ def test_hard_angles(name):
     assert angle_errors(name, np.concatenate([x, -x])).max() <= 2
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ANGLES)
 def test_angles_of_every_size(name):
     rng = np.random.default_rng(8)

@@ -66,6 +66,7 @@ NARROW = """
 """
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("processor", ["x86-64-v2", "haswell"])
 def test_floats_of_half_width(processor):
     """Conversions were functions that few systems have, and the process ended."""

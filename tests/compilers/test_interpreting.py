@@ -44,7 +44,7 @@ def interpreted():
     graph_cache.clear()
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("program", [one for one in PROGRAMS if one.name in SPREAD], ids=lambda p: p.name)
 def test_programs_with_spread_loops(program, interpreted):
     definition = compare(program, program.sizes[0], interpreted)
@@ -61,12 +61,14 @@ def test_all_programs(program, interpreted):
         on_each_count(lambda: compare(program, program.sizes[0]))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("first", [0, 20, 40])
 def test_some_random_graphs(first):
     with interpreter("numba_cpu"):
         assert [failure(seed) for seed in range(first, first + 20)] == [None] * 20
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("first", [0, 8])
 def test_some_random_loops(first):
     assert sum(map(random_loops.check, range(first, first + 8))) > 0

@@ -35,7 +35,7 @@ def limits(request, monkeypatch):
         make_small(monkeypatch.setattr)
 
 
-@settings(patient, max_examples=60)
+@settings(patient, max_examples=25)
 @given(program=programs())
 def test_random_programs(program, limits):
     check(program)

@@ -212,6 +212,7 @@ def printed(packages, code):
     return re.sub(r" +$", "", measured, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_compiler_of_another_distribution(packages):
     module, settings = code_blocks("python")[0], code_blocks("toml")[0]
     assert len(module.splitlines()) < 80

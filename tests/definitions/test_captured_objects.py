@@ -291,7 +291,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from([0.5, 1.0, 2.0])), max_size=8))
 def test_no_change_is_missed(changes):
     world = World()
@@ -381,6 +381,7 @@ METHODS = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
 @pytest.mark.parametrize("function", METHODS.values(), ids=METHODS)
 def test_arrays_that_methods_find_by_themselves(function, wrap):

@@ -66,7 +66,8 @@ def arguments(text, space):
     return eval(f"(lambda *args, **options: (args, options))({text})", space)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("number", range(len(CAUSES)))
 def test_what_is_said_is_what_happens(number, run):
     cause = CAUSES[number]
@@ -145,7 +146,7 @@ def made(monkeypatch, tmp_path):
     code_store.forget()
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("program", PROGRAMS_OF)
 def test_code_that_is_said_to_be_compiled_was_made(program, run, made):
     source, given, has_loops = PROGRAMS_OF[program]

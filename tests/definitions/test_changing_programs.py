@@ -24,7 +24,8 @@ def run(text, *spaces):
         exec(compile(text, file, "exec"), space)
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=map(str, range(len(PROGRAMS))))
 def test_calls_between_changes(program, wrap):

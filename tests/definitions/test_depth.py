@@ -64,7 +64,7 @@ TEXTS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_python_runs(text, wrap):

@@ -43,7 +43,7 @@ def program(draw):
     return function
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("seed", range(30))
 def test_donation_changes_no_result(seed):
     draw = random.Random(seed)

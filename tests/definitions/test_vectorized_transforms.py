@@ -79,7 +79,7 @@ def test_lanes_stay_apart(names):
     assert_paired(names)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("names", random.Random(15).sample([*nests(2), *nests(3)], 30), ids=" of ".join)
 def test_lanes_stay_apart_in_nests(names):
     assert_paired(names)
@@ -169,6 +169,7 @@ def rows():
     return nx.vectorize(nx.tensor(ROWS), "row")
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("function", DEFINITIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize(
     "around",

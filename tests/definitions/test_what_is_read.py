@@ -85,7 +85,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize(("route", "wrap"), PAIRS)
 @pytest.mark.parametrize("kind", OBJECTS, ids=lambda kind: kind.name)
 def test_what_an_object_holds(kind, route, wrap):
@@ -95,7 +95,7 @@ def test_what_an_object_holds(kind, route, wrap):
     check(answer, WRAPPERS[wrap], ROUTES[route].format(make=kind.make, read=kind.read), kind.change)
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("kind", TEXTS, ids=lambda kind: kind.name)
 def test_what_a_function_reads(kind, wrap):

@@ -36,7 +36,7 @@ messages = anything | st.builds(
     view=st.sampled_from(["v1", "v2"]) | anything,
 )
 often = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -77,7 +77,7 @@ def same(left, right):
 
 
 @given(CONTAINERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_containers_come_back_as_they_were(value):
     assert same(through(value, [Pair]), value)
 
@@ -229,7 +229,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_structure_is_an_error_or_a_container(node):
     try:
         StructureReader(ByteSource(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)

@@ -145,7 +145,7 @@ GOOD = zipped(("a.npy", ONE), ("b.npy", npy(np.zeros((2, 2), "f4"))), method=zip
 
 
 @given(damaged(GOOD))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_damage_is_an_error_or_another_archive(data):
     found = outcome(nx.load_numpy_archive, data)
     assert isinstance(found, str | list)

@@ -158,7 +158,7 @@ GOOD = written(
 
 
 @given(damaged(GOOD))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_damage_is_an_error_or_other_tensors(data):
     found = outcome(nx.load_safetensors, data)
     assert isinstance(found, str | dict)
@@ -175,7 +175,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "__metadata__"]), JSON), st.binary(max_size=16))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_header_is_an_error_or_tensors(header, data):
     outcome(nx.load_safetensors, made(header, data))
 
@@ -193,7 +193,7 @@ def test_any_header_is_an_error_or_tensors(header, data):
     ),
     st.integers(0, 12),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_read_covers_the_data_once(entries, size):
     header = {f"t{place}": item for place, item in enumerate(entries)}
     found = outcome(nx.load_safetensors, made(header, bytes(size)))

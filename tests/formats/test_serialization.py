@@ -53,7 +53,7 @@ def test_there_and_back(compressed):
     ),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_bit_of_an_array(array, compressed):
     tensor = nx.Tensor.from_numpy(array)
     assert same(nx.deserialize(nx.serialize(tensor, compressed=compressed)), tensor)
@@ -255,7 +255,7 @@ def test_errors_name_the_file(tmp_path):
 
 
 @given(damaged(GOOD))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_damage_is_noticed(data):
     found = outcome(nx.deserialize, data)
     assert isinstance(found, str) or data == GOOD
@@ -266,13 +266,13 @@ BODY = GOOD[64 + len(TEXT) + -len(TEXT) % 64 :]
 
 
 @given(damaged(TEXT), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_header_that_was_tampered_with_is_an_error_or_a_container(text, compressed):
     body = zlib.compress(BODY) if compressed else BODY
     outcome(nx.deserialize, forged(text, body, flags=int(compressed), size=len(BODY)))
 
 
 @given(damaged(zlib.compress(BODY)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_compressed_data_that_was_tampered_with(body):
     outcome(nx.deserialize, forged(TEXT, body, flags=1, size=len(BODY)))

@@ -23,6 +23,7 @@ def test_norms_of_vectors(x, ord, numpys):
     np.testing.assert_allclose(nx.linalg.norm(x, ord=ord, axes=[1]), np.linalg.norm(x, numpys, axis=1))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("x", [X, Z], ids=["real", "complex"])
 @pytest.mark.parametrize(
     ("ord", "numpys"),

@@ -15,6 +15,7 @@ Z = A + 1j * rng.normal(size=(2, 3, 3))
 B = rng.normal(size=(2, 3, 4))
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("a", [A, Z], ids=["real", "complex"])
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("left_side", [True, False])

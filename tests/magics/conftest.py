@@ -55,17 +55,16 @@ def ip(tmp_path_factory):
         # The history of these cells belongs into nobody's file.
         config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
         shell = InteractiveShell.instance(config=config)
-        # Each test begins with `reset`, which looks for garbage in all that tests before have left and that stays.
-        gc.collect()
-        gc.freeze()
         yield shell
-        gc.unfreeze()
         InteractiveShell.clear_instance()
 
 
 @pytest.fixture
 def bare(ip):
-    ip.reset(new_session=False)
+    with pytest.MonkeyPatch.context() as patch:
+        # It looks for garbage in all that tests before have left and that stays, which takes longer than most tests.
+        patch.setattr(gc, "collect", lambda: 0)
+        ip.reset(new_session=False)
     ip.execution_count = 1
     stream.clear()
     graph_cache.clear()

@@ -9,7 +9,7 @@ def scale(shell):
     return shell
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -35,7 +35,7 @@ def _form(entry):
     return entry if isinstance(entry, str) else entry[0]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize(("owner", "name"), EACH)
 def test_every_form_runs(owner, name, names):
     eval(_form(TABLES[owner][name]), names)

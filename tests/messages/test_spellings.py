@@ -15,6 +15,7 @@ T = nx.tensor(A)
 M = nx.tensor(A[0])
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
@@ -161,6 +162,7 @@ def _arrays(value):
     return [np.asarray(each) for each in (value if isinstance(value, tuple) else (value,))]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("function", "name", "own", "keeps"), list(_taking_axes()))
 def test_every_function_with_axes_takes_them_by_all_names(function, name, own, keeps):
     args, several = ARGUMENTS.get(name, (T,)), SEVERAL.get(name, (0,))

@@ -83,7 +83,7 @@ def test_rnn_without_a_batch():
     np.testing.assert_allclose(net(params, X[0]), found, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("make", [nn.lstm, nn.gru, nn.rnn])
 def test_gradients(make):
     net = make(2, returns="last")

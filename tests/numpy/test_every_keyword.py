@@ -40,7 +40,7 @@ def sampled(kind):
     return [text for text in all_calls() if zlib.crc32(f"{kind}{text}".encode()) % EVERY == 0]
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("kind", keyword_calls.KINDS)
 def test_some_calls(kind):
     assert check(kind, sampled(kind)) > 15

@@ -35,6 +35,7 @@ def parts(value):
     return list(value) if isinstance(value, tuple) else [value]
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("wrap", [nx.jit, nx.defn])
 @pytest.mark.parametrize(("function", "args"), CALLS)
 def test_functions_as_they_are(wrap, function, args):

@@ -247,7 +247,7 @@ TABLES = (CREATION, REDUCTIONS, SHAPES, CHOOSING, SORTING, PRODUCTS, SIGNALS, IN
 ALL = {name: row for table in TABLES for name, row in table.items()}
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("row", ALL.values(), ids=ALL)
 def test_functions(row):
     check(row, M, rtol=1e-10)

@@ -44,6 +44,7 @@ def unread(tree):
         yield from ((node.name, name) for name in names if name not in read)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda path: path.stem)
 def test_functions_go_by_each_parameter(path):
     public = [name for part in (nnp, nnp.linalg, nnp.fft, nnp.random) for name in dir(part)]

@@ -99,7 +99,8 @@ def _problem(mine, theirs):
     return ""
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_and_values(name):
     pairs = [(kind, kind) for kind in KINDS]
@@ -132,7 +133,7 @@ def _in_place(sign, m, a, b):
     return names["a"]
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("sign", OPERATORS)
 def test_operators(sign):
     assert not [line for kind in KINDS for line in _differences(sign, kind, kind, _with_numbers)]

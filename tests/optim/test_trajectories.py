@@ -59,7 +59,7 @@ def loss(params, turn):
 slope = nx.jit(nx.grad(loss))
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_hundred_steps_are_those_of_optax(name):
     optimizer = OPTIMIZERS[name]

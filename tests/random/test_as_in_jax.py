@@ -68,7 +68,7 @@ def jax():
     jax.config.update("jax_threefry_partitionable", before[1])
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_keys(jax, seed):
     ours, theirs = nx.random.key(seed), jax.random.PRNGKey(seed)
@@ -79,7 +79,8 @@ def test_keys(jax, seed):
         np.testing.assert_array_equal(nx.random.fold_in(ours, data).to_numpy(), jax.random.fold_in(theirs, data))
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=18)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (0,), (5000,)], ids=str)
 def test_samples(jax, seed, shape):

@@ -22,7 +22,7 @@ def stream(count):
     return [block[0] for block in blocks] + [block[1] for block in blocks][: count - half]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", ["u8", "s16", "u32", "s32"])
 def test_words_by_the_definition(shape, type_):

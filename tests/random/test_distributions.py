@@ -111,7 +111,7 @@ def test_uniform_stays_within_its_bounds():
             assert x.max() <= dtype.type(high)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("type_", WHOLE)
 @pytest.mark.parametrize("bounds", [(0, 1), (3, 10), (0, 100)])
 def test_randint_is_within_its_bounds_and_compiles(type_, bounds):

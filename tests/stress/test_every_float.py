@@ -34,7 +34,7 @@ def check(work, tasks, say, name):
     assert not beyond
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_some_float32_of_every_size(name):
     """Every 256th piece of all, cut short: a run of all tests sees every power of two."""

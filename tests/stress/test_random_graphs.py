@@ -28,10 +28,10 @@ from random_graphs.working import Run
 from random_primitives import Drawn
 
 #: Graphs of a kind in a run of all tests.
-FEW = 6
+FEW = 3
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_random_graphs(kind):
     @settings(patient, max_examples=FEW)

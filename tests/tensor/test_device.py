@@ -13,6 +13,8 @@ from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.tensor import device
 from nxkernel.tensor.device import BorrowedMemory, DeviceTensor
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 GONE = r"this array on cuda:0 was given away"
 
 

@@ -10,6 +10,8 @@ import nxkernel as nx
 import nxkernel.numpy as nnp
 from nxkernel.errors import NxTypeError, NxValueError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 T = nx.f32([[1, 2], [3, 4]])
 
 

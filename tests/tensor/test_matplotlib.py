@@ -31,7 +31,7 @@ DRAWN = {
 }
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("make", [nx.tensor, nnp.array])
 @pytest.mark.parametrize("what", DRAWN)
 def test_a_figure_is_that_of_numpys_arrays(what, make):

@@ -63,6 +63,7 @@ def test_a_series_of_losses_is_plotted():
     matplotlib.pyplot.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["import pandas, nxkernel as nx", "import nxkernel as nx, pandas"])
 def test_whichever_is_imported_first(order):
     code = (

@@ -187,6 +187,7 @@ def size(outputs, counts):
     return counts
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("function", "loops"),
     [(continued, 1), (counted, 1), (nested, 2), (two_states, 1)],

@@ -23,7 +23,7 @@ from nxkernel.transforms.vectorize import vectorize
 from random_primitives import CASES, Drawn
 
 #: The examples of a primitive.
-SOME = 5
+SOME = 3
 
 
 def one_node(primitive, arrays, params):

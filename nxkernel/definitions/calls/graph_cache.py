@@ -121,6 +121,8 @@ class CacheEntryGroup:
         self.identity = identity
         #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
         self.making = fork_safety.rlock()
+        #: Whether there may be something to clear.
+        self.used = False
         self._lock = fork_safety.rlock()
         self._programs: OrderedDict[Hashable, CachedProgram] = OrderedDict()
         self._leaving: deque[CachedProgram] = deque()
@@ -210,6 +212,7 @@ class CacheEntryGroup:
     def count(self, program: CachedProgram) -> None:
         """Count a call that was new."""
         with self._lock:
+            self.used = True
             self.misses += 1
             found = launch_groups.origins(launch_groups.code_of(program.executable))
             self.compiled += found.count("compiled")
@@ -220,6 +223,7 @@ class CacheEntryGroup:
         """Keep a program, and drop the one unused for longest when there are too many."""
         dropped = None
         with self._lock:
+            self.used = True
             if len(self._programs) >= PROGRAMS:
                 dropped = self._unused_for_longest()
                 del self._programs[dropped.ident]
@@ -302,10 +306,6 @@ class CacheEntryGroup:
             new, self._reported_hits = hits - self._reported_hits, hits
             return new
 
-    def is_untouched(self) -> bool:
-        """Whether there is nothing to clear: no program, and none that was counted, kept apart or dropped."""
-        return not (self._programs or self.misses or self.unkept or self._dropped or self._leaving)
-
     def clear(self) -> list[CachedProgram]:
         """Drop every program and start counting anew; the programs, for :meth:`restore`."""
         with self._lock:
@@ -314,6 +314,7 @@ class CacheEntryGroup:
             self._leaving.clear()
             self._dropped.clear()
             self.unkept = None
+            self.used = False
             self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._reported_hits = 0
             self.version += 1
             return dropped
@@ -322,6 +323,7 @@ class CacheEntryGroup:
         """Put back programs that were dropped, but for calls that have others by now; how many came back."""
         back = 0
         with self._lock:
+            self.used = True
             for program in programs:
                 if program.ident not in self._programs and len(self._programs) < PROGRAMS:
                     self._programs[program.ident] = program
@@ -388,8 +390,7 @@ def report_hits(where: str = "") -> None:
 def clear() -> None:
     """Drop every program of every function; native kernels stay in memory and on disk."""
     with _lock:
-        known = list(_entry_groups.values())
-    for found in known:
         # A session has seen thousands of functions, and has programs of a few.
-        if not found.is_untouched():
-            found.clear()
+        used = [found for found in _entry_groups.values() if found.used]
+    for found in used:
+        found.clear()

@@ -8,6 +8,8 @@ import pytest
 
 from nxkernel.errors import NxTypeError, NxValueError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 @pytest.mark.parametrize("dtype", [np.float32, np.bool_, ml_dtypes.bfloat16, np.complex128, np.uint64])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3, 2)])

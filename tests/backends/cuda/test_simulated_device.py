@@ -9,6 +9,8 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 SCALE = """
 def scale(a, b, n, c):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x

@@ -127,7 +127,7 @@ MORE = {
 }
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_the_source_computes_what_the_kernel_computes(name):
     function, *arrays = MORE.get(name) or (PROGRAMS[name], X)

@@ -71,6 +71,7 @@ def test_functions_of_complex_numbers_are_numpys():
     assert say("imag", "z + w", type_=F32, attribute=C64) == "(z + w).imag"
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", [p.name for p in primitives.TABLE.values() if p.family == "elementwise"])
 def test_every_instruction_is_an_expression(name):
     count = 4 if name == "threefry2x32" else 3 if name == "select" else 2 if name in TWO else 1

@@ -132,7 +132,7 @@ def full_size(monkeypatch):
     return simulation
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("primitive", CASES, ids=str)
 def test_a_primitive(primitive, full_size):
     @settings(quick, max_examples=2)

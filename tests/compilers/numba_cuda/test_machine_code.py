@@ -47,7 +47,7 @@ def check(primitive, draw, simulation):
         compare(got, want, case)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("primitive", CASES, ids=str)
 def test_a_primitive(primitive, simulation):
     @settings(patient, max_examples=FEW)

@@ -36,7 +36,7 @@ def check(program, simulation, small):
 
 @pytest.mark.parametrize("small", [False, True])
 def test_random_programs(small, simulation):
-    @settings(quick, max_examples=12)
+    @settings(quick, max_examples=5)
     @given(st.data())
     def run(data):
         check(Program(Drawn(data.draw)), simulation, small)
@@ -84,7 +84,7 @@ def compare(seed):
 
 
 def test_random_definitions(simulation):
-    @settings(quick, max_examples=10)
+    @settings(quick, max_examples=5)
     @given(st.integers(0, 10**9))
     def run(seed):
         compare(seed)
@@ -104,7 +104,7 @@ def both(program, *arrays):
 X, M = np.linspace(0.3, 1.2, 4), np.random.default_rng(0).normal(size=(4, 4))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("program", loop_programs.OF_A_VECTOR, ids=lambda program: program.__name__)
 def test_loops_of_a_vector(program, simulation):
     both(program, X)

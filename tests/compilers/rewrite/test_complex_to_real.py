@@ -59,7 +59,7 @@ def both(primitive, *arrays, **params):
     return found, MEANING[primitive](node.spec, *arrays, **params)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", EXACT, ids=str)
@@ -88,6 +88,7 @@ def test_sigmoid(type_):
 # Special operands ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", [*EXACT, p.phase], ids=str)
 def test_special_operands(primitive, type_):
@@ -99,7 +100,7 @@ def test_special_operands(primitive, type_):
         assert same(got.imag, want.imag, tolerance), (point, got, want)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", [*EXACT, p.phase, p.sigmoid], ids=str)
 def test_everywhere_what_numba_cpu_gives(primitive, type_):

@@ -291,7 +291,7 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("type_", ["f32", "f64", "s16", "f16"])
 def test_every_form_of_product(name, type_):

@@ -38,7 +38,7 @@ def run(primitive, *arrays):
     return found
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("condition", [0, 0.2, 0.75])
@@ -58,7 +58,7 @@ def test_backward_errors_are_of_rounding_only(size, kind, condition):
     assert np.all(off <= epsilon * np.prod(np.linalg.norm(wide_a, axis=-1), axis=-1))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_factors_of_positive_matrices(size, kind):
@@ -75,7 +75,7 @@ def test_factors_of_positive_matrices(size, kind):
     assert np.isfinite(found[8]).all()
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(("kind", "size"), SOME)
 @pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
 def test_triangles_are_substituted(size, kind, transform):

@@ -86,6 +86,7 @@ def arguments(texts):
     return found
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", WALKS)
 def test_walks(name):
     function, texts, expected = WALKS[name]

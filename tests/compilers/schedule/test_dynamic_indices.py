@@ -128,6 +128,7 @@ def test_gathers(name):
     agree(GATHERS[name], T % 17, rng.integers(-3, 80, 40), rng.integers(-3, 80, 40).astype("i4"))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 2), (0, 1, 2)], ids=str)
 @pytest.mark.parametrize("shape", [(), (7, 5), (0,), (3, 1)], ids=str)
 def test_axes_and_shapes_of_indices(axes, shape):

@@ -161,7 +161,7 @@ def test_text_as_a_default_is_left_to_the_function():
 OF_DATA = {"from_dlpack"}
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", sorted(filter(is_dynamic, OF_TENSORS.keys() - OF_DATA)))
 def test_a_public_function_is_compiled_as_it_is(name):
     given, options = arguments(name)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.calls import explanations, graph_cache
 
 ONE = np.ones(3, np.float32)
 
@@ -284,7 +284,9 @@ def test_functions_of_packages_are_not_baked_in():
     assert f.compilations()[0].baked == ("option by = tanh",)
 
 
-def test_asking_is_no_use_of_a_program():
+def test_asking_is_no_use_of_a_program(monkeypatch):
+    for module in (graph_cache, explanations):
+        monkeypatch.setattr(module, "PROGRAMS", 16)
     f = nx.jit(lambda x: x + 1)
     for size in range(graph_cache.PROGRAMS):
         f(np.ones(size))
@@ -292,9 +294,9 @@ def test_asking_is_no_use_of_a_program():
         assert f.why(np.ones(0)).hit
     f(np.ones(graph_cache.PROGRAMS))
     (event,) = nx.events(f, "evict")
-    assert event.reason == ("more than 256 programs; the one for <lambda>(x: f64[0]) was unused for longest",)
+    assert event.reason == ("more than 16 programs; the one for <lambda>(x: f64[0]) was unused for longest",)
     assert f.why(np.ones(0)).difference == (
-        "its program was dropped: the function had more than 256, and it was unused for longest",
+        "its program was dropped: the function had more than 16, and it was unused for longest",
     )
 
 

@@ -13,6 +13,8 @@ from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 def program(ident, parts=None, kernels=(), made=0.0):
     return CachedProgram(
@@ -96,7 +98,8 @@ def test_hits_of_dropped_programs_still_count(monkeypatch):
     assert (f.cache_info().misses, f.cache_info().entries) == (3, 1)
 
 
-def test_more_than_256_programs():
+def test_more_programs_than_are_kept(monkeypatch):
+    monkeypatch.setattr(graph_cache, "PROGRAMS", 32)
     f = nx.jit(lambda t, *, n: t + n)
     for n in range(graph_cache.PROGRAMS + 4):
         f(1.0, n=n)
@@ -104,7 +107,7 @@ def test_more_than_256_programs():
     assert f.cache_info().entries == graph_cache.PROGRAMS
     assert len(nx.events(f, "evict")) == 4
     assert nx.events(f, "evict")[0].reason == (
-        "more than 256 programs; the one for <lambda>(t: f32, n=1) was unused for longest",
+        "more than 32 programs; the one for <lambda>(t: f32, n=1) was unused for longest",
     )
     with nx.no_compile():
         f(1.0, n=0)

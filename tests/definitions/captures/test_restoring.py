@@ -27,7 +27,8 @@ def run(text):
     return space["f"]
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=32)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.parametrize("asked", [0, 1, 3])
 @pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
 @pytest.mark.parametrize("text", CHANGING.values(), ids=CHANGING)

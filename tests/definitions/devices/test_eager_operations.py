@@ -59,7 +59,7 @@ def _over(value):
     return nx.backend_copy(nx.tensor(value), "cuda:0") if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("name", sorted(name for name in OF_TENSORS.keys() - {"from_dlpack"} if arguments(name)[0]))
 def test_a_public_function_stays_on_the_device(name):
     given, options = arguments(name)

@@ -43,7 +43,7 @@ def arrays(order):
     return {"C": a, "F": np.asfortranarray(a), "transposed": np.arange(12.0).reshape(4, 3).T}[order]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("used", [*USED, *READ])
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 def test_arrays_in_c_order(run, made, used):
@@ -51,6 +51,7 @@ def test_arrays_in_c_order(run, made, used):
     np.testing.assert_array_equal(nx.defn(function)(arrays("C"), 3), function(arrays("C"), 3))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("order", ["F", "transposed"])
 @pytest.mark.parametrize("used", READ.values(), ids=READ)
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
@@ -59,7 +60,7 @@ def test_arrays_in_other_orders_that_nobody_asks_for(run, made, used, order):
     np.testing.assert_array_equal(nx.defn(function)(arrays(order), 3), function(arrays(order), 3))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("order", ["F", "transposed"])
 @pytest.mark.parametrize("used", USED.values(), ids=USED)
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)

@@ -46,7 +46,7 @@ def compare(seed):
         del linecache.cache[file]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**9))
 def test_random_definitions(seed):
     compare(seed)

@@ -102,6 +102,7 @@ def are_one(a, b):
     return a is b
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("function", OF_ARRAYS.values(), ids=OF_ARRAYS)
 def test_arguments_that_are_one_array(wrap, function):

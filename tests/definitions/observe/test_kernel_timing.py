@@ -11,6 +11,8 @@ from nxkernel.definitions.observe import kernel_timing
 from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
 from nxkernel.errors import NxValueError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 @nx.defn(compiler="numba_cpu")
 def powers(x, *, turns=70):

@@ -13,7 +13,10 @@ from nxkernel.errors import ClosedStreamError, NxTypeError, NxValueError, Stream
 
 #: Longer than anything here takes; a test that hangs fails instead.
 LONG = 20.0
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    pytest.mark.usefixtures("little_garbage"),
+]
 
 
 @nx.defn

@@ -66,7 +66,7 @@ def compare(seed):
         del linecache.cache[file]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**9))
 def test_random_functions(seed):
     compare(seed)

@@ -68,7 +68,7 @@ def kind(value):
     return np.dtype(value.dtype), value.shape, isinstance(value, nx.Tensor)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("wrapped", WRAPPERS.values(), ids=WRAPPERS)
 @pytest.mark.parametrize("expression", TEXTS)
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.PromotionWarning")
@@ -83,6 +83,7 @@ def test_all_wrappers_give_the_same_types(expression, wrapped):
     np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("expression", TEXTS)
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.PromotionWarning")
 def test_a_cell_gives_the_types_of_a_definition(expression):
@@ -144,6 +145,7 @@ def leaves(value):
     return [value]
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
 @pytest.mark.parametrize("wrap", [nx.jit, nx.defn])
 @pytest.mark.parametrize("function", RESULTS.values(), ids=RESULTS)

@@ -9,6 +9,8 @@ import pytest
 import nxkernel as nx
 from nxkernel.errors import NxTypeError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 def text(function, *arguments):
     with pytest.raises(NxTypeError) as caught:

@@ -13,6 +13,8 @@ from nxkernel_lab.messaging.comm import opened
 from nxkernel_lab.messaging.page_updates import PageHub
 from nxkernel_lab.records.event_follower import PAUSE, REST, EventFollower, PaceLimit
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 class Owner:
     """Looks, and counts how often."""

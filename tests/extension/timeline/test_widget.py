@@ -15,6 +15,8 @@ from nxkernel_lab.records.cache_clearing import ClearRequest, UndoRequest
 from nxkernel_lab.timeline import widget as timeline_module
 from nxkernel_lab.timeline.widget import Timeline, read_message
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 @pytest.fixture(autouse=True)
 def kernel(shell, monkeypatch):

@@ -19,11 +19,17 @@ def in_sample(place: int, every: int) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what `@pytest.mark.sampled(every=…)` leaves out into the lane `slow`, or into the one that `lane=` names."""
+    """Put what `@pytest.mark.sampled(every=…)` leaves out into the lane `slow`, or into the one that `lane=` names.
+
+    Of several such marks, the one of the largest sample says where a case goes that none holds; each sample holds the
+    smaller ones.
+    """
     places = Counter()
     for item in items:
-        if mark := item.get_closest_marker("sampled"):
+        if marks := sorted(item.iter_markers("sampled"), key=lambda mark: mark.kwargs["every"]):
             family = (item.parent, getattr(item, "originalname", None))
-            if not in_sample(places[family], mark.kwargs["every"]):
-                item.add_marker(getattr(pytest.mark, mark.kwargs.get("lane", "slow")))
+            for mark in marks:
+                if not in_sample(places[family], mark.kwargs["every"]):
+                    item.add_marker(getattr(pytest.mark, mark.kwargs.get("lane", "slow")))
+                    break
             places[family] += 1

@@ -50,7 +50,7 @@ def test_compiled(compiler):
     assert found.tolist() == [255, 44, 255, 128, 0]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("into", ["i1", "i2", "i4", "i8", "u1", "u2", "u8", "bool"])
 @pytest.mark.parametrize("type_", ["f2", "f4", "f8", "c8"])
 @pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
@@ -101,7 +101,7 @@ def f(x, k):
 """
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("sign", ["+", "*", "/", "-"])
 @pytest.mark.parametrize("number", ["np.cbrt(2.0)", "np.sqrt(2)", "np.float64(1.5)", "np.float32(1.5)", "1.5", "np.pi"])
 def test_numbers_that_numpys_functions_give_count_beside_pythons(number, sign):

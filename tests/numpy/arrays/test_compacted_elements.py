@@ -174,7 +174,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("text", [*PICKED_THEN_CHANGED.strip().splitlines(), *LOOPS.values()])
 @pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
 def test_what_a_mask_picks_is_a_copy_of_that_moment(text, compiler):

@@ -38,7 +38,7 @@ ROOTS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("body", ROOTS.values(), ids=ROOTS)
 def test_as_numpy_broadcasts(body):
     function = function_of(body if "return" in body else f"{body}\nreturn a, b", "a, b, i, j, k")
@@ -76,6 +76,7 @@ def test_only_parts_that_may_be_broadcast_are_asked_how_long_they_are(function, 
     assert repr(program.executable.graph).count("= gather") == gathers
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("seeds", [range(first, first + 20) for first in (0, 20, 40)], ids=lambda seeds: seeds.start)
 def test_some_random_programs(seeds):
     assert sum(map(check, seeds)) > 2
@@ -102,6 +103,7 @@ def put(x, k, values):
     return x
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("text", LENGTHS)
 def test_lengths_that_do_not_fit_are_an_error_of_the_run(text):
     function = eval(f"lambda x, y, k: {text}", {"np": np, "put": put})

@@ -41,7 +41,7 @@ REDUCED = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("row", REDUCED.values(), ids=REDUCED)
 def test_reductions(row, bounds):
@@ -65,6 +65,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("i", [1, 2, 4])
 @pytest.mark.parametrize("row", MATRICES.values(), ids=MATRICES)
 def test_matrices(row, i):
@@ -138,7 +139,7 @@ ASSIGNED = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("bounds", [(0, 4), (1, 4), (2, 4)])
 @pytest.mark.parametrize("row", ASSIGNED.values(), ids=ASSIGNED)
 def test_assignments(row, bounds):

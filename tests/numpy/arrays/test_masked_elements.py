@@ -95,7 +95,7 @@ def test_refusals(row):
         traced(row, A)
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2, 1), (5, 1), (1, 5, 1), (2, 3, 1)])
 @pytest.mark.parametrize(
     "formula",
@@ -131,6 +131,7 @@ def assigned_from_a_mask(x, v):
     return x
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("function", [assigned, added, assigned_from_a_mask])
 @pytest.mark.parametrize("count", [0, 2, 4, 6])
 @pytest.mark.parametrize("shape", [(6,), (2, 3)])

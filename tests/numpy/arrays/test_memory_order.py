@@ -198,7 +198,7 @@ class _WithTricks:
         return getattr(nnp, name)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_strides_are_those_of_numpy(expression):
     compared = 0
@@ -253,7 +253,8 @@ def part(a{bounds}):
 ORDERS = {"C": lambda a: a.copy(), "F": lambda a: a.copy(order="F"), "strided": lambda a: np.repeat(a, 2, -1)[..., ::2]}
 
 
-@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=30)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_changed_is_what_numpy_changes(expression):
     compared = 0

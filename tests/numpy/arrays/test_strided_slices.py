@@ -187,7 +187,7 @@ PICKED = {
 }
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("step", [1, 2, -1, -2])
 @pytest.mark.parametrize("shape", [(9,), (9, 1), (5, 3)])
 @pytest.mark.parametrize("name", PICKED)

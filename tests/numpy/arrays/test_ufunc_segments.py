@@ -9,7 +9,7 @@ from nxkernel.errors import NxIndexError, NxTypeError
 X = np.arange(21).reshape(3, 7)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("places", [[0, 2], [0], [0, 3, 1, 5], [6, 0], [0, 2, 4, 6], [1, 2, 3, 4], [2, 2, 5]])
 @pytest.mark.parametrize("type_", [np.float64, np.float32, np.int8])
 @pytest.mark.parametrize("ufunc", [np.add, np.maximum, np.multiply])

@@ -177,6 +177,7 @@ def masks(x):
     return mask, mask.view(np.int8).sum()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "function",
     [

@@ -14,6 +14,7 @@ TAKEN = {
 REFUSED = ["mean", "var", "std", "sort", "flip", "diff", "median"]
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("axis", [0, -1, 1])
 @pytest.mark.parametrize("name", TAKEN)
 def test_axis_of_a_number(name, axis):

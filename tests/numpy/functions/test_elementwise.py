@@ -56,7 +56,7 @@ def test_unary(name):
         check(lambda np, x: getattr(np, name)(x), array, rtol=1e-9)
 
 
-@pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=24)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name):
     for left in ANY:
@@ -157,7 +157,7 @@ def places(values):
     return np.where(bits < 0, -(bits & 0x7FFF), bits)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", [*OF_ONE.split(), *OF_TWO.split()])
 def test_every_half_is_within_a_unit_of_numpys(name):
     random = np.random.default_rng(7)

@@ -40,6 +40,7 @@ def _agree(found, wanted, ulps=8):
         np.testing.assert_allclose(one, other, rtol=ulps * np.finfo(other.dtype).eps, atol=1e-300)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("names", [sorted(UFUNCS)[start::8] for start in range(8)], ids=lambda names: names[0])
 def test_every_ufunc_is_scipys(names):
     for name in names:
@@ -75,6 +76,7 @@ def test_several_results_and_narrow_floats():
     np.testing.assert_allclose(found, special.gammaln(narrow) + special.erf(narrow), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", ["gammaln", "erf", "xlogy", "eval_chebyt", "beta"])
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "bool", "float16", "float32"])
 def test_types_are_numpys(name, dtype):

@@ -37,6 +37,7 @@ def test_most_are_compiled(found):
     assert sum(not compiled for compiled, _ in results) >= 0.95 * len(results)
 
 
+@pytest.mark.slow
 def test_some_are_compiled():
     found = outcomes(["scipy.stats"], "zscore", "entropy")
     assert found == {"scipy.stats": {"entropy": ["", ""], "zscore": ["", ""]}}

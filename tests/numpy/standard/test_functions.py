@@ -57,6 +57,7 @@ def function_of(name, xp=nnp):
     return xp
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("signature", PARTS, ids=[part.partition("(")[0] for part in PARTS])
 def test_parameters(signature):
     name, _, inside = signature[:-1].partition("(")
@@ -145,6 +146,7 @@ def wanted_of(name, *arrays):
         return function_of(name, np)(*arrays)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_at_once(name):
     for kind in NAMES[name]:
@@ -165,6 +167,7 @@ def in_a_definition(name, kind, compiler):
     alike(function(*arrays), wanted_of(name, *arrays))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_in_a_definition(name):
     kinds = NAMES[name]

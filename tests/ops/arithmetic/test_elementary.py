@@ -21,6 +21,7 @@ def test_values(name):
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", REFERENCES)
 @pytest.mark.parametrize(("given", "result"), [("u8", "f32"), ("bool", "f32"), ("bf16", "bf16"), ("f16", "f16")])
 def test_types(name, given, result):

@@ -9,6 +9,7 @@ X = np.array([[3, -1, 2], [0, 5, 1]])
 M = X > 1
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("compiler", [None, "evaluator", "numba_cpu"], ids=["at once", "evaluator", "numba_cpu"])
 @pytest.mark.parametrize(
     ("function", "type_", "expected"),

@@ -186,7 +186,7 @@ def runs(case):
                 yield mapped, sizes, operands(makers, mapped, sizes)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].name)
 def test_many_entries_are_as_one_after_another(case):
     primitive, _, params = case
@@ -195,7 +195,7 @@ def test_many_entries_are_as_one_after_another(case):
         same(found, one_by_one(primitive, given, mapped, sizes, params))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].name)
 def test_rules_give_graphs_when_they_are_traced(case):
     primitive, makers, params = case

@@ -70,7 +70,7 @@ def test_lasting_copies_what_others_write_to():
     assert np.shares_memory(dispatch.lasting(array).data, array)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("name", sorted(OF_TENSORS.keys() - {"from_dlpack"}))
 @pytest.mark.parametrize("kind", [np.float64, np.int64, np.complex128])
 def test_results_keep_no_memory_that_others_write_to(name, kind):
@@ -161,6 +161,7 @@ TAKE_TYPE = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("function", TAKE_TYPE)
 @pytest.mark.parametrize("type_", [np.uint8, np.int16, np.uint64])
 def test_whole_numbers_by_position_are_refused_outside_of_the_type_that_they_take(function, type_):

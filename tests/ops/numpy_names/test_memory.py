@@ -31,7 +31,7 @@ def test_byteswap(dtype):
         agree(lambda x: x.byteswap(), numbers(dtype, shape))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_getfield(dtype):
     size = np.dtype(dtype).itemsize

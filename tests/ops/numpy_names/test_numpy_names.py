@@ -65,6 +65,7 @@ def test_what_is_refused_says_what_to_write(name):
         getattr(nx.tensor(A), name)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "call",
     [

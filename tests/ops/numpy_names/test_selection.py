@@ -7,6 +7,7 @@ import nxkernel as nx
 from nxkernel.errors import NxTypeError
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 2), (0,), (0, 3)])
 @pytest.mark.parametrize("size", [0, 1, 3, 20])
 def test_nonzero_with_room(shape, size):

@@ -13,6 +13,7 @@ X = np.array([[[3.0, -1.0, 0.5], [2.0, 2.0, 7.0]], [[0.0, 4.0, -2.5], [1.0, 9.0,
 AXES = [None, [0], [-1], [0, 2], [2, 0], [0, 1, 2], []]
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize(

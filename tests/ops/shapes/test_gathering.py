@@ -15,7 +15,7 @@ X = np.arange(24).reshape(2, 3, 4)
 T = nx.tensor(X, names=["a", "b", "c"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_take_is_numpys_with_clamped_indices(data):
     x = data.draw(hnp.arrays(np.int64, hnp.array_shapes(max_dims=3, max_side=4)))

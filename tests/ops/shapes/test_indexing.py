@@ -14,7 +14,7 @@ X = np.arange(24).reshape(2, 3, 4)
 T = nx.tensor(X, names=["a", "b", "c"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(hnp.basic_indices(X.shape, allow_newaxis=True, allow_ellipsis=True))
 def test_brackets_are_numpys(key):
     found = T[key]

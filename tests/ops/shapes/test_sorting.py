@@ -14,7 +14,7 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError
 floats = hnp.arrays(np.float32, hnp.array_shapes(max_dims=3, max_side=5), elements=st.floats(width=32))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(floats, st.data())
 def test_sort_is_numpys(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))

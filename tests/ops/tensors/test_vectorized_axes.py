@@ -273,6 +273,7 @@ def entries(function, sizes):
     return made[0].spec, np.stack([part.to_numpy() for part in made]).reshape(sizes + made[0].shape)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("how", ["eager", "evaluator"])
 @pytest.mark.parametrize("name", OF_ONE)
 def test_a_function_sees_one_entry(name, how):
@@ -284,7 +285,7 @@ def test_a_function_sees_one_entry(name, how):
     close(found.to_numpy(), expected)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("how", ["eager", "evaluator", "numba_cpu"])
 @pytest.mark.parametrize("name", OF_TWO)
 def test_every_entry_of_one_meets_every_entry_of_another(name, how):
@@ -297,7 +298,7 @@ def test_every_entry_of_one_meets_every_entry_of_another(name, how):
     close(nx.transpose(found, axes=["x", "y", *range(2, found.rank)]).to_numpy(), expected)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("how", ["eager", "evaluator", "numba_cpu"])
 @pytest.mark.parametrize("name", OF_TWO)
 def test_only_one_side_is_vectorized(name, how):

@@ -113,7 +113,8 @@ def written(kind, place):
     return space["f"]
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @pytest.mark.filterwarnings("ignore::nxkernel.errors.UnrolledWarning")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", CHANGES)

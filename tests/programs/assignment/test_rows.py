@@ -74,6 +74,7 @@ def check(pairs):
 
 
 @pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize("place", range(len(VIEWS)))
 def test_rows_show_what_numpys_show(place):
     # Each use with some of the views, so that all views and uses are there.

@@ -6,7 +6,7 @@ from collection.catalogue import PROGRAMS
 from collection.comparing import compare, graph_size
 
 
-@pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=48)
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if not program.grows], ids=lambda p: p.name)
 def test_gives_numpys_results_with_a_graph_that_does_not_grow(program):
     small, large = (graph_size(compare(program, size)) for size in program.sizes)

@@ -65,7 +65,8 @@ def check(mask, pairs):
     return right
 
 
-@pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=32)
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize("place", range(len(MASKS)))
 def test_masks_of_traced_length_pick_what_numpys_do(place):
     pairs = [pair for number, pair in enumerate(itertools.product(ARRAYS, USES)) if (number - place) % 4 == 0]

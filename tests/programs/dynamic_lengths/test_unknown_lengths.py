@@ -16,7 +16,7 @@ M = np.arange(12.0).reshape(3, 4) - 4
 C = np.array([1.0, 2.0, 3.0, -1.0, 0.5, 4.0])
 PICKED = np.array([1, 0, 1, 1, 0, 1], bool)
 #: Of the table so many always run.
-FEW = 200
+FEW = 100
 
 VECTORS = [
     "a[1:k]", "a[k:]", "a[:-k]", "a[a>0]", "a[k::2]", "a[::-1][k:]", "np.flatnonzero(a>0)", "a[a>0][1:]",

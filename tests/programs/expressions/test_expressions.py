@@ -164,7 +164,7 @@ def test_expressions_stand_there_once():
     assert len(set(LINES)) == len(LINES) > 500
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("number", range(len(KINDS)), ids=KINDS.__getitem__)
 def test_expressions(number):
     # Each expression of two kinds of arguments; of all of them below.
@@ -172,7 +172,7 @@ def test_expressions(number):
     assert faults(pairs) == []
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("name", functions())
 def test_functions(name):
     function = functions()[name]

@@ -119,7 +119,8 @@ def outcome(function, layout, kind):
         return None
 
 
-@pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=48)
+@pytest.mark.sampled(every=5, lane="fuzz")
 @pytest.mark.parametrize("expression", FUNCTIONS)
 def test_views_and_copies(expression):
     """Of floats or of integers, in turns from hour to hour."""

@@ -35,7 +35,7 @@ def test_there_are_enough_programs():
     assert set(TWICE) <= set(PROGRAMS)
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize(("ours", "theirs", "args"), PROGRAMS.values(), ids=PROGRAMS)
 def test_a_gradient(ours, theirs, args):
     places = tuple(range(len(args)))
@@ -46,7 +46,7 @@ def test_a_gradient(ours, theirs, args):
     same(slopes, other)
 
 
-@pytest.mark.sampled(every=9)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize(("ours", "theirs", "args"), [PROGRAMS[name] for name in TWICE], ids=TWICE)
 def test_a_hessian(ours, theirs, args):
     args = [np.float64(value) if isinstance(value, float) else value for value in args]

@@ -95,7 +95,8 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=16)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize(("primitive", "type_"), sorted(CASES, key=str), ids=str)
 def test_instructions_mean_what_the_primitive_means(primitive, type_):
     numbers = samples(type_)
@@ -141,7 +142,8 @@ def test_parts_of_real_numbers(type_):
         assert distance(found, expected, type_) <= (primitive is p.phase)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("type_", REAL)
 @pytest.mark.parametrize("source", REAL)
 def test_conversions(source, type_):
@@ -168,7 +170,7 @@ def test_conversions_round_once(source, type_):
     assert distance(found, expected, type_) == 0
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     ("source", "type_"),
     [(a, b) for a, b in itertools.product([*WHOLE, *FLOATS], repeat=2) if a.bits == b.bits],
@@ -182,7 +184,8 @@ def test_bits_in_another_type(source, type_):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("mask", REAL)
 @pytest.mark.parametrize("type_", REAL)
 def test_selection(mask, type_):

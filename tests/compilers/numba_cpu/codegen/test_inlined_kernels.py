@@ -71,7 +71,7 @@ REDUCTIONS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("length", [1, 3, 8, 9, 21, 64, 70])
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_of_every_length(name, length):

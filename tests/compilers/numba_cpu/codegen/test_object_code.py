@@ -11,6 +11,8 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cpu.codegen import object_code
 from nxkernel.numba_functions import run_passes
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 class _Allocated(ctypes.Structure):
     """What the C library's ``mallinfo2`` tells."""

@@ -58,7 +58,8 @@ def numbers(type_, shape, seed=0):
     return (rng.integers(-8, 9, shape) / 4).astype(type_.dtype)
 
 
-@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [*WHOLE, *FLOATS], ids=str)
 @pytest.mark.parametrize("keep", [False, True], ids=["", "kept"])
@@ -71,7 +72,7 @@ def test_plain_reductions(form, type_, keep):
     )
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("type_", [types.u8, types.s64, types.f16, types.f64], ids=str)
 def test_products(form, type_):
@@ -84,6 +85,7 @@ def test_products(form, type_):
 
 
 @pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("form", [name for name, (_, axes) in FORMS.items() if len(axes) == 1])
 @pytest.mark.parametrize("type_", [*WHOLE, types.bool_, *FLOATS], ids=str)
 def test_places(form, type_):
@@ -93,7 +95,7 @@ def test_places(form, type_):
         agree(by(reduce, axis=axis, keep_axis=False, tie_break=tie, type=types.s64), x)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", LONG)
 @pytest.mark.parametrize("type_", [types.f32, types.f64, types.u8, types.s64, types.f16], ids=str)
 def test_long_reductions_in_blocks(form, type_):
@@ -108,7 +110,7 @@ def test_long_reductions_in_blocks(form, type_):
     )
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", [name for name, (_, axes) in LONG.items() if len(axes) == 1])
 @pytest.mark.parametrize("tie", ["low", "high"])
 @pytest.mark.parametrize("reduce", ARG, ids=str)
@@ -121,7 +123,7 @@ def test_places_in_blocks(form, tie, reduce):
     agree(by(reduce, axis=axis, keep_axis=False, tie_break=tie, type=types.s32), wild)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", FLOATS, ids=str)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_nan_and_infinities(type_, axis):
@@ -178,7 +180,7 @@ def test_the_sum_of_many_floats_is_close(axis):
     np.testing.assert_allclose(found, x.astype("f8").sum(axis), rtol=2e-6)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 5)])
 @pytest.mark.parametrize("type_", [types.f32, types.s64, types.u8, types.bf16], ids=str)
 def test_empty_axes_give_the_identity(shape, type_):

@@ -21,14 +21,14 @@ def tiled(function, *arrays):
     return nests(function, *arrays)[-1].lanes is LaneAxis.TILE
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("columns", SIZES)
 def test_products_of_every_width(columns):
     for rows in (1, 2, 3, 4, 7, 8, 9, 17):
         agree(lambda a, b: nx.dot(a, b) + b[0], numbers((rows, 5)), numbers((5, columns), seed=1))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("rows", SIZES)
 def test_products_of_every_height(rows):
     for depth in (1, 2, 33):
@@ -60,7 +60,7 @@ def folded(t, w, axes):
     return nx.reduce(t, 1.0, lambda x, acc: nx.remainder(acc * w + x, 7.0), axes=axes)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("size", SIZES)
 def test_folds_of_every_size_with_a_number_from_outside(size):
     w = np.float32(2)
@@ -69,7 +69,7 @@ def test_folds_of_every_size_with_a_number_from_outside(size):
     agree(lambda t, w: folded(t, w, [1]), numbers((size, 5)), w)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("axes", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]], ids=str)
 def test_folds_of_any_axes(axes):
     agree(lambda t, w: folded(t + 1, w, axes) * 2, numbers((7, 30, 41)), np.float32(3))

@@ -103,7 +103,7 @@ def each(function, *arrays):
     return np.array([function(*numbers) for numbers in zip(*arrays, strict=True)])
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
 @pytest.mark.parametrize(
     ("function", "arrays"),

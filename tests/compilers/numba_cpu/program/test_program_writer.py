@@ -84,7 +84,7 @@ def test_libraries():
     assert found == {types.f32, types.f64}
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("type_", ["u8", "u64", "s8", "s64", "bf16", "f16", "f32", "f64"])
 @pytest.mark.parametrize("number", [0, 1, 100, -1, 0.1, -0.0, math.inf, 1e300, 2**63])
 def test_constants_arrive_as_their_type_has_them(type_, number):

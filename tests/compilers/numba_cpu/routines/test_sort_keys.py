@@ -44,6 +44,7 @@ def elements(type_):
     return np.array([*[-x for x in reversed(positive)], 0, *positive, np.nan], type_.dtype)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("type_", ORDERED)
 def test_keys_are_in_order_and_give_their_elements(type_, descending):

@@ -10,7 +10,10 @@ import pytest
 from nxkernel.compilers.numba_cpu.codegen import object_code
 from nxkernel.compilers.numba_cpu.runtime import loader
 
-pytestmark = pytest.mark.skipif(not loader.OWN, reason="on this system LLVM links machine code")
+pytestmark = [
+    pytest.mark.skipif(not loader.OWN, reason="on this system LLVM links machine code"),
+    pytest.mark.usefixtures("little_garbage"),
+]
 
 if loader.OWN:
     from nxkernel.compilers.numba_cpu.runtime import executable_memory

@@ -15,7 +15,10 @@ import pytest
 
 from nxkernel.compilers.numba_cpu.runtime import loader
 
-pytestmark = pytest.mark.skipif(not loader.OWN, reason="on this system LLVM places machine code")
+pytestmark = [
+    pytest.mark.skipif(not loader.OWN, reason="on this system LLVM places machine code"),
+    pytest.mark.usefixtures("little_garbage"),
+]
 
 if loader.OWN:
     from nxkernel.compilers.numba_cpu.runtime import executable_memory

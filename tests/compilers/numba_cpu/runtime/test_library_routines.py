@@ -17,7 +17,7 @@ def whole(shape, seed=0):
     return np.random.default_rng(seed).integers(-4, 5, shape).astype("f4")
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("rows", [2, 128, 129, 300])
 @pytest.mark.parametrize("columns", [2, 255, 257])
 @pytest.mark.parametrize("turned", list(itertools.product([False, True], repeat=2)))

@@ -22,6 +22,8 @@ from nxkernel.compilers.numba_cpu.runtime import code_store, loader
 from nxkernel.compilers.numba_cpu.target import target_processor
 from nxkernel.errors import CompilationError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 X = np.linspace(0.5, 2.0, 20)
 
 
@@ -199,6 +201,7 @@ BY_LLVM = """
 """
 
 
+@pytest.mark.slow
 def test_where_llvm_places_code():
     """As on systems for which there is no linker of ours: the same programs, and errors in place of an abort."""
     environment = os.environ | {"NXKERNEL_CACHE_DIR": "off"}

@@ -57,7 +57,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("type_", ["f32", "f64"])
 def test_results_are_the_same_bits_on_any_number_of_threads(name, type_, counts):

@@ -48,6 +48,7 @@ def test_rows_in_one_kernel(function, columns):
     assert launch.source.name == "rows"
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("columns", [40, 515, 2100])
 def test_rows_of_several_warps(columns):
     (launch,) = agree_on_device(softmax, normal(3, columns), machine=WIDE, rtol=1e-5)
@@ -93,6 +94,7 @@ def test_several_axes_are_reduced_as_one():
 SMALL = loop_nest_rewrites.MachineLimits(256, 64, 8, 4, 4, 4096, 16)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("axes", [[0], [1], [0, 1]], ids=str)
 def test_reductions_that_are_cut_into_blocks(axes):
     x = whole(70, 41)

@@ -36,7 +36,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_are_ptx(name):
     function, specs = CASES[name]

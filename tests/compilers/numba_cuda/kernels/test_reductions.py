@@ -46,7 +46,7 @@ def test_products_of_complex_numbers(infinite):
         both(lambda x, axis: nx.product(x, axes=[axis]), x)
 
 
-@pytest.mark.sampled(every=2, lane="simulator")
+@pytest.mark.sampled(every=4, lane="simulator")
 @pytest.mark.parametrize("tie", ["low", "high"])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_ties_and_nan(name, tie):

@@ -172,6 +172,7 @@ def split_by_operands(type_):
     return {1: [primitive for primitive in primitives_of(type_) if primitive not in BINARY], 2: binary}
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("count", [1, 2])
 def test_primitives_give_what_they_mean(type_, count):
@@ -204,6 +205,7 @@ def near(found, expected, ulps):
     assert np.abs(steps[0] - steps[1]).max() <= ulps
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("count", [1, 2])
 def test_machine_code_gives_what_primitives_mean(type_, count):
@@ -387,7 +389,7 @@ def test_functions_of_scipy_are_refused():
         emit(SourceWriter(), Op("njit", types.f64, (0,), attribute=function), ["x"], [Op("", types.f64)])
 
 
-@pytest.mark.sampled(every=8, lane="simulator")
+@pytest.mark.sampled(every=12, lane="simulator")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 def test_ptx(type_, architecture):

@@ -14,6 +14,8 @@ from nxkernel.compilers import registry
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError
 from nxkernel.graph.expr import Graph
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 X = np.arange(12.0).reshape(3, 4)
 
 

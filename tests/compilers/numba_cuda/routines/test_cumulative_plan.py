@@ -54,7 +54,8 @@ def check(device, primitive, x, **params):
     np.testing.assert_array_equal(found, MEANING[primitive](node.spec, x, **params))
 
 
-@pytest.mark.sampled(every=14, lane="simulator")
+@pytest.mark.sampled(every=30, lane="simulator")
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("primitive", SCANS, ids=str)
 @pytest.mark.parametrize("type_", types.TYPES.values(), ids=str)
 def test_scans(device, cut, primitive, type_):
@@ -73,7 +74,7 @@ def test_blocks_of_a_real_size(device, monkeypatch):
         check(device, p.cumulative_sum, exact(p.cumulative_sum, types.f32, shape), axis=axis, reverse=True)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("primitive", SCANS, ids=str)
 def test_random_cases(device, cut, primitive):
     @settings(patient, max_examples=8)
@@ -149,6 +150,7 @@ def test_nothing_is_launched_for_no_elements(device):
     assert launches(device, p.cumulative_sum, (0, 3), axis=0, reverse=False) == []
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_kernels_compile(arch):
     for name, type_ in (("max", types.bf16), ("multiply", types.u64)):

@@ -13,6 +13,8 @@ from nxkernel.compilers.numba_cuda.routines import routine_table
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
 from nxkernel.errors import CudaUnavailableError, DeviceMemoryError
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 
 class Failing:
     """Work that fails until something was freed, or always."""

@@ -79,6 +79,7 @@ DOWNWARDS = [type_ for type_ in ORDERED if type_.bits <= 16 or type_ is types.f3
 
 @pytest.mark.slow
 @pytest.mark.sampled(every=10, lane="simulator")
+@pytest.mark.sampled(every=2, lane="fuzz")
 @pytest.mark.parametrize(
     ("direction", "type_"), [*[("asc", each) for each in ORDERED], *[("desc", each) for each in DOWNWARDS]]
 )
@@ -88,6 +89,7 @@ def test_digits(device, digits, type_, direction):
         check(device, numbers(type_, shape), 0, direction)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("index", [types.u8, types.s32, types.u64], ids=str)
 def test_types_of_indices(device, digits, monkeypatch, index):
     check(device, numbers(types.s8, (200,)), 0, "desc", index)
@@ -165,6 +167,7 @@ def test_nothing_is_launched_for_no_elements(device):
     assert launches(device, (4, 0)) == ([], 0)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_kernels_compile(arch):
     floats = sort_kernels.DeviceOrder(types.f32, True, None)

@@ -118,7 +118,7 @@ def test_conversions(target):
         check(target, source)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize(
     "name", ["quotient", "remainder", "whole_power", "shift_left", "shift_right", "maximum", "minimum"]
@@ -197,7 +197,7 @@ def test_random_bits():
 # Memory ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
 @pytest.mark.parametrize("count", [2, 4, 8, 16])
 def test_several_elements_at_once(kind, count):

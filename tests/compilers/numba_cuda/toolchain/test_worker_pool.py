@@ -135,6 +135,7 @@ def test_answers():
     assert json.loads(json.dumps(found)) == found
 
 
+@pytest.mark.slow
 def test_a_worker_without_work_ends():
     code = (
         "from nxkernel.compilers.numba_cuda.toolchain import compile_worker; "

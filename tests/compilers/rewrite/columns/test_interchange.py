@@ -259,7 +259,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_columns_compute_what_planes_do(check, name):
     function, *arguments = PROGRAMS[name]

@@ -327,6 +327,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("kind", ["u1", "i1", "i2", "i4", "i8"])
 @pytest.mark.parametrize("name", CHOSEN)
 def test_numbers_that_a_narrow_type_does_not_hold_stay_what_they_are(name, kind):

@@ -26,6 +26,7 @@ def outcome(function, x):
 NAMES = {function.__name__ for function in [*PROGRAMS, helper]}
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[function.__name__ for function in PROGRAMS])
 def test_checks_are_those_of_python(program, entered, capsys):

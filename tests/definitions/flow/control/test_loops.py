@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.definitions.flow.control import unrolling
 from nxkernel.errors import NxTypeError, TracedValueError
 
 
@@ -334,13 +335,14 @@ def test_a_loop_that_changes_a_shape(run):
     )
 
 
-def test_a_while_that_cannot_end(run):
+def test_a_while_that_cannot_end(run, monkeypatch):
+    monkeypatch.setattr(unrolling, "MOST", 100)
     f = run("@nx.defn\ndef f(x):\n    while x.shape == (2,):\n        x = x + 1\n    return x\n")["f"]
     with pytest.warns(nx.errors.UnrolledWarning, match="its condition does not depend on what the loop computes"):
         text = message(f, np.ones(2))
     assert text.split("\n")[0] == (
         "this loop is written out while it is traced because its condition does not depend on what the loop computes, "
-        "and takes more than 10000 turns."
+        "and takes more than 100 turns."
     )
 
 

@@ -192,7 +192,7 @@ MEMBERS = [
 ]
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("promotion", ["nx", "numpy"])
 @pytest.mark.parametrize("kind", [int, float])
 @pytest.mark.parametrize("function", MEMBERS)

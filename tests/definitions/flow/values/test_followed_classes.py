@@ -12,6 +12,8 @@ import nxkernel as nx
 from nxkernel.definitions.flow.values import followed_classes
 from nxkernel.definitions.keys.static_values import own_class
 
+pytestmark = pytest.mark.usefixtures("little_garbage")
+
 X = np.array([3.0, 4.0])
 
 

@@ -20,6 +20,7 @@ KEYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("key", KEYS, ids=str)
 @pytest.mark.parametrize("traced", [False, True])
 def test_keys(key, traced):

@@ -17,7 +17,7 @@ def along(draw):
     return shape, draw(st.integers(0, len(shape) - 1)), draw(st.booleans())
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @given(case=along())
 @settings(max_examples=12, deadline=None, derandomize=True)

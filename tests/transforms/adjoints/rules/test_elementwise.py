@@ -35,7 +35,7 @@ def test_functions_of_one_number(primitive):
     check(one(primitive), x, order=2)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("primitive", COMPLEX, ids=str)
 def test_functions_of_one_complex_number(primitive):
     low = REAL[primitive]

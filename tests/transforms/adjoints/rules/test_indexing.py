@@ -10,7 +10,7 @@ from graph_comparison.central_differences import check, close_to_wide, numbers
 from nxkernel import primitives as p
 from nxkernel.ops.machinery.dispatch import apply
 
-EXAMPLES = settings(max_examples=25, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=10, deadline=None, derandomize=True)
 
 
 @st.composite

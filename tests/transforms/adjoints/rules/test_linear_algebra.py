@@ -43,7 +43,7 @@ def test_fourier_of_whole_numbers():
     np.testing.assert_allclose(found.to_numpy(), [1, 0, -1, 0], atol=1e-7)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @BOTH
 @BATCHES
 def test_solve(batch, complex_):
@@ -56,7 +56,8 @@ def test_solve_for_a_vector():
     check(nx.linalg.solve, numbers(3, 3), numbers(3), order=2)
 
 
-@pytest.mark.sampled(every=12)
+@pytest.mark.sampled(every=24)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @BOTH
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
@@ -70,7 +71,7 @@ def test_triangular_solve(left_side, transform, lower, complex_):
     assert not (found * outside).any()
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=12)
 @BOTH
 @BATCHES
 def test_cholesky(batch, complex_):
@@ -86,14 +87,15 @@ def test_gradients_of_symmetric_matrices_are_symmetric():
         np.testing.assert_allclose(nx.grad(function)(a).to_numpy(), np.linalg.inv(a.to_numpy()), rtol=1e-9)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @BOTH
 @BATCHES
 def test_lu(batch, complex_):
     check(lambda a: nx.linalg.lu(a)[1:], numbers(*batch, 3, 3, complex_=complex_), order=2)
 
 
-@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=3, lane="fuzz")
 @BOTH
 @BATCHES
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (3, 1), (1, 3)])
@@ -151,7 +153,7 @@ def test_eigenvalues_that_are_equal():
     np.testing.assert_allclose(found.to_numpy(), 2 * (np.ones((3, 3)) - np.eye(3)), atol=1e-12)
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=9)
 @BATCHES
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
 def test_svd(shape, batch):
@@ -187,14 +189,14 @@ def test_vectors_beyond_the_singular_values_are_refused():
     ]
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=12)
 @BOTH
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
 def test_determinant(size, complex_):
     check(nx.linalg.determinant, numbers(2, size, size, complex_=complex_), order=2)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("size", [2, 3, 4, 6])
 def test_determinants_of_singular_matrices(size):
     a = numbers(size, size)
@@ -204,26 +206,27 @@ def test_determinants_of_singular_matrices(size):
     check(nx.linalg.determinant, a)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
 def test_pseudoinverse(shape):
     check(nx.linalg.pinv, numbers(*shape), order=2)
     check(nx.linalg.pinv, numbers(*shape, complex_=True))
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("ord", [None, 1, 2, 3.5, "inf", "neg_inf"])
 def test_norms_of_vectors(ord):
     check(lambda x: nx.linalg.norm(x, ord=ord), numbers(4), order=2)
     check(lambda x: nx.linalg.norm(x, ord=ord), numbers(4, complex_=True))
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("ord", [None, "nuclear", 1, -1, 2, -2, "inf", "neg_inf"])
 def test_norms_of_matrices(ord):
     check(lambda x: nx.linalg.norm(x, ord=ord), numbers(3, 4), order=2)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("power", [-2, 0, 1, 3])
 def test_powers_of_matrices(power):
     check(lambda a: nx.linalg.matrix_power(a, power), numbers(3, 3))

@@ -20,7 +20,7 @@ def axes(draw):
     return shape, {"axes": tuple(sorted(chosen)), "keep_axes": draw(st.booleans())}
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("primitive", REDUCTIONS, ids=str)
 @given(case=axes())
 @settings(max_examples=12, deadline=None, derandomize=True)

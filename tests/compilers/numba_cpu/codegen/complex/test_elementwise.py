@@ -125,7 +125,7 @@ def test_from_real_numbers(source, type_):
     same_bits(found, expected)
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("type_", [*REAL, *COMPLEX], ids=str)
 @pytest.mark.parametrize("source", COMPLEX, ids=str)
 def test_to_other_types(source, type_):

@@ -11,7 +11,8 @@ from graph_comparison.complex_numbers import COMPLEX, EPSILON, EXACT, GRID, INF,
 from nxkernel import primitives as p
 
 
-@pytest.mark.sampled(every=20)
+@pytest.mark.sampled(every=36)
+@pytest.mark.sampled(every=4, lane="fuzz")
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", EXACT, ids=str)
@@ -40,7 +41,7 @@ def test_sigmoid(type_):
 # Special operands ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("primitive", [*EXACT, p.phase], ids=str)
 def test_special_operands(primitive, type_):

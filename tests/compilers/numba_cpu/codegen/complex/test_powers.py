@@ -20,6 +20,7 @@ def numbers(type_, count, seed=0):
     return (rng.normal(size=count) + 1j * rng.normal(size=count)).astype(type_.dtype)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 7, 31, 99, -1, -2, -5])
 def test_small_whole_exponents(type_, exponent):

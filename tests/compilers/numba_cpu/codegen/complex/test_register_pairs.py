@@ -41,7 +41,7 @@ def test_parts():
 # Memory ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=24)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("size", range(1, 71))
 def test_edges_of_vectors(type_, size):
@@ -70,7 +70,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("type_", COMPLEX, ids=str)
 @pytest.mark.parametrize("shape", [(5, 9), (33, 70), (9, 35)], ids=str)
 @pytest.mark.parametrize("view", VIEWS)
