@@ -35,12 +35,18 @@ class RecordedCall:
         Whether the first of them is a number that says that the branch was taken.
     source : SourceLocation or None
         The line of the user's that asked for it.
+    loop : Trace or None
+        The body of the loop that it is asked for in, as :func:`outermost_loop` gives it.
+    leads : bool
+        Whether it is made before all others of its loop.
     """
 
     function: Callable[[Any], None]
     cells: tuple[MutableCell, ...]
     in_branch: bool
     source: SourceLocation | None = None
+    loop: Trace | None = None
+    leads: bool = False
 
 
 def are_made() -> bool:
@@ -76,12 +82,31 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
     return True
 
 
+def outermost_loop(run: Trace) -> Trace | None:
+    """The body of the loop around what is being traced that no other one encloses; None where there is no loop."""
+    body, trace = None, run
+    while trace.previous is not None:
+        body, trace = body if trace.side else trace, trace.previous
+    return body
+
+
 def entries(run: Trace) -> list[Any]:
     """What is called after each run of the program, in this order; those who trace may add what is not recorded here.
 
     What a part of a trace has added that is dropped goes by ``del entries[count:]``.
     """
     return run.outermost.memory.setdefault(_CALLS, [])
+
+
+def in_order(run: Trace) -> list[Any]:
+    """What is called after each run of the program, as it is called: what leads those of a loop comes before them."""
+    found, first = entries(run), {}
+
+    def rank(place: int) -> tuple[int, bool]:
+        loop = getattr(found[place], "loop", None)
+        return (place, False) if loop is None else (first.setdefault(id(loop), place), not found[place].leads)
+
+    return [found[place] for place in sorted(range(len(found)), key=rank)]
 
 
 @contextlib.contextmanager

@@ -218,7 +218,7 @@ class _HookRequests:
 
     def add_deferred(self, run: Trace) -> None:
         """Have the calls made after each run that the trace has deferred."""
-        for call in deferred_calls.entries(run):
+        for call in deferred_calls.in_order(run):
             if not isinstance(call, deferred_calls.RecordedCall):
                 self.values.append(call)
                 continue
@@ -372,13 +372,14 @@ def trace(
 def _called(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """What a function returns while it is traced.
 
-    An error that it raises in any case is raised by each run if the program has to say more: which check has failed
-    before, or values in its text.
+    An error that it raises in any case is raised by each run if the program has to say more: what comes before it,
+    or values in its text.
     """
     try:
         return function(*args, **named)
     except Exception as error:
-        if not checks.is_raised(error) or not (checks.are_recorded() or checks.has_values(error)):
+        says_more = deferred_calls.entries(tracing.current()) or checks.has_values(error)
+        if not checks.is_raised(error) or not says_more:
             raise
         checks.record(error)
         return None

@@ -174,6 +174,11 @@ def catching(kind: type[BaseException]) -> Any:
     return next((attempt for attempt in reversed(active) if attempt.would_catch(kind)), None)
 
 
+def has_failed() -> Any:
+    """Whether a check has failed so far, as a value of the program."""
+    return tracing.current().read(_failed())
+
+
 def mark() -> Callable[[], None]:
     """What undoes that a check has failed since."""
     run = tracing.current()
@@ -191,13 +196,6 @@ def forget_later(run: Any) -> Callable[[], Any]:
 def has_values(error: BaseException) -> bool:
     """Whether the text of an error has values that only the running program knows."""
     return bool(getattr(error, _ORIGIN, (None, ()))[1])
-
-
-def are_recorded() -> bool:
-    """Whether the program that is being traced has a check."""
-    outermost = tracing.current().outermost
-    cell = outermost.memory.get(_FAILED)
-    return cell is not None and outermost.node(outermost.read(cell)).primitive is not p.constant
 
 
 def record(error: BaseException) -> None:
@@ -229,7 +227,8 @@ def _keep(check: FailedCheck, nodes: Sequence[Any]) -> None:
             node = apply(p.logical_or, node, run.node(run.read(cell)))
         run.write(cell, run.node(node))
     run.write(failed, constant(True, types.bool_))
-    deferred_calls.entries(run).append(deferred_calls.RecordedCall(check, tuple(cells), in_branch=True))
+    loop = deferred_calls.outermost_loop(run)
+    deferred_calls.entries(run).append(deferred_calls.RecordedCall(check, tuple(cells), in_branch=True, loop=loop))
 
 
 def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCheck, tuple]:
