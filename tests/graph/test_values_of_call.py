@@ -5,6 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel import types
+from nxkernel.backends.graph_evaluation import evaluated
 from nxkernel.definitions.observe.events import stream
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError
 from nxkernel.errors import NxTypeError
@@ -192,6 +193,6 @@ def test_parts_with_steps_are_no_copies_where_lengths_are_told():
 
 def test_what_is_no_value_of_the_call_has_no_answer():
     node = parameter(0, "x", Spec(types.s64, (), ()))
-    values = ValuesOfCall({}.__getitem__, ())
+    values = ValuesOfCall({}.__getitem__, evaluated, ())
     assert values.answer(node) is None
     assert values.questions == []

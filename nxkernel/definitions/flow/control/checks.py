@@ -124,7 +124,7 @@ def came_from(error: BaseException, make: Maker, leaves: tuple) -> BaseException
 
 def is_raised(error: BaseException) -> bool:
     """Whether the user's code has raised an error by a statement of its own."""
-    if isinstance(error, NxError) or not isinstance(error, Exception):
+    if isinstance(error, NxError) or not isinstance(error, Exception) or values_of_call.is_of_call(error):
         return False
     if hasattr(error, _ORIGIN):
         return True
@@ -146,7 +146,7 @@ def is_pythons(error: BaseException) -> bool:
 
     Other ones are raised to trace again, or say that nxkernel cannot do something.
     """
-    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING):
+    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING) or values_of_call.is_of_call(error):
         return False
     if hasattr(error, _ORIGIN):
         return True
