@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.types import u8
 
 #: Under which key the outermost trace remembers the calls.
 _CALLS = "deferred calls"
+#: Under which key it remembers at which conditions errors are raised after the run.
+_RAISED = "conditions of errors"
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,13 @@ def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:
     return [run.node(run.read(cell)) for cell in recorded.cells]
 
 
+def raised_before(run: Trace) -> list[Expr]:
+    """The conditions of errors of before, at the top of the program: where one holds, what follows is computed in
+    vain.
+    """
+    return run.outermost.memory.get(_RAISED, [])
+
+
 @dataclass(frozen=True)
 class _Check:
     """Raises an error where the first of the values of a program that has run is true; the others go into it."""
@@ -159,4 +168,8 @@ def raise_if(failed: Any, numbers: Sequence[Any], error: Callable[..., Exception
     bool
         Whether it is checked; see :func:`call`.
     """
-    return call(_Check(error), [failed, *numbers])
+    is_made, run = call(_Check(error), [failed, *numbers]), tracing.current()
+    if is_made and run.previous is None:
+        run.memory.setdefault(_RAISED, []).append(failed)
+        values_of_call.doubt(failed)
+    return is_made

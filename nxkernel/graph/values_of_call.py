@@ -49,6 +49,10 @@ class Question(NamedTuple):
     line: SourceLocation | None
 
 
+class EndedError(BaseException):
+    """What is traced is never reached by the call: an error that the program checks is raised before."""
+
+
 class ValuesOfCall:
     """Answers the questions of one trace.
 
@@ -75,13 +79,29 @@ class ValuesOfCall:
         self._array_of, self._value_of = array_of, computed
         self._numbers, self._given = frozenset(numbers), list(given)
         self._values: dict[Expr, Any] = {}
+        self._doubts: list[Expr] = []
         self.questions: list[Question] = []
+
+    def doubt(self, failed: Expr) -> None:
+        """Ask, before the next question, whether an error is raised where the program has come to."""
+        self._doubts.append(failed)
 
     def answer(self, node: Expr) -> np.ndarray | None:
         """The whole numbers of a node; those that are up to arguments are checked from now on.
 
         None for what Python numbers make alone, and for what is no value of the call.
+
+        Raises
+        ------
+        EndedError
+            Where the call has raised an error before.
         """
+        while self._doubts:
+            if self._answer(self._doubts.pop(0)):
+                raise EndedError
+        return self._answer(node)
+
+    def _answer(self, node: Expr) -> np.ndarray | None:
         for question in self.questions:
             if question.node is node:
                 return question.answer
@@ -132,6 +152,12 @@ def are_told() -> bool:
     """Whether what is being traced may ask: at the top of a NumPy program, where nothing else has helped."""
     run = tracing.current()
     return run is not None and run.previous is None and _ANSWERING in run.memory and follows_numpy()
+
+
+def doubt(failed: Expr) -> None:
+    """Have it asked whether an error is raised where the program has come to, before anything else is asked."""
+    if are_told():
+        tracing.current().memory[_ANSWERING].doubt(failed)
 
 
 def is_of_call(error: BaseException) -> bool:

@@ -26,7 +26,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import asked_values, dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph import deferred_calls, python_numbers, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -377,7 +377,11 @@ def _called(function: Callable[..., Any], args: Sequence[Any], named: Mapping[st
     """
     try:
         return function(*args, **named)
+    except values_of_call.EndedError:
+        return None
     except Exception as error:
+        if checks.has_failed_for_call():
+            return None
         says_more = deferred_calls.entries(tracing.current()) or checks.has_values(error)
         if not checks.is_raised(error) or not says_more:
             raise

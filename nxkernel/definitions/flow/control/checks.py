@@ -179,6 +179,13 @@ def has_failed() -> Any:
     return tracing.current().read(_failed())
 
 
+def has_failed_for_call() -> bool:
+    """Whether a check has failed before for the call, where a trace that asks for its numbers cannot go on."""
+    run = tracing.current()
+    cell = run.outermost.memory.get(_FAILED)
+    return cell is not None and bool(values_of_call.number(run.read(cell)))
+
+
 def mark() -> Callable[[], None]:
     """What undoes that a check has failed since."""
     run = tracing.current()
@@ -239,20 +246,20 @@ def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCh
 
 
 def going_on(condition: Any, differs: Any) -> Any:
-    """The condition of a `while`, which ends where what is computed may never fulfill it.
+    """The condition of a loop, which ends where what is computed may never fulfill it.
 
     Parameters
     ----------
     condition : operand
-        A check that has failed ends the loop, too.
+        An error that is raised after the run ends the loop, too.
     differs : operand or None
         Whether the program is one for other numbers than those of the call.
     """
     run = tracing.current()
     failed = run.outermost.memory.get(_FAILED)
-    for ends in (None if failed is None else run.read(failed), differs):
+    for ends in (None if failed is None else run.read(failed), *deferred_calls.raised_before(run), differs):
         if ends is not None:
-            going = scalar(condition, "the condition of this `while`")
+            going = scalar(condition, "the condition of this loop")
             condition = apply(p.logical_and, going, apply(p.logical_not, ends))
     return condition
 

@@ -254,6 +254,7 @@ def _native_for(
     start, step = (sequence.start, int(sequence.step)) if direct else (0, 1)
     stop = sequence.stop if direct else length
     given: list[Any] = []
+    differs = checks.answers_differ() if is_traced(length) else None
     if lists and is_traced(length):
         raise MustUnrollError(
             f"it appends to `{lists[0].name}`, and only the running program knows how often",
@@ -267,6 +268,8 @@ def _native_for(
     def ask(counts: Sequence[Any], variables: tuple) -> Any:
         gathering.check()
         go_on = comparison.less(counts[0], stop) if step > 0 else comparison.greater(counts[0], stop)
+        if is_traced(length):
+            go_on = checks.going_on(go_on, differs)
         if broken is None:
             return go_on
         return comparison.logical_and(go_on, not_(variables[broken - 1], site))
