@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel.graph import tracing
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.types import u8
 
 #: Under which key the outermost trace remembers the calls.
 _CALLS = "deferred calls"
+#: Under which key it remembers at which conditions errors are raised after the run.
+_RAISED = "conditions of errors"
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,18 @@ class RecordedCall:
         Whether the first of them is a number that says that the branch was taken.
     source : SourceLocation or None
         The line of the user's that asked for it.
+    loop : Trace or None
+        The body of the loop that it is asked for in, as :func:`outermost_loop` gives it.
+    leads : bool
+        Whether it is made before all others of its loop.
     """
 
     function: Callable[[Any], None]
     cells: tuple[MutableCell, ...]
     in_branch: bool
     source: SourceLocation | None = None
+    loop: Trace | None = None
+    leads: bool = False
 
 
 def are_made() -> bool:
@@ -76,12 +84,31 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
     return True
 
 
+def outermost_loop(run: Trace) -> Trace | None:
+    """The body of the loop around what is being traced that no other one encloses; None where there is no loop."""
+    body, trace = None, run
+    while trace.previous is not None:
+        body, trace = body if trace.side else trace, trace.previous
+    return body
+
+
 def entries(run: Trace) -> list[Any]:
     """What is called after each run of the program, in this order; those who trace may add what is not recorded here.
 
     What a part of a trace has added that is dropped goes by ``del entries[count:]``.
     """
     return run.outermost.memory.setdefault(_CALLS, [])
+
+
+def in_order(run: Trace) -> list[Any]:
+    """What is called after each run of the program, as it is called: what leads those of a loop comes before them."""
+    found, first = entries(run), {}
+
+    def rank(place: int) -> tuple[int, bool]:
+        loop = getattr(found[place], "loop", None)
+        return (place, False) if loop is None else (first.setdefault(id(loop), place), not found[place].leads)
+
+    return [found[place] for place in sorted(range(len(found)), key=rank)]
 
 
 @contextlib.contextmanager
@@ -98,6 +125,13 @@ def apart(run: Trace) -> Iterator[list[Any]]:
 def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:
     """The nodes of a call's values at the end of a trace: the final contents of its cells."""
     return [run.node(run.read(cell)) for cell in recorded.cells]
+
+
+def raised_before(run: Trace) -> list[Expr]:
+    """The conditions of errors of before, at the top of the program: where one holds, what follows is computed in
+    vain.
+    """
+    return run.outermost.memory.get(_RAISED, [])
 
 
 @dataclass(frozen=True)
@@ -134,4 +168,8 @@ def raise_if(failed: Any, numbers: Sequence[Any], error: Callable[..., Exception
     bool
         Whether it is checked; see :func:`call`.
     """
-    return call(_Check(error), [failed, *numbers])
+    is_made, run = call(_Check(error), [failed, *numbers]), tracing.current()
+    if is_made and run.previous is None:
+        run.memory.setdefault(_RAISED, []).append(failed)
+        values_of_call.doubt(failed)
+    return is_made

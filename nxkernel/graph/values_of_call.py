@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.backends.graph_evaluation import evaluated
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import ANSWERING, Expr, SourceLocation
 from nxkernel.graph.traverse import post_order
@@ -27,6 +26,10 @@ _ANSWERING = "what knows the arguments of the call"
 _QUESTIONS = 256
 #: No more elements of an array are asked for at once.
 _ELEMENTS = 64
+
+
+#: What an exception has that came of computing an answer.
+_OF_CALL = "__nx_of_call__"
 
 
 class Question(NamedTuple):
@@ -46,6 +49,10 @@ class Question(NamedTuple):
     line: SourceLocation | None
 
 
+class EndedError(BaseException):
+    """What is traced is never reached by the call: an error that the program checks is raised before."""
+
+
 class ValuesOfCall:
     """Answers the questions of one trace.
 
@@ -53,6 +60,8 @@ class ValuesOfCall:
     ----------
     array_of : callable
         Gives the array behind a parameter.
+    computed : callable
+        Gives the value of the last of some nodes, and puts those on the way to the values that are known.
     numbers : collection of Expr
         The parameters that are Python numbers: what is made of these alone is not asked for, since their values can be
         part of the key.
@@ -60,24 +69,47 @@ class ValuesOfCall:
         The first answers, one after the other, where a program has computed them.
     """
 
-    def __init__(self, array_of: Callable[[Expr], Any], numbers: Collection[Expr], given: Sequence[int] = ()) -> None:
-        self._array_of, self._numbers, self._given = array_of, frozenset(numbers), list(given)
+    def __init__(
+        self,
+        array_of: Callable[[Expr], Any],
+        computed: Callable[[Sequence[Expr], dict[Expr, Any]], Any],
+        numbers: Collection[Expr],
+        given: Sequence[int] = (),
+    ) -> None:
+        self._array_of, self._value_of = array_of, computed
+        self._numbers, self._given = frozenset(numbers), list(given)
         self._values: dict[Expr, Any] = {}
+        self._doubts: list[Expr] = []
         self.questions: list[Question] = []
+
+    def doubt(self, failed: Expr) -> None:
+        """Ask, before the next question, whether an error is raised where the program has come to."""
+        self._doubts.append(failed)
 
     def answer(self, node: Expr) -> np.ndarray | None:
         """The whole numbers of a node; those that are up to arguments are checked from now on.
 
         None for what Python numbers make alone, and for what is no value of the call.
+
+        Raises
+        ------
+        EndedError
+            Where the call has raised an error before.
         """
+        while self._doubts:
+            if self._answer(self._doubts.pop(0)):
+                raise EndedError
+        return self._answer(node)
+
+    def _answer(self, node: Expr) -> np.ndarray | None:
         for question in self.questions:
             if question.node is node:
                 return question.answer
         order = post_order([node])
         parameters = [each for each in order if each.primitive is p.parameter]
-        if not parameters:
+        if not parameters and all(each.primitive is not p.njit_call for each in order):
             return self._computed(order)
-        if self._numbers.issuperset(parameters) or len(self.questions) >= _QUESTIONS:
+        if (parameters and self._numbers.issuperset(parameters)) or len(self.questions) >= _QUESTIONS:
             return None
         count = math.prod(node.shape)
         if len(self._given) >= count:
@@ -97,8 +129,12 @@ class ValuesOfCall:
         return answer
 
     def _computed(self, order: Sequence[Expr]) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            return np.asarray(evaluated(order, self._values)).astype(np.int64)
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(self._value_of(order, self._values)).astype(np.int64)
+        except Exception as error:
+            setattr(error, _OF_CALL, True)
+            raise
 
 
 def begin(run: tracing.Trace, values: ValuesOfCall) -> None:
@@ -116,6 +152,17 @@ def are_told() -> bool:
     """Whether what is being traced may ask: at the top of a NumPy program, where nothing else has helped."""
     run = tracing.current()
     return run is not None and run.previous is None and _ANSWERING in run.memory and follows_numpy()
+
+
+def doubt(failed: Expr) -> None:
+    """Have it asked whether an error is raised where the program has come to, before anything else is asked."""
+    if are_told():
+        tracing.current().memory[_ANSWERING].doubt(failed)
+
+
+def is_of_call(error: BaseException) -> bool:
+    """Whether an exception came of computing an answer: it is one of the call, and says nothing of other ones."""
+    return hasattr(error, _OF_CALL)
 
 
 def elements(value: Any) -> np.ndarray | None:

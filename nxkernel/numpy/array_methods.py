@@ -222,6 +222,13 @@ METHODS: dict[str, Callable[..., Any]] = {
     name: getattr(reductions, name)
     for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
 }
+
+
+def _rounded(self: ArrayValue, ndigits: Any = None) -> Any:
+    """``round``: without a number of digits it gives a Python int."""
+    return operand(self).__round__() if ndigits is None else selection.round(self, ndigits)
+
+
 METHODS |= {
     "byteswap": _byteswap, "dump": _dump, "getfield": _getfield, "setfield": _setfield, "tofile": _tofile,
     "argpartition": sorting.argpartition, "argsort": sorting.argsort, "partition": _partition_in_place,
@@ -235,7 +242,7 @@ METHODS |= {
     "swapaxes": shaping.swapaxes, "take": selection.take, "trace": products.trace,
     "transpose": shaping._transpose_method, "view": _view,
 }  # fmt: skip
-METHODS["__round__"] = selection.round
+METHODS["__round__"] = _rounded
 METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
 METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 

@@ -1,10 +1,13 @@
 """Numbers of the running program that a trace is told, for the call that it is for."""
 
+import math
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from nxkernel import types
+from nxkernel.backends.graph_evaluation import evaluated
 from nxkernel.definitions.observe.events import stream
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError
 from nxkernel.errors import NxTypeError
@@ -192,6 +195,78 @@ def test_parts_with_steps_are_no_copies_where_lengths_are_told():
 
 def test_what_is_no_value_of_the_call_has_no_answer():
     node = parameter(0, "x", Spec(types.s64, (), ()))
-    values = ValuesOfCall({}.__getitem__, ())
+    values = ValuesOfCall({}.__getitem__, evaluated, ())
     assert values.answer(node) is None
     assert values.questions == []
+
+
+def of_a_size(x):
+    return np.zeros(int(x[0]))
+
+
+def of_several(x):
+    n = math.floor(x[0])
+    return np.ones((n, 2)), [0.5] * math.ceil(x[1]), np.repeat(x, math.trunc(x[0]))
+
+
+def rounded(x):
+    return np.zeros(round(x[0])), round(x[1])
+
+
+def of_numbers(x):
+    return math.ceil(x[0]), math.floor(x[1]), math.trunc(x[0])
+
+
+def key(x):
+    return x * {1: 0.5, 2: 1.5, 3: 2.5}[int(x[0])]
+
+
+def turns(x):
+    s = 0.0
+    for i in range(int(x[0])):
+        s += i * x[1]
+    return s
+
+
+def turns_written_out(x):
+    return [i * x[1] for i in range(int(x[0]))]
+
+
+def checked_before(x):
+    print("begin", x[0])
+    for v in x:
+        if v < 1:
+            raise ValueError(f"{v} is below 1")
+    found = np.zeros(int(x[0])), np.zeros(int(x[1]))
+    print("end", x[0])
+    return found
+
+
+def asserted_before(x):
+    s = 0.0
+    for v in x:
+        s += v
+        if not s < 10:
+            raise OverflowError(s)
+    return np.zeros(int(x[0]))
+
+
+@pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        of_a_size, of_several, rounded, of_numbers, key, turns, turns_written_out, checked_before, asserted_before,
+    ],
+    ids=lambda program: program.__name__,
+)  # fmt: skip
+def test_an_error_that_is_raised_before_a_number_is_needed(program, entered, capsys):
+    compiled = entered(program)
+    for first, second in ((1, 2), (np.nan, 2), (np.inf, 2), (2, 3), (-np.inf, 3), (2, 3), (2, 0.5), (3, 1)):
+        x, found = np.array([float(first), float(second)]), []
+        for function in (program, compiled):
+            try:
+                result = function(x)
+            except (ValueError, OverflowError) as error:
+                result = type(error), str(error)
+            found.append((result, capsys.readouterr().out))
+        np.testing.assert_equal(*found)

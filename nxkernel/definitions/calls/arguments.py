@@ -21,6 +21,7 @@ from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts
 from nxkernel.definitions.outputs import assigned_arrays
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
+from nxkernel.definitions.outputs.host_results import HostResults
 from nxkernel.definitions.tracing import dialects
 from nxkernel.definitions.tracing.asked_values import CallValues
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
@@ -74,6 +75,8 @@ class CallArguments:
         The texts and None that it takes for arguments that the call leaves out.
     inputs_now : mapping
         The numbers that were constants of programs before this call, each with what its event says of it.
+    host_results : HostResults
+        What functions have given to it that it calls.
     """
 
     __slots__ = (
@@ -89,6 +92,7 @@ class CallArguments:
         "found_fixed",
         "given",
         "hooks",
+        "host_results",
         "inputs_now",
         "keywords",
         "kinds",
@@ -146,6 +150,7 @@ class CallArguments:
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
         self.left_out, self.inputs_now = left_out, inputs_now
+        self.host_results = HostResults()
         #: What a function sees apart though types and shapes are equal: weak numbers, and, if it is NumPy's, arrays.
         self.kinds = tuple([kind_of(value, dialect == dialects.NUMPY) for value in self.values])
         #: Whether a trace found that Python's floats need all of their digits.
@@ -443,7 +448,7 @@ class CallArguments:
         )  # fmt: skip
 
     def _asked(self, given: Sequence[int]) -> CallValues:
-        return CallValues(self.values, [array for _, _, array in self.arrays], given)
+        return CallValues(self.values, [array for _, _, array in self.arrays], self.host_results, given)
 
     @property
     def may_be_asked(self) -> bool:

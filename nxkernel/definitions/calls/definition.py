@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import operator
@@ -317,10 +318,12 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         arguments.refuse_changes(self.__name__, convention)
         given = arguments.inputs(convention, program.fixed)
         assigned_arrays.copy_kept(convention, arguments.values, given)
+        of_values = convention.checked_values is not None
         try:
-            made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+            with arguments.host_results.from_the_beginning() if of_values else contextlib.nullcontext():
+                made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
         except Exception as error:
-            if convention.checked_values is None:
+            if not of_values:
                 raise
             raise ValuesChangedError([]) from error
         wrap = fast_path.as_array if arguments.gives_arrays else tensor_of

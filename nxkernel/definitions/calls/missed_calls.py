@@ -222,9 +222,8 @@ class MissedCall:
         arguments = self._arguments
         more = arguments.fixable(error) if isinstance(error, NxError) else set()
         may_ask = self._given is None and self._is_to_ask(more) and not isinstance(error, RefusedSyntaxError)
-        if self._by_text and isinstance(error, NxError) and not more and not may_ask:
-            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one. What it
-            # says is said by its trace then, so it asks before that.
+        if self._by_text and isinstance(error, NxError) and not more and not may_ask and self._goes_as_it_is(error):
+            # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
             self._by_text, self._given = False, None
             return
         if isinstance(error, LongTraceError):
@@ -249,6 +248,10 @@ class MissedCall:
             self._group.dispatched = True
         arguments.fixed |= more
         arguments.found_fixed |= more
+
+    def _goes_as_it_is(self, error: NxError) -> bool:
+        """Whether a function that cannot be rewritten, or was refused when it was, may be traced as it is."""
+        return isinstance(error, RefusedSyntaxError) or not call_dispatch.has_to_be_dispatched(self._function, True)
 
     def _is_to_ask(self, more: set[str]) -> bool:
         """Whether a trace that stopped is to ask for numbers that the program computes: those of Python do not help."""

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel import primitives, types
+from nxkernel.backends.graph_evaluation import evaluated
 from nxkernel.definitions.keys import containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf, array_of
 from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.definitions.outputs.host_results import HostResults
 from nxkernel.definitions.outputs.value_checks import ValueCheck
 from nxkernel.graph import values_of_call
 from nxkernel.graph.expr import Expr
@@ -30,12 +32,15 @@ class CallValues(NamedTuple):
         Its arguments.
     arrays : sequence
         The captured arrays.
+    results : HostResults
+        What functions have given to it that it calls.
     given : sequence of int
         The first answers, where a program has computed them.
     """
 
     leaves: Sequence[Any]
     arrays: Sequence[Any]
+    results: HostResults
     given: Sequence[int] = ()
 
 
@@ -63,7 +68,11 @@ def begin(
         found = held[node] if node in held else meaning[node]
         return array_of(values.arrays[found] if type(found) is int and node not in held else found, node.spec)
 
-    values_of_call.begin(run, values_of_call.ValuesOfCall(behind, numbers, values.given))
+    def computed(order: Sequence[Expr], known: dict[Expr, Any]) -> Any:
+        with values.results.from_the_beginning():
+            return evaluated(order, known)
+
+    values_of_call.begin(run, values_of_call.ValuesOfCall(behind, computed, numbers, values.given))
 
 
 def checks(run: Trace) -> list[tuple[Hook, containers.Structure, list[tuple[Expr, Any]]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.keys import callables, containers, source_locations
+from nxkernel.definitions.outputs import host_results
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -95,13 +97,17 @@ def host_call(function: Callable[..., Any], like: Any, *args: Any, vectorized: b
     name = callables.name(function)
     in_order = all(type(one) is Slot and one.index == place for place, one in enumerate(known))
 
-    def call(*values: np.ndarray) -> list[Any]:
+    def call_once(values: tuple[np.ndarray, ...]) -> list[Any]:
         own = given_copies(values)
         return _parts(name, function(*(own if in_order else filled(known, own))), structure)
 
+    def call(*values: np.ndarray) -> list[Any]:
+        return host_results.of(identity, values, functools.partial(call_once, values))
+
+    identity = ("host_call", id(function), vectorized, frozen(known), structure)
     called = HostFunction(
         name,
-        ("host_call", id(function), vectorized, frozen(known), structure),
+        identity,
         call,
         tuple([_declared(path, leaf) for path, leaf in leaves]),
         len(leaves) == 1,

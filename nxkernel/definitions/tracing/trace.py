@@ -26,7 +26,7 @@ from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import asked_values, dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph import deferred_calls, python_numbers, tracing
+from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
@@ -218,7 +218,7 @@ class _HookRequests:
 
     def add_deferred(self, run: Trace) -> None:
         """Have the calls made after each run that the trace has deferred."""
-        for call in deferred_calls.entries(run):
+        for call in deferred_calls.in_order(run):
             if not isinstance(call, deferred_calls.RecordedCall):
                 self.values.append(call)
                 continue
@@ -372,13 +372,18 @@ def trace(
 def _called(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """What a function returns while it is traced.
 
-    An error that it raises in any case is raised by each run if the program has to say more: which check has failed
-    before, or values in its text.
+    An error that it raises in any case is raised by each run if the program has to say more: what comes before it,
+    or values in its text.
     """
     try:
         return function(*args, **named)
+    except values_of_call.EndedError:
+        return None
     except Exception as error:
-        if not checks.is_raised(error) or not (checks.are_recorded() or checks.has_values(error)):
+        if checks.has_failed_for_call():
+            return None
+        says_more = deferred_calls.entries(tracing.current()) or checks.has_values(error)
+        if not checks.is_raised(error) or not says_more:
             raise
         checks.record(error)
         return None

@@ -235,3 +235,58 @@ def test_numpys_warnings_are_the_persons():
     program = nx.jit(lambda x: nx.host_call(lambda x: x / 0, x, x))
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         program(X)
+
+
+@pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
+def test_a_number_of_the_call_that_a_function_gives_is_asked_for_once(entered):
+    """A trace computes it, and the program, and perhaps another program that is made for it: one call of Python's."""
+    calls, asked = [], []
+
+    def drawn(x):
+        calls.append(x.sum())
+        return np.float64([3, 1, 4, 1, 5][len(calls) % 5])
+
+    def sensor():
+        asked.append(0)
+        return np.float64(len(asked))
+
+    def program(x):
+        n = int(nx.host_call(drawn, np.float64(0), x))
+        s = 0.0
+        for i in range(2):
+            s += nx.host_call(drawn, np.float64(0), x + 1 + i)
+        k = int(nx.host_call(sensor, np.float64(0)))
+        return np.arange(n) * x[0] + s, np.zeros(k)
+
+    def in_python(x):
+        n = int(drawn(x))
+        s = drawn(x + 1) + drawn(x + 2)
+        return np.arange(n) * x[0] + s, np.zeros(int(sensor()))
+
+    compiled, found = entered(program), []
+    for function in (in_python, compiled):
+        calls.clear(), asked.clear()
+        values = [np.array([1.0, value]) for value in (2.0, 2.0, 3.0, 4.0, 2.0)]
+        found.append([(function(x), len(calls), len(asked)) for x in values])
+    np.testing.assert_equal(*found)
+
+
+@pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
+def test_an_error_of_a_function_that_gives_a_number_of_the_call_comes_once(entered):
+    calls = []
+
+    def fails(x):
+        calls.append(1)
+        if x[0] > 2:
+            raise KeyError("too much")
+        return x.sum()
+
+    compiled = entered(lambda x: np.zeros(int(nx.host_call(fails, np.float64(0), x))))
+    for values in ([1.0, 2.0], [3.0, 1.0], [2.0, 2.0]):
+        calls.clear()
+        if values[0] > 2:
+            with pytest.raises(KeyError, match="too much"):
+                compiled(np.array(values))
+        else:
+            np.testing.assert_array_equal(compiled(np.array(values)), np.zeros(int(sum(values))))
+        assert len(calls) == 1

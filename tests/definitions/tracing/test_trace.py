@@ -116,7 +116,7 @@ def test_an_exception_leaves_no_trace_behind():
         pass
 
     def f(t, *, error):
-        nx.print_value(t + 1)
+        nx.exp(t)
         raise error
 
     f = nx.jit(f)

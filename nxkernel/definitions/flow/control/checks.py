@@ -124,7 +124,7 @@ def came_from(error: BaseException, make: Maker, leaves: tuple) -> BaseException
 
 def is_raised(error: BaseException) -> bool:
     """Whether the user's code has raised an error by a statement of its own."""
-    if isinstance(error, NxError) or not isinstance(error, Exception):
+    if isinstance(error, NxError) or not isinstance(error, Exception) or values_of_call.is_of_call(error):
         return False
     if hasattr(error, _ORIGIN):
         return True
@@ -146,7 +146,7 @@ def is_pythons(error: BaseException) -> bool:
 
     Other ones are raised to trace again, or say that nxkernel cannot do something.
     """
-    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING):
+    if not isinstance(error, Exception) or isinstance(error, _OF_TRACING) or values_of_call.is_of_call(error):
         return False
     if hasattr(error, _ORIGIN):
         return True
@@ -174,6 +174,18 @@ def catching(kind: type[BaseException]) -> Any:
     return next((attempt for attempt in reversed(active) if attempt.would_catch(kind)), None)
 
 
+def has_failed() -> Any:
+    """Whether a check has failed so far, as a value of the program."""
+    return tracing.current().read(_failed())
+
+
+def has_failed_for_call() -> bool:
+    """Whether a check has failed before for the call, where a trace that asks for its numbers cannot go on."""
+    run = tracing.current()
+    cell = run.outermost.memory.get(_FAILED)
+    return cell is not None and bool(values_of_call.number(run.read(cell)))
+
+
 def mark() -> Callable[[], None]:
     """What undoes that a check has failed since."""
     run = tracing.current()
@@ -191,13 +203,6 @@ def forget_later(run: Any) -> Callable[[], Any]:
 def has_values(error: BaseException) -> bool:
     """Whether the text of an error has values that only the running program knows."""
     return bool(getattr(error, _ORIGIN, (None, ()))[1])
-
-
-def are_recorded() -> bool:
-    """Whether the program that is being traced has a check."""
-    outermost = tracing.current().outermost
-    cell = outermost.memory.get(_FAILED)
-    return cell is not None and outermost.node(outermost.read(cell)).primitive is not p.constant
 
 
 def record(error: BaseException) -> None:
@@ -229,7 +234,8 @@ def _keep(check: FailedCheck, nodes: Sequence[Any]) -> None:
             node = apply(p.logical_or, node, run.node(run.read(cell)))
         run.write(cell, run.node(node))
     run.write(failed, constant(True, types.bool_))
-    deferred_calls.entries(run).append(deferred_calls.RecordedCall(check, tuple(cells), in_branch=True))
+    loop = deferred_calls.outermost_loop(run)
+    deferred_calls.entries(run).append(deferred_calls.RecordedCall(check, tuple(cells), in_branch=True, loop=loop))
 
 
 def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCheck, tuple]:
@@ -240,20 +246,20 @@ def _check(error: BaseException, trail: tuple[Line, ...] = ()) -> tuple[FailedCh
 
 
 def going_on(condition: Any, differs: Any) -> Any:
-    """The condition of a `while`, which ends where what is computed may never fulfill it.
+    """The condition of a loop, which ends where what is computed may never fulfill it.
 
     Parameters
     ----------
     condition : operand
-        A check that has failed ends the loop, too.
+        An error that is raised after the run ends the loop, too.
     differs : operand or None
         Whether the program is one for other numbers than those of the call.
     """
     run = tracing.current()
     failed = run.outermost.memory.get(_FAILED)
-    for ends in (None if failed is None else run.read(failed), differs):
+    for ends in (None if failed is None else run.read(failed), *deferred_calls.raised_before(run), differs):
         if ends is not None:
-            going = scalar(condition, "the condition of this `while`")
+            going = scalar(condition, "the condition of this loop")
             condition = apply(p.logical_and, going, apply(p.logical_not, ends))
     return condition
 

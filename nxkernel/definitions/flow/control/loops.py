@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -31,6 +32,29 @@ Body = Callable[..., tuple]
 #: So many first iterations of a loop over a known number of items may change types, as `x = x * 0.5` changes whole
 #: numbers.
 _SETTLING = 3
+
+
+class _RaisingTurnError(BaseException):
+    """Each turn of a loop raises an error of the user's: the first one is the last, as the side of a branch."""
+
+
+def _turn(body: Body, *values: Any) -> tuple:
+    """One turn of a loop of the program; an error that each turn raises leaves the loop."""
+    try:
+        return body(*values)
+    except Exception as error:
+        if not checks.is_raised(error):
+            raise
+        raise _RaisingTurnError from None
+
+
+def _first_turn(body: Body, sequence: Counted, _: Any, *values: Any) -> tuple:
+    return body(sequence.item(0), *values)
+
+
+def _nothing(*values: Any) -> tuple:
+    """The side of a branch on which the variables stay what they are."""
+    return values
 
 
 def _mends(error: Exception) -> bool:
@@ -64,6 +88,9 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
         try:
             with doubtful:
                 return _native_while(test, body, values, names, site, found)
+        except _RaisingTurnError:
+            unrolling.undo(begun)
+            return if_(begin, body, _nothing, values, names, site)
         except (NxError, MustUnrollError) as error:
             if (is_traced(begin) and _asked(begin) is None) or not _mends(error):
                 raise unrolling.loop_refusal(error, site) from None
@@ -100,7 +127,7 @@ def _native_while(
 
     differs = checks.answers_differ()
     state = LoopState(site, names, values, found, (test, body))
-    return state.run((), ask, lambda _, variables: ((), body(*variables)))[1]
+    return state.run((), ask, lambda _, variables: ((), _turn(body, *variables)))[1]
 
 
 def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: Any, reason: Exception | None) -> tuple:
@@ -165,6 +192,10 @@ def for_(
     while not found.unroll or is_traced(length):
         try:
             return _native_for(sequence, sequence.length, body, values, names, site, broken, lists, found)
+        except _RaisingTurnError:
+            unrolling.undo(begun)
+            some = comparison.greater(length, 0) if is_traced(length) else True
+            return if_(some, functools.partial(_first_turn, body, sequence), _nothing, values, names, site)
         except (NxError, MustUnrollError) as error:
             if is_traced(length) and _asked(length) is not None:
                 unrolling.undo(begun)
@@ -223,6 +254,7 @@ def _native_for(
     start, step = (sequence.start, int(sequence.step)) if direct else (0, 1)
     stop = sequence.stop if direct else length
     given: list[Any] = []
+    differs = checks.answers_differ() if is_traced(length) else None
     if lists and is_traced(length):
         raise MustUnrollError(
             f"it appends to `{lists[0].name}`, and only the running program knows how often",
@@ -236,6 +268,8 @@ def _native_for(
     def ask(counts: Sequence[Any], variables: tuple) -> Any:
         gathering.check()
         go_on = comparison.less(counts[0], stop) if step > 0 else comparison.greater(counts[0], stop)
+        if is_traced(length):
+            go_on = checks.going_on(go_on, differs)
         if broken is None:
             return go_on
         return comparison.logical_and(go_on, not_(variables[broken - 1], site))
@@ -243,7 +277,7 @@ def _native_for(
     def turn(counts: Sequence[Any], variables: tuple) -> tuple[tuple, tuple]:
         _assume(counts[0], start, stop, step)
         given[:] = [item(counts[0])]
-        results = body(given[0], *variables)
+        results = _turn(body, given[0], *variables)
         if lists:
             number = counts[0] if (start, step) == (0, 1) else (counts[0] - start) // step
             results = gathering.turn(number, variables, results)

@@ -46,6 +46,7 @@ class _Loop:
     count : MutableCell
         How often something was said in it.
     saying : RecordedCall
+        Checks of the loop raise their errors after it: what a failed one comes before is not noted.
     """
 
     body: Any
@@ -85,29 +86,32 @@ def record(call: Callable[[tuple], Any], leaves: Sequence[Any]) -> None:
     nodes = [run.node(apply(p.stop_grad, checks.alone(operand(leaf)))) for leaf in leaves]
     key = ByIdentity(loop.count)
 
-    def note(count: np.ndarray, *values: np.ndarray) -> list[int]:
+    def note(count: np.ndarray, failed: np.ndarray, *values: np.ndarray) -> list[int]:
         # What an earlier run has noted, which has raised an error, is nothing of this one.
         if not count:
             _noted.of[key] = []
+        if failed:
+            # Python's loop has ended before.
+            return [int(count)]
         _noted.of[key].append((call, [np.array(value) for value in values]))
         return [int(count) + 1]
 
     function = HostFunction(
         "print", ("repeated call", ByIdentity(call)), note, (Spec(types.s64, (), ()),), True, quiet=False
     )
-    run.write(loop.count, run.node(apply(p.njit_call, run.node(run.read(loop.count)), *nodes, function=function)))
+    before = [run.node(run.read(loop.count)), run.node(checks.has_failed())]
+    run.write(loop.count, run.node(apply(p.njit_call, *before, *nodes, function=function)))
 
 
 def _outermost_loop(run: Any) -> _Loop:
-    body, trace = run, run
-    while trace.previous is not None:
-        body, trace = body if trace.side else trace, trace.previous
+    body, trace = deferred_calls.outermost_loop(run), run.outermost
     loops = trace.memory.setdefault(_LOOPS, {})
     if id(body) not in loops:
         count = MutableCell("what a loop says")
-        saying = deferred_calls.RecordedCall(_Saying(ByIdentity(count)), (count,), in_branch=True)
+        say = _Saying(ByIdentity(count))
+        saying = deferred_calls.RecordedCall(say, (count,), in_branch=True, loop=body, leads=True)
         loops[id(body)] = _Loop(body, count, saying)
-        trace.write(count, constant(0, types.s64))
+        body.previous.write(count, constant(0, types.s64))
     entries = deferred_calls.entries(run)
     if not any(each is loops[id(body)].saying for each in entries):
         # That of an attempt is dropped with it.

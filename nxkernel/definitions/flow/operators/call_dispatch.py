@@ -138,11 +138,18 @@ def seen(function: Any) -> Any:
 _OF_CLASSES = frozenset({"isinstance", "issubclass", "type", "isscalar"})
 
 
-def has_to_be_dispatched(function: Any) -> bool:
+def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
     """Whether the text of a function, or of one of the user's that it names, needs its calls dispatched.
 
-    It asks for the class of a value, and a traced value answers for the one that it stands for only where calls are
-    dispatched; or it names a function of NumPy's that is traced in NumPy's own text, has exceptions, or makes text.
+    It has exceptions or makes text; it asks for the class of a value, and a traced value answers for the one that it
+    stands for only where calls are dispatched; or it names a function of NumPy's that is traced in NumPy's own text.
+
+    Parameters
+    ----------
+    function : callable
+    tells : bool, optional
+        Whether the first of these reasons alone counts: traced as it is, such a text would handle what nxkernel
+        refuses, and print traced values.
     """
     waiting: list[Any] = [callables.plain(function)]
     met: set[Any] = set()
@@ -151,7 +158,7 @@ def has_to_be_dispatched(function: Any) -> bool:
         if isinstance(one, type) and one not in met and not installed(one):
             met.add(one)
             waiting += map(unwrapped, vars(one).values())
-        if numpys_sources.is_traceable(one):
+        if not tells and numpys_sources.is_traceable(one):
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
             continue
@@ -159,7 +166,7 @@ def has_to_be_dispatched(function: Any) -> bool:
             return True
         for code in _codes(one.__code__):
             met.add(code)
-            if not _OF_CLASSES.isdisjoint(code.co_names):
+            if not tells and not _OF_CLASSES.isdisjoint(code.co_names):
                 return True
             waiting += _named(one.__globals__, code.co_names)
         for cell in one.__closure__ or ():

@@ -52,7 +52,8 @@ def has_values(value: Any) -> bool:
         return True
     if isinstance(value, list | tuple | dict):
         return any(map(has_values, value.values() if isinstance(value, dict) else value))
-    return has_traced(value)
+    # An array of constants has no text of its own either.
+    return has_traced(value) or (isinstance(value, TracedValue | Proxy) and bool(operand(value).shape))
 
 
 def _plain(value: Any) -> Any:
@@ -69,7 +70,7 @@ def _part(value: Any, leaves: list[Any]) -> Any:
     if isinstance(value, TracedText):
         leaves += value.leaves
         return value.template
-    if not has_traced(value):
+    if not has_values(value):
         return FixedText(_plain(value))
     if isinstance(value, MaskedElements):
         leaves += [value.base, value.mask]

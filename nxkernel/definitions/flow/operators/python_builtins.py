@@ -228,6 +228,7 @@ def round(number: Any, ndigits: Any = None) -> Any:
         return builtins.round(known(number), ndigits)
     number_ = plain(number)
     if ndigits is None:
+        attempts.raise_of_integers(number_)
         return like(number, as_number(convert(rounding.to_even(number_), types.s64), number_))
     if number_.type.is_integer and ndigits >= 0:
         return number

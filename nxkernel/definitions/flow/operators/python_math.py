@@ -23,6 +23,7 @@ from nxkernel.ops.shapes.shaping import concatenate, stack
 def _floored(function: Callable) -> Callable:
     def to_integer(x: Any) -> Any:
         number = plain(x)
+        attempts.raise_of_integers(number)
         return as_number(convert(function(number), types.s64), number)
 
     return to_integer
@@ -55,6 +56,7 @@ def _of_floats(function: Callable) -> Callable:
 
 def _trunc(x: Any) -> Any:
     number = plain(x)
+    attempts.raise_of_integers(number)
     return as_number(convert(number, types.s64), number)
 
 

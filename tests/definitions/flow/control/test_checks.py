@@ -1,11 +1,13 @@
 """Tests of checks of data: plain Python runs the same source, and its errors are the program's."""
 
 import traceback
+import warnings
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
+import talking_programs
 from checked_programs import PROGRAMS, helper
 
 INPUTS = [[1.0, 4.0], [1.0, -4.0], [-4.0, 1.0], [200.0, -3.0], [-3.0, 200.0], [-30.0, -10.0], [np.inf, 1.0], [0.0, 2.0]]
@@ -42,6 +44,21 @@ def test_checks_are_those_of_python(program, entered, capsys):
         else:
             np.testing.assert_allclose(result, expected, rtol=1e-15)
             assert type(result) is type(expected)
+
+
+@pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
+@pytest.mark.parametrize("program", talking_programs.PROGRAMS, ids=lambda program: program.__name__)
+def test_what_is_said_before_an_error_is_said_and_nothing_else(program, entered, capsys):
+    compiled = entered(program)
+    for values in ([1.0, 2.0, 3.0], [3.0, -1.0, 0.5], [-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]):
+        found = []
+        for function in (program, compiled):
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                given = outcome(function, np.array(values))
+            told = [(each.category, str(each.message)) for each in warned]
+            found.append((given[:3] if isinstance(given, tuple) else given, capsys.readouterr().out, told))
+        np.testing.assert_equal(*found)
 
 
 def test_arrays_are_as_before():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import TracedValueError
+from nxkernel.errors import NxError, TracedValueError
 
 LOG = logging.getLogger("test_saying")
 
@@ -349,3 +349,56 @@ def test_functions_that_only_make_text_make_it_of_what_the_program_computes(caps
     for make in (nx.jit, nx.defn):
         make(function)(np.array([1.0, 2.5]))
         assert capsys.readouterr().out == "<3.5> <[1.  2.5]> 1.00 of 3\n"
+
+
+def picked_in_a_loop(x):
+    out = 0.0
+    while True:
+        y = x[x > out]
+        try:
+            if len(y) == 0:
+                raise ValueError("empty")
+            out = y.min()
+            print(out, y, len(y))
+        except ValueError as error:
+            print("end", error)
+            break
+    return out
+
+
+def parts_of_a_known_length(x):
+    for i in range(len(x)):
+        y = x[:i]
+        z = y[y > 1]
+        try:
+            print(i, y, z, [z], len(z))
+        except ZeroDivisionError:
+            break
+    return x
+
+
+@pytest.mark.parametrize("entered", [nx.defn, nx.jit], ids=["defn", "jit"])
+@pytest.mark.parametrize("program", [picked_in_a_loop, parts_of_a_known_length], ids=lambda program: program.__name__)
+def test_arrays_of_any_length_are_printed_as_numpy_prints_them(program, entered, capsys):
+    compiled = entered(program)
+    for values in ([1.0, 2.0, 3.0], [3.0, -1.0, 0.5], [-2.0, 0.0, 0.0]):
+        found = [(function(np.array(values)), capsys.readouterr().out) for function in (program, compiled)]
+        np.testing.assert_equal(*found)
+
+
+def test_what_is_refused_where_text_is_made_is_not_traced_as_it_is(capsys):
+    def function(x):
+        for i in range(3):
+            y = x[x > i]
+            try:
+                print(i, y, len(y))
+                if y.sum() > 5:
+                    break
+            except Exception as error:
+                print(type(error))
+        return i, y
+
+    for compiled in (nx.jit(function), nx.defn(function)):
+        with pytest.raises(NxError, match="has a length that only the running program knows"):
+            compiled(np.array([1.0, 2.0, 3.0]))
+    assert not capsys.readouterr().out
