@@ -65,16 +65,6 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    while nx.sum(x) > 1:\n        raise ValueError('bad')\n    return nx.abs(x)",
-        (
-            "a turn of this `while` raises ValueError, and only the running program knows its condition.\n"
-            "  cell.py, line 3, in f:\n"
-            "    while nx.sum(x) > 1:\n"
-            "          ^^^^^^^^^^^^^\n"
-            "  Raise it in an `if` of its own, which the program checks."
-        ),
-    ),
-    (
         "def f(x):\n    while x[0] > 0:\n        nx.print_value(x[0])\n        x = x - 1\n    return x",
         (
             "values cannot be printed in a loop of the compiled program, or in what is traced on its own.\n"

@@ -162,15 +162,15 @@ def _refused(node: Expr) -> DeviceRoutine:
     )
 
 
-def routine_of(node: Expr, results: Sequence[Expr | None]) -> DeviceRoutine:
+def routine_of(node: Expr, results: Sequence[Expr | None] = ()) -> DeviceRoutine:
     """The routine of an opaque operation, for the planner.
 
     Parameters
     ----------
     node : Expr
         Of the families ``cumulative``, ``sorting`` and ``library``.
-    results : sequence of (Expr or None)
-        Which of its values are needed; they are computed all the same.
+    results : sequence of (Expr or None), optional
+        Which of its values are needed; all are computed.
 
     Returns
     -------
