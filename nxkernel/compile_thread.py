@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import gc
 import importlib
 import queue
 import sys
@@ -116,9 +117,20 @@ def load(name: str) -> None:
         return
     if fork_safety.imports():
         # The other thread would wait for what this one has begun to import, and this one for that thread.
-        importlib.import_module(name)
+        _import(name)
     else:
-        do(lambda: importlib.import_module(name))
+        do(lambda: _import(name))
+
+
+def _import(name: str) -> None:
+    """Import a module without looking for garbage meanwhile: all that it makes stays."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        importlib.import_module(name)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _work(jobs: queue.SimpleQueue[_Job], busy: threading.Lock) -> None:

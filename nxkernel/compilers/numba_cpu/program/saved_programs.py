@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,10 +154,24 @@ def read(name: str) -> SavedProgram | None:
     return SavedProgram(text, layout, said["lines"], said["places"])
 
 
+_OTHERS = frozenset({"cuda", "numba_cuda", "numba_cpu", "display", "__pycache__"})
+
+
 @functools.cache
 def _sources() -> bytes:
     """The sources of ours that decide which program a graph becomes."""
-    folder = Path(types.__file__).parent
-    parts = [path for name in ("backends", "compilers", "graph") for path in (folder / name).rglob("*.py")]
-    read = [path.read_bytes() for path in sorted([*folder.glob("*.py"), *parts])]
+    root = os.path.dirname(types.__file__)
+    parts = [os.path.join(folder, file) for folder in (root, *_folders(root)) for file in os.listdir(folder)]
+    read = [Path(path).read_bytes() for path in sorted(parts) if path.endswith(".py")]
     return hashlib.sha256(b"\n".join([*read, str(library_routines.ENOUGH_TILES).encode()])).digest()
+
+
+def _folders(root: str) -> Iterator[str]:
+    """The folders of those sources.
+
+    Those of GPUs and of what is shown decide nothing here, and those of this compiler name the cache's own folder.
+    """
+    for name in ("backends", "compilers", "graph"):
+        for folder, inside, _ in os.walk(os.path.join(root, name)):
+            inside[:] = [each for each in inside if each not in _OTHERS]
+            yield folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import decimal
 import io
 import os
 import sys
@@ -24,7 +23,7 @@ from nxkernel.graph import tracing
 from nxkernel.messages.grammar import a
 
 #: Context managers of Python's own library that only set something.
-_SETTING = (warnings.catch_warnings, contextlib.nullcontext, type(decimal.localcontext()))
+_SETTING = (warnings.catch_warnings, contextlib.nullcontext)
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
@@ -88,7 +87,7 @@ def _reason(manager: Any) -> str:
     if isinstance(manager, warnings.catch_warnings):
         records = getattr(manager, "_record", False)
         return "what it records is warned of when the program has run" if records else ""
-    if isinstance(manager, _SETTING):
+    if isinstance(manager, _SETTING) or _is_of_decimals(manager):
         return ""
     if isinstance(manager, io.IOBase) and not manager.writable():
         # What reads a file is traced at each call.
@@ -109,3 +108,8 @@ def _reason(manager: Any) -> str:
 
 def _modes(manager: np.errstate) -> list[Any]:
     return [getattr(manager, f"_{name}", None) for name in ("all", "divide", "over", "under", "invalid")]
+
+
+def _is_of_decimals(manager: Any) -> bool:
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and isinstance(manager, type(decimal.localcontext()))
