@@ -6,6 +6,7 @@ reshapes that only add or drop axes of size 1 are nothing but another map of the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from nxkernel import primitives as p
@@ -57,9 +58,10 @@ def _sum(left: Entry, right: Entry) -> Entry:
     return left[0] + right[0], tuple(sorted((axis, step) for axis, step in steps.items() if step))
 
 
-def axes_of(map_: Map) -> set[int]:
-    """The axes of the nest along which an index map moves."""
-    return {axis for _, moves in map_ for axis, _ in moves}
+@functools.lru_cache(maxsize=4096)
+def axes_of(map_: Map) -> frozenset[int]:
+    """The axes of the nest along which an index map moves; most values of a nest have one of a few maps."""
+    return frozenset([axis for _, moves in map_ for axis, _ in moves])
 
 
 def is_view(node: Expr) -> bool:
