@@ -297,7 +297,15 @@ class CacheEntryGroup:
     def closest(self, parts: Parts) -> CachedProgram | None:
         """The program whose key differs in the fewest parts, the latest of equals; one that was not kept as well."""
         programs = [*self.programs(), *([self.unkept[0]] if self.unkept else [])]
-        return min(programs, key=lambda program: (len(differing(program.parts, parts)), -program.made), default=None)
+        closest, fewest = None, 0
+        for program in sorted(programs, key=lambda program: -program.made):
+            count = len(differing(program.parts, parts))
+            if closest is None or count < fewest:
+                closest, fewest = program, count
+            if count == 1 and not self.unkept:
+                # No other one is closer: one that differs in nothing would have answered the call.
+                break
+        return closest
 
     def new_hits(self) -> int:
         """Hits since this was asked last."""
