@@ -32,6 +32,8 @@ _ALIGNED = 64
 _PARTS = 64
 #: Columns that LAPACK works on at a time are at most so many; memory for more of them is of no use to it.
 _BLOCK = 64
+#: Rows from which NumPy's own LAPACK is not asked for singular vectors in single precision, whatever their signs.
+_LARGE = 48
 #: LAPACK's integers have 32 bits.
 _LARGEST = (1 << 31) - 1
 
@@ -201,8 +203,22 @@ def _qr(node: Expr, wanted: Sequence[bool]) -> _Call:
     return _Call("qr", "geqrf", {"wanted": tuple(wanted)}, sizes, parts, 2 * rows * columns * inner // 4)
 
 
-@routine(p.eigh)
-@_planned
+def _has_signs_of_numpy(node: Expr, results: Results) -> bool:
+    """Whether the routine gives vectors of the signs that NumPy's LAPACK gives, or none.
+
+    NumPy and SciPy come with an OpenBLAS each, which differ here in single precision.
+    """
+    vectors = (results[0], results[2]) if node.primitive is p.svd else results[1:]
+    is_large = node.primitive is p.svd and min(node.operands[0].shape[-2:]) >= _LARGE
+    return node.operands[0].type in (types.f64, types.c128) or is_large or not any(one is not None for one in vectors)
+
+
+@routine(p.eigh, p.svd)
+def _decomposition(node: Expr, results: Results) -> NativeRoutine:
+    make = _svd if node.primitive is p.svd else _eigh
+    return _planned(make)(node, results) if _has_signs_of_numpy(node, results) else by_library(node, results)
+
+
 def _eigh(node: Expr, wanted: Sequence[bool]) -> _Call:
     n, size = _square(node)
     type_ = node.operands[0].type
@@ -221,8 +237,6 @@ def _eigh(node: Expr, wanted: Sequence[bool]) -> _Call:
     return _Call("eigh", routine_, {"wanted": tuple(wanted)}, sizes, parts, (9 if vectors else 2) * n**3 // 2)
 
 
-@routine(p.svd)
-@_planned
 def _svd(node: Expr, wanted: Sequence[bool]) -> _Call:
     type_ = node.operands[0].type
     size, real = type_.size, types.to_real(type_).size

@@ -191,8 +191,24 @@ def test_determinants_whose_products_are_beyond_any_number_on_the_way(dtype):
     assert run(lambda a: make(p.determinant, a), np.diag(np.full(3, small, dtype)))[0] == 0
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("n", [3, 9, 20])
+def test_vectors_have_the_signs_of_numpys(n, dtype):
+    for seed in range(10):
+        a = matrices((n, n), dtype, seed)
+        h = a + np.conj(a.T)
+        parts = run(lambda a: [make(p.elem, make(p.svd, a, full_matrices=False), index=k) for k in range(3)], a)
+        for found, expected in zip(parts, np.linalg.svd(a), strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-3)
+        _, vectors = run(lambda a: [make(p.elem, make(p.eigh, a), index=k) for k in range(2)], h)
+        np.testing.assert_allclose(vectors, np.linalg.eigh(h)[1], atol=1e-3)
+
+
 def test_which_go_by_way_of_python():
     a = regular((9, 9), "f8")
+    for dtype, expected in (("f8", True), ("c16", True), ("f4", False), ("c8", False)):
+        parts = [lambda a, k=k: make(p.elem, make(p.eigh, a), index=k) for k in (0, 1)]
+        assert [by_kernels(part, a.astype(dtype)) for part in parts] == [True, expected]
     assert by_kernels(lambda a: make(p.solve, a, a), a)
     assert by_kernels(lambda a: make(p.determinant, a), a)
     assert not by_kernels(lambda a: make(p.determinant, a), a.astype("c16"))
