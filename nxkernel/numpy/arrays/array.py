@@ -80,13 +80,29 @@ class Scalar(ArrayValue):
         return wrap(value)
 
     def __getitem__(self, key: Any) -> ArrayValue:
+        if tracing.weak(self.node):
+            raise _of_number(f"'{self._kind()}' object is not subscriptable")
         return self if key == () else Array.of(self.node)[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if not is_for_standard():
+            raise _of_number(f"'{self._kind()}' object does not support item assignment")
         whole = Array.of(self.node)
-        whole.writeable = is_for_standard()
         whole[key] = value
         self.node = whole.content()
+
+    def _kind(self) -> str:
+        """The class that it stands for: one of Python's numbers, or of NumPy's."""
+        type_ = self.node.type
+        if tracing.weak(self.node):
+            return "complex" if type_.is_complex else "float" if type_.is_float else "int"
+        return f"numpy.{type_.dtype.name}"
+
+
+def _of_number(text: str) -> NxTypeError:
+    error = NxTypeError(message(f"{text}, as in Python.", "np.array(x) is an array, which has elements."))
+    error.of_python = True
+    return error
 
 
 #: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
@@ -220,9 +236,7 @@ class Array(ArrayValue):
     def assign(self, value: Any) -> None:
         """Assign to all elements: the value is broadcast to the shape and converted to the type of this array."""
         if self.is_scalar and not is_for_standard():
-            raise NxTypeError(
-                message("a number is not assigned into, as in NumPy.", "Write x = value, or np.array(x).")
-            )
+            raise _of_number(f"'numpy.{self.type.dtype.name}' object does not support item assignment")
         if not self.writeable and not self.is_scalar:
             raise NxValueError(
                 message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")

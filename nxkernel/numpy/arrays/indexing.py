@@ -86,6 +86,7 @@ def _elements(mask: Any) -> np.ndarray | None:
 
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
+    array, key = _of_one_truth(array, key)
     key = _settled(array, _with_places(key, array.shape))
     result = _shown(array, key)
     entries = key if isinstance(key, tuple) else (key,)
@@ -93,6 +94,15 @@ def get(array: Array, key: Any) -> Any:
         # Also for an array of indices without axes, where a number would give a view.
         return result if result.is_scalar else result.copy()
     return result
+
+
+def _of_one_truth(array: Array, key: Any) -> tuple[Array, Any]:
+    """An array and a key, with an axis of one element in front of both where the key is one truth value."""
+    if isinstance(key, bool | np.bool_):
+        return get(array, None), np.array([key])
+    if isinstance(key, ArrayValue | Operand) and key.dtype == np.bool_ and not key.ndim:
+        return get(array, None), Array.of(apply(p.reshape, operand(key), shape=(1,), names=(None,)))
+    return array, key
 
 
 def _shown(array: Array, key: Any) -> Any:
@@ -147,6 +157,7 @@ def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
 
 def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
+    array, key = _of_one_truth(array, key)
     key = _settled(array, key)
     parsed = subscripts.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
