@@ -82,7 +82,7 @@ class Scalar(ArrayValue):
     def __getitem__(self, key: Any) -> ArrayValue:
         if tracing.weak(self.node):
             raise _of_number(f"'{self._kind()}' object is not subscriptable")
-        return self if key == () else Array.of(self.node)[key]
+        return self if isinstance(key, tuple) and not key else Array.of(self.node)[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not is_for_standard():

@@ -51,6 +51,23 @@ def limited(power, most):
     return power
 
 
+def nudged(x):
+    x = np.cos(x)
+    near = abs(x - 1) < 1e-9
+    try:
+        x[near] = np.sign(x[near]) * 0.5
+    except TypeError:
+        if near:
+            x = np.sign(x) * 0.5
+    return x
+
+
+@pytest.mark.parametrize("wrapped", [nx.jit, nx.defn])
+@pytest.mark.parametrize("x", [0.0, 0.3, np.float64(0.0), np.array([0.0, 0.3])], ids=repr)
+def test_a_number_is_picked_from_before_it_is_assigned_into(wrapped, x):
+    np.testing.assert_allclose(wrapped(nudged)(x), nudged(x), rtol=1e-15)
+
+
 def first_of(x):
     try:
         return x[0]
