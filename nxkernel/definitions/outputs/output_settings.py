@@ -13,6 +13,10 @@ from nxkernel.graph import tracing
 
 #: Under which key the outermost trace counts the contexts that it is in.
 _DEPTH = "contexts that are entered"
+#: And those in which nobody sees what is warned of.
+_SILENT = "contexts that record what is warned of"
+#: As in :data:`warnings.filters`.
+_NOTHING = (("ignore", None, Warning, None, 0),)
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,22 @@ def current() -> OutputSettings | None:
     run = tracing.current()
     if run is None or not run.outermost.memory.get(_DEPTH):
         return None
-    return OutputSettings(tuple(warnings.filters), np.get_printoptions())
+    silent = run.outermost.memory.get(_SILENT)
+    return OutputSettings(_NOTHING if silent else tuple(warnings.filters), np.get_printoptions())
 
 
 def enter(more: int) -> None:
     """One context more that sets something is entered while a definition is traced, or one less."""
+    _count(_DEPTH, more)
+
+
+def silence(more: int) -> None:
+    """One context more, or one less, records what is warned of in it."""
+    _count(_SILENT, more)
+
+
+def _count(what: str, more: int) -> None:
     run = tracing.current()
     if run is not None:
         memory = run.outermost.memory
-        memory[_DEPTH] = memory.get(_DEPTH, 0) + more
+        memory[what] = memory.get(what, 0) + more

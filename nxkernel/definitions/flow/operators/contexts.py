@@ -52,6 +52,51 @@ class Context:
         return bool(hides) and (error is None or checks.is_pythons(error))
 
 
+class RecordingContext(Context):
+    """A context in which warnings are recorded: nobody sees them unless the definition asks for the record.
+
+    Parameters
+    ----------
+    manager, enter, leave
+        As a :class:`Context` takes them.
+    site : Site
+    """
+
+    def __init__(self, manager: Any, enter: Callable[..., Any], leave: Callable[..., Any], site: Any) -> None:
+        super().__init__(manager, enter, leave)
+        self._site = site
+
+    def __enter__(self) -> Any:
+        super().__enter__()
+        output_settings.silence(1)
+        return _Record(self._site)
+
+    def __exit__(self, kind: Any, error: Any, trail: Any) -> bool:
+        output_settings.silence(-1)
+        return super().__exit__(kind, error, trail)
+
+
+class _Record:
+    """What stands for the warnings that a `with` records, which are known when the program has run."""
+
+    def __init__(self, site: Any) -> None:
+        self._site = site
+
+    def _refuse(self, *_: Any) -> Any:
+        raise source_sites.error(
+            NxTypeError,
+            "what this `with` records is warned of when the program has run, and asked for while it is traced.",
+            *source_sites.shown(self._site),
+            "Write `with` around the call of the definition, or around plain Python in a function of its own, marked "
+            "with nx.deftransform.",
+        )
+
+    __len__ = __bool__ = __iter__ = __getitem__ = __contains__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        return self._refuse()
+
+
 def context(manager: Any, site: Any) -> Any:
     """What a `with` of a definition enters in place of a context manager.
 
@@ -75,6 +120,8 @@ def context(manager: Any, site: Any) -> Any:
         )
     if isinstance(enter, python.FunctionType) and is_users(enter):
         enter, leave = fn(enter), fn(leave)
+    if getattr(manager, "_record", False):
+        return RecordingContext(manager, enter, leave, site)
     return Context(manager, enter, leave)
 
 
@@ -84,9 +131,6 @@ def _reason(manager: Any) -> str:
     if isinstance(manager, np.errstate):
         asked = [mode for mode in _modes(manager) if mode in ("raise", "call", "print", "log")]
         return f"the compiled program tells of no floating-point errors, as {asked[0]!r} asks for" if asked else ""
-    if isinstance(manager, warnings.catch_warnings):
-        records = getattr(manager, "_record", False)
-        return "what it records is warned of when the program has run" if records else ""
     if isinstance(manager, _SETTING) or _is_of_decimals(manager):
         return ""
     if isinstance(manager, io.IOBase) and not manager.writable():

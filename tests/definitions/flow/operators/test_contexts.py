@@ -37,15 +37,12 @@ ENTERED = {
     "errors": lambda: np.errstate(all="ignore"),
     "printing": lambda: np.printoptions(precision=2),
     "warnings": warnings.catch_warnings,
+    "recorded warnings": lambda: warnings.catch_warnings(record=True),
     "nothing": contextlib.nullcontext,
     "decimals": decimal.localcontext,
     "nxkernel's own": lambda: nx.debug_nans(False),
 }
 REFUSED = {
-    "recorded warnings": (
-        lambda: warnings.catch_warnings(record=True),
-        "what it records is warned of when the program has run",
-    ),
     "an error": (
         lambda: np.errstate(over="call"),
         "the compiled program tells of no floating-point errors, as 'call' asks for",
@@ -117,3 +114,31 @@ def test_warnings_go_by_the_filters_of_their_place():
 def test_outside_of_a_trace_it_is_the_manager_itself():
     manager = threading.Lock()
     assert context(manager, None) is manager
+
+
+def test_warnings_that_are_recorded_are_not_seen():
+    def f(x):
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            if x[0] > 0:
+                warnings.warn("greater", stacklevel=1)
+        if x[1] > 0:
+            warnings.warn("behind", stacklevel=1)
+        return x * 2
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        np.testing.assert_array_equal(nx.defn(f)(np.array([1.0, 1.0])), [2, 2])
+    assert [str(one.message) for one in told] == ["behind"]
+
+
+@pytest.mark.parametrize("ask", [len, bool, list, lambda record: record[0], lambda record: record.append(1)])
+def test_a_record_is_not_known_while_a_definition_is_traced(ask):
+    def f(x):
+        with warnings.catch_warnings(record=True) as record:
+            y = np.exp(x)
+        ask(record)
+        return y
+
+    with pytest.raises(NxTypeError, match="what this `with` records is warned of when the program has run"):
+        nx.defn(f)(np.zeros(2))
