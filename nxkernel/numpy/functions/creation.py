@@ -26,8 +26,8 @@ from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_ga
 from nxkernel.numpy.functions.shaping import copy as copied
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
-from nxkernel.shapes import unnamed
-from nxkernel.types import Type, bool_, f64, s64
+from nxkernel.shapes import Shape, unnamed
+from nxkernel.types import Type, bool_, f64, s64, u64
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
@@ -66,7 +66,7 @@ def array(
     elif isinstance(object, list | tuple):
         result = _made(stacked(object))
     elif is_number(object):
-        result = _made(filled(object, types.infer(object), ()))
+        result = _made(_of_number(object, dtype, ()))
     elif (
         isinstance(object, Operand | Proxy | np.ndarray | np.generic)
         or hasattr(object, "__array__")
@@ -145,14 +145,22 @@ def full(
     if any(size < 0 for size in wanted):
         raise NxValueError("negative dimensions are not allowed")
     if is_number(fill_value):
-        type_ = type_of(dtype, types.infer(fill_value))
-        if type(fill_value) is int and type_.is_integer and type_ is not bool_:
-            types.refuse_outside(type_, fill_value, "NumPy refuses it, too: give another dtype.")
-        return _made(filled(fill_value, type_, wanted), order)
+        return _made(_of_number(fill_value, dtype, wanted), order)
     value = as_value(fill_value)
     result = _made(filled(0, type_of(dtype, value.type), wanted), order)
     result[...] = value
     return result
+
+
+def _of_number(number: Any, dtype: Any, shape: Shape) -> Operand:
+    """A Python number in every element; what 64 bits with a sign cannot hold is u64, as in NumPy."""
+    if dtype is not None:
+        type_ = type_of(dtype, f64)
+    else:
+        type_ = u64 if type(number) is int and number > types.limits(s64)[1] else types.infer(number)
+    if type(number) is int and type_.is_integer and type_ is not bool_:
+        types.refuse_outside(type_, number, "NumPy refuses it, too: give another dtype.")
+    return filled(number, type_, shape)
 
 
 def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -346,7 +354,8 @@ def eye(
 ) -> Any:  # fmt: skip
     """Ones on a diagonal, as :func:`numpy.eye`."""
     rows, columns = _places(*sizes((N, N if M is None else M)))
-    k = subscripts.static(k)
+    # Beyond the matrix, any place is as good as another.
+    k = max(-(1 << 62), min(subscripts.static(k), 1 << 62))
     on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, s64, rows.shape))
     return _made(convert(on_it, type_of(dtype, f64)), order)
 

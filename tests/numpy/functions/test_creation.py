@@ -88,3 +88,25 @@ def test_grids_between_traced_bounds(a):
     for one, other in zip(nx.defn(lambda a, n: grids(np, a, n))(a, 4), grids(np, a, 4), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, nx.jit], ids=["at once", "traced"])
+def test_whole_numbers_that_64_bits_with_a_sign_cannot_hold(wrapped):
+    big = 2**63 + 1
+    for make in (
+        lambda like: nnp.asarray(big, dtype=np.uint64),
+        lambda like: nnp.full((2,), big, dtype=np.uint64),
+        lambda like: nnp.array(big),
+        lambda like: nnp.full(3, big),
+    ):
+        found = np.asarray(wrapped(make)(np.ones(1)))
+        assert found.dtype == np.uint64
+        assert {int(each) for each in found.ravel()} == {big}
+    for make in (lambda: nnp.array(300, dtype=np.uint8), lambda: nnp.array(2**64), lambda: nnp.full(2, -1, np.uint16)):
+        with pytest.raises(OverflowError):
+            make()
+
+
+def test_a_diagonal_beyond_a_matrix_has_no_ones():
+    for k in (2, -2, 2**40, 2**64, -(2**80)):
+        assert not np.asarray(nnp.eye(2, k=k)).any()
