@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing, values_of_call
+from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.numpy.arrays import fancy_indexing, subscripts
 from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, of_numpy, wrap
 from nxkernel.numpy.functions import elementwise as e
@@ -139,6 +140,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return where(falls, down, up)
 
 
+#: Makes NumPy's error; kept, and pickled, with the program.
+_NEGATIVE = functools.partial(ValueError, "'list' argument must have no negative elements")
+
+
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The number of occurrences of each integer, as :func:`numpy.bincount`.
 
@@ -148,11 +153,14 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         heavy = None if weights is None else np.asarray(operand(as_value(weights)))
         return of_numpy(np.bincount(np.asarray(operand(as_value(x))), heavy, minlength))
     counted = as_value(x)
+    if 0 in counted.shape:
+        return wrap(filled(0, s64 if weights is None else types.f64, (minlength,)))
     known = subscripts.known_elements(counted) if isinstance(counted, Array) else None
     if known is not None:
-        minlength = max(minlength, int(known.max(initial=-1)) + 1)
-        if not minlength:
-            return wrap(filled(0, s64 if weights is None else types.f64, (0,)))
+        minlength = max(minlength, int(known.max()) + 1)
+    if deferred_calls.are_made():
+        least = operand(reductions.min(wrap(convert(operand(counted), s64)), initial=0))
+        deferred_calls.raise_if(apply(p.less, least, filled(0, s64, ())), [], _NEGATIVE)
     greatest = None if known is not None or not values_of_call.are_told() else reductions.max(counted, initial=-1)
     if greatest is not None:
         minlength = max(minlength, (values_of_call.number(greatest) or 0) + 1)

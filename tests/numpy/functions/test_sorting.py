@@ -73,3 +73,18 @@ def test_complex_numbers_are_sorted_by_their_parts():
     for one, other in zip(nx.jit(f)(x), f(x), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("wrapped", [nx.jit, nx.defn])
+def test_counts_of_nothing_and_of_negative_numbers(wrapped):
+    def shares(x):
+        counts = np.bincount(x)
+        return counts / counts.sum()
+
+    assert wrapped(shares, promotion="numpy")(np.zeros(0, np.int64)).shape == (0,)
+    np.testing.assert_array_equal(wrapped(shares, promotion="numpy")(np.array([0, 2, 2, 0])), [0.5, 0, 0.5])
+    for x in (np.array([2, -1]), np.array([-1]), np.array([-3, -1], np.int8)):
+        with pytest.raises(ValueError, match="^'list' argument must have no negative elements$"):
+            wrapped(shares, promotion="numpy")(x)
+        with pytest.raises(ValueError, match="^'list' argument must have no negative elements$"):
+            wrapped(lambda x: np.bincount(x, minlength=4), promotion="numpy")(x)
