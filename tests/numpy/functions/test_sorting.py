@@ -84,7 +84,7 @@ def test_counts_of_nothing_and_of_negative_numbers(wrapped):
     assert wrapped(shares, promotion="numpy")(np.zeros(0, np.int64)).shape == (0,)
     np.testing.assert_array_equal(wrapped(shares, promotion="numpy")(np.array([0, 2, 2, 0])), [0.5, 0, 0.5])
     for x in (np.array([2, -1]), np.array([-1]), np.array([-3, -1], np.int8)):
-        with pytest.raises(ValueError, match="^'list' argument must have no negative elements$"):
+        with pytest.raises(ValueError, match=r"^'list' argument must have no negative elements$"):
             wrapped(shares, promotion="numpy")(x)
-        with pytest.raises(ValueError, match="^'list' argument must have no negative elements$"):
+        with pytest.raises(ValueError, match=r"^'list' argument must have no negative elements$"):
             wrapped(lambda x: np.bincount(x, minlength=4), promotion="numpy")(x)
