@@ -51,6 +51,8 @@ _jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
 _busy = threading.Lock()
 _awaited: list[_Job] = []
 _started = _over = False
+#: The imports that keep Python from looking for garbage.
+_pauses: list[str] = []
 
 
 #: Seconds after which who waits looks up: a signal that came right before the wait does not end it.
@@ -125,12 +127,23 @@ def load(name: str) -> None:
 def _import(name: str) -> None:
     """Import a module without looking for garbage meanwhile: all that it makes stays."""
     collects = gc.isenabled()
+    if collects:
+        _pauses.append(name)
     gc.disable()
     try:
         importlib.import_module(name)
     finally:
         if collects:
+            _pauses[-1:] = []
             gc.enable()
+
+
+@fork_safety.in_child
+def _collect_again() -> None:
+    """In a child of a fork amid an import of another thread, look for garbage again: that thread is not there."""
+    if _pauses:
+        _pauses.clear()
+        gc.enable()
 
 
 def _work(jobs: queue.SimpleQueue[_Job], busy: threading.Lock) -> None:

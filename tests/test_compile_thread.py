@@ -1,6 +1,7 @@
 """Work that interrupts do not reach: who waits for it, what it leaves, and what others have left."""
 
 import ast
+import gc
 import json
 import os
 import re
@@ -216,6 +217,29 @@ WITHOUT_LOAD = {
     "nxkernel.compilers.plan.nested_plans": "an error or a measurement asks for it",
     "nxkernel.compilers.numba_cpu.target.target_processor": "loaded with the compiler",
 }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_process_of_a_fork_amid_an_import_looks_for_garbage(monkeypatch):
+    begun, forked = threading.Event(), threading.Event()
+
+    def slow(name):
+        begun.set()
+        forked.wait(20)
+
+    monkeypatch.setattr(compile_thread.importlib, "import_module", slow)
+    importing = threading.Thread(target=compile_thread._import, args=("anything",))
+    importing.start()
+    begun.wait(20)
+    assert not gc.isenabled()
+    child = os.fork()
+    if not child:
+        os._exit(0 if gc.isenabled() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    forked.set()
+    importing.join(20)
+    assert gc.isenabled()
 
 
 @pytest.mark.slow

@@ -141,6 +141,8 @@ class CacheEntryGroup:
         self.assigned: dict[str, bool] = {}
         #: Whether a function that is traced as it is has to be rewritten: it asks for what only the program knows.
         self.dispatched = False
+        #: Whether it is rewritten for its loops since its trace as it is was long, or, False, is long all the same.
+        self.long: bool | None = None
         #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
         self.owned = False
         #: Goes up when programs are dropped, so that fast paths to them are not followed.

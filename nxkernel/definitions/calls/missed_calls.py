@@ -83,9 +83,10 @@ class MissedCall:
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
         #: Whether it is rewritten since its text needs that, or its loops, which is dropped where it cannot be.
-        self._by_text = self._of_numpy and not is_rewritten and call_dispatch.has_to_be_dispatched(function)
-        #: Whether it has been traced as it is until that became long.
-        self._is_long = False
+        has_to_be = group.long or call_dispatch.has_to_be_dispatched(function)
+        self._by_text = self._of_numpy and not is_rewritten and has_to_be
+        #: Whether it has been traced as it is until that became long, for this call or one before.
+        self._is_long = group.long is not None
         #: What the function captures after a trace that has changed that.
         self._changed: Snapshot | None = None
 
@@ -225,9 +226,11 @@ class MissedCall:
         if self._by_text and isinstance(error, NxError) and not more and not may_ask and self._goes_as_it_is(error):
             # As it is it may be traced all the same; if not, it is rewritten again, and this error is the one.
             self._by_text, self._given = False, None
+            if self._is_long:
+                self._group.long = False
             return
         if isinstance(error, LongTraceError):
-            self._by_text = self._is_long = True
+            self._by_text = self._is_long = self._group.long = True
             return
         if isinstance(error, NxError) and self._given is None and self._is_to_ask(more):
             # What it needs the call knows.

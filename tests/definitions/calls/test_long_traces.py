@@ -1,5 +1,7 @@
 """NumPy programs that are traced as they are: what grows long is traced again, with loops of the program."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,28 @@ def test_prints_of_a_trace_that_is_given_up_are_not_seen(capsys):
 
     nx.jit(told)(X)
     assert capsys.readouterr().out == "begin\n"
+
+
+def test_each_later_call_traces_such_a_function_once(capsys):
+    def told(x):
+        # What writes by itself is traced at each call.
+        sys.stdout.write("begin\n")
+        return over_a_range(x)
+
+    compiled = nx.jit(told)
+    compiled(X)
+    capsys.readouterr()
+    for length in (900, 900, 600):
+        np.testing.assert_allclose(compiled(X[:length]), over_a_range(X[:length]), rtol=1e-12)
+        assert capsys.readouterr().out == "begin\n"
+
+
+def test_each_later_call_traces_what_cannot_be_rewritten_once():
+    runs = []
+    space = {"np": np, "note": runs.append}
+    exec("def chain(x):\n    note(len(x))\n    for k in range(300):\n        x = np.sin(x) + k\n    return x", space)
+    compiled = nx.jit(space["chain"])
+    compiled(X)
+    runs.clear()
+    compiled(X[:5])
+    assert runs == [5]

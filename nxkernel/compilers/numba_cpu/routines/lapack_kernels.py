@@ -205,9 +205,16 @@ def determinant(k: MatrixKernel) -> None:
     fraction = "{ double, i32 }"
     k.module.declare("llvm.frexp.f64.i32", fraction, ["double"])
     k.module.declare("llvm.ldexp.f64.i32", "double", ["double", "i32"])
+
+    def parted(number: IRValue) -> tuple[IRValue, IRValue]:
+        """The fraction and the power of two of a number."""
+        both = k.b.emit(f"call {fraction} @llvm.frexp.f64.i32({number})", fraction, 1)
+        power = k.b.emit(f"extractvalue {both}, 1", "i32", 1)
+        return k.b.emit(f"extractvalue {both}, 0", "double", 1), k.b.convert("sext", power, "i64")
+
     with k.each_matrix() as (matrix, slot):
         k.turn(k.of(0, matrix, elements), slot["matrix"], n, n)
-        k.lapack("getrf", order, order, slot["matrix"], order, slot["pivots"])
+        singular = k.lapack("getrf", order, order, slot["matrix"], order, slot["pivots"])
         pivots = k.loop(0, n, carried=[k.b.constant("double", 1.0), k.integer(0)])
         product, power = pivots.values
         place = k.b.offset(slot["matrix"], real, k.times(pivots.index, k.plus(n, 1)))
@@ -215,14 +222,16 @@ def determinant(k: MatrixKernel) -> None:
         pivot = pivot if real == "double" else k.b.convert("fpext", pivot, "double")
         row = k.b.convert("sext", k.b.load("i32", k.b.offset(slot["pivots"], "i32", pivots.index)), "i64")
         stayed = k.b.icmp("eq", row, k.plus(pivots.index, 1))
+        # A pivot may be so small that half of it is zero.
+        pivot, own = parted(pivot)
         product = k.b.fmul(product, k.b.select(stayed, pivot, k.b.fneg(pivot)))
-        both = k.b.emit(f"call {fraction} @llvm.frexp.f64.i32({product})", fraction, 1)
-        product = k.b.emit(f"extractvalue {both}, 0", "double", 1)
-        further = k.b.convert("sext", k.b.emit(f"extractvalue {both}, 1", "i32", 1), "i64")
-        product, power = pivots.end(product, k.plus(power, further))
+        product, further = parted(product)
+        product, power = pivots.end(product, k.plus(k.plus(power, own), further))
         power = k.b.intrinsic("smax", k.least(power, _HUGE), k.integer(-_HUGE))
         power = k.b.convert("trunc", power, "i32")
         value = k.b.emit(f"call double @llvm.ldexp.f64.i32({product}, {power})", "double", 1)
+        # Where a pivot is zero it is zero, as in NumPy, whatever the others are.
+        value = k.b.select(singular, k.b.constant("double", 0.0), value)
         value = value if real == "double" else k.b.convert("fptrunc", value, real)
         k.b.store(value, k.of(1, matrix, 1))
 

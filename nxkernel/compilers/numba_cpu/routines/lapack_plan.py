@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ _TYPES = frozenset([types.f32, types.f64, types.c64, types.c128])
 _ALIGNED = 64
 #: A batch is cut into so many parts, or fewer: no processor of today has more cores that share memory well.
 _PARTS = 64
+#: Bytes of scratch memory that a batch may take so that it has more parts than there are processors.
+_SCRATCH = 1 << 26
 #: Columns that LAPACK works on at a time are at most so many; memory for more of them is of no use to it.
 _BLOCK = 64
 #: Rows from which NumPy's own LAPACK is not asked for singular vectors in single precision, whatever their signs.
@@ -74,7 +77,7 @@ class _Call:
         for name, size in self.parts.items():
             places[name] = slot
             slot += ceil_div(size, _ALIGNED) * _ALIGNED
-        parts = min(count, _PARTS)
+        parts = min(count, _PARTS, max(os.cpu_count() or 1, _SCRATCH // max(slot, 1)))
         memory = [LaunchArgument(ArgumentKind.OPERAND, number) for number in range(len(node.operands))]
         memory += [LaunchArgument(ArgumentKind.RESULT, place) for place, one in enumerate(results) if one is not None]
         scratch = [LaunchArgument(ArgumentKind.SCRATCH, 0)] if self.parts else []

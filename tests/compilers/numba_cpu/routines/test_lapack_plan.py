@@ -1,11 +1,12 @@
 """Linear algebra by kernels that call LAPACK: what NumPy gives for each matrix, and NaN where it raises."""
 
 import math
+import os
 
 import numpy as np
 import pytest
 
-from graph_comparison.compiled_graphs import compiled, inputs, make, planned
+from graph_comparison.compiled_graphs import compiled, inputs, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall
 from nxkernel.compilers.plan.program_plan import OpaqueStep
@@ -189,6 +190,29 @@ def test_determinants_whose_products_are_beyond_any_number_on_the_way(dtype):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
     assert np.isinf(run(lambda a: make(p.determinant, a), np.diag(np.full(3, big, dtype)))[0])
     assert run(lambda a: make(p.determinant, a), np.diag(np.full(3, small, dtype)))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("pivots", "expected"),
+    [((1, 5e-324, 1e300), 5e-324 * 1e300), ((0, 1, np.inf), 0), ((1, np.nan, 0), 0), ((-1, 0, 1), 0)],
+)
+def test_determinants_with_pivots_that_are_tiny_or_zero(pivots, expected):
+    a = np.diag([*pivots, *[1.0] * 9])
+    (found,) = run(lambda a: make(p.determinant, a), a)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=0)
+    assert not np.signbit(found)
+
+
+def test_a_batch_of_large_matrices_takes_little_scratch_memory():
+    def of(*shape):
+        steps = planned(lambda a: make(p.inverse, a), spec("f64", *shape)).steps
+        (routine,) = [step.work.routine for step in steps if isinstance(step.work, OpaqueStep)]
+        return routine
+
+    assert of(200, 8, 8).launches[0].count == 64
+    parts = of(200, 2000, 2000).launches[0].count
+    assert parts == min(64, max(os.cpu_count(), 1))
+    assert of(200, 2000, 2000).scratch < (parts + 1) * 2 * 2000 * 2000 * 8
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
