@@ -288,6 +288,20 @@ def test_a_function_of_numpys_that_raises_shows_no_frame_of_ours(shell):
     assert out.splitlines()[-1] == "FileNotFoundError: no such file not found."
 
 
+def test_a_matrix_that_a_function_of_numpys_refuses_shows_the_lines_of_the_cells(shell):
+    shell.run(
+        "import numpy as np\n@nx.defn\ndef half(a):\n    return np.linalg.inv(a) / 2\nsingle = nx.jit(np.linalg.inv)"
+    )
+    assert shell.run("half(np.eye(2)), single(np.eye(2))").success
+    for code, lines in [
+        ("half(np.zeros((2, 2)))", ["Cell In[3], line 1", "Cell In[1], line 4, in half()"]),
+        ("single(np.zeros((2, 2)))", ["Cell In[4], line 1"]),
+    ]:
+        out = shell.run(code).out
+        assert [line for line in out.splitlines() if line.startswith(("Cell ", "File "))] == lines
+        assert out.splitlines()[-1] == "LinAlgError: Singular matrix"
+
+
 def test_a_list_that_an_operator_does_not_take_is_told(shell):
     shell.run("import numpy as np\n@nx.defn\ndef square(x, y):\n    return np.exp(y - x**2)")
     assert shell.run("square([1, 2], 1.0)").out.splitlines()[-2:] == [
