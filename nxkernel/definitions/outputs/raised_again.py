@@ -118,5 +118,28 @@ def _code(line: Line, is_last: bool) -> CodeType:
         if "lineno" in node._attributes:
             node.lineno, node.end_lineno = line.line, line.end_line
             node.col_offset, node.end_col_offset = line.column, line.end_column
-    code = compile(ast.Module([statement], []), line.file, "exec", dont_inherit=True)
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    around = ast.FunctionDef("raises", nothing, [statement], [], None)
+    around.lineno, around.end_lineno = _first_line(line), line.end_line
+    around.col_offset = around.end_col_offset = 0
+    module = compile(ast.Module([around], []), line.file, "exec", dont_inherit=True)
+    code = next(each for each in module.co_consts if isinstance(each, CodeType))
     return code.replace(co_name=line.function.rpartition(".")[2], co_qualname=line.function)
+
+
+def _first_line(line: Line) -> int:
+    """Where the function of a line begins, from which IPython shows lines of a kernel's cells."""
+    if line.function == "<module>":
+        return 1
+    try:
+        tree = ast.parse("".join(linecache.getlines(line.file)))
+    except SyntaxError:
+        return line.line
+    around = [
+        min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name == line.function.rpartition(".")[2]
+        and node.lineno <= line.line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, default=line.line)
