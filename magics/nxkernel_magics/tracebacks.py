@@ -19,6 +19,7 @@ from nxkernel.definitions.flow.operators.output_calls import assert_
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.keys.source_locations import BLOCK
 from nxkernel.errors import NxError
+from nxkernel.graph.deferred_calls import RAISES_FOR_USERS
 from nxkernel.messages.line_wrapping import wrapped
 from nxkernel.numpy.dispatch_table import CALLS_FOR_USERS
 
@@ -109,13 +110,16 @@ def _raised_in_definition(error: BaseException) -> bool:
     """Whether user code, or what it calls, raised an error below nxkernel's frames.
 
     One that came out of nxkernel itself is a mistake of ours, of which every frame counts; an `assert` of the user's,
-    and some calls of NumPy's functions, are calls of functions of ours.
+    and some calls of NumPy's functions, are calls of functions of ours, and so is a check of a function of NumPy's
+    that was compiled alone.
     """
     concerns_us = of_person = False
     traceback = error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code in _CALLED_BY_USERS:
             pass
+        elif traceback.tb_frame.f_code is RAISES_FOR_USERS and traceback.tb_next is None:
+            of_person = True
         elif _is_own(traceback):
             concerns_us, of_person = True, False
         else:

@@ -151,6 +151,10 @@ class _Check:
             raise self.error(*numbers)
 
 
+#: The code that raises what NumPy's functions would have raised, where no line of the user's called them.
+RAISES_FOR_USERS = _Check.__call__.__code__
+
+
 def raise_if(failed: Any, numbers: Sequence[Any], error: Callable[..., Exception]) -> bool:
     """Have an error raised when the program that is being traced has run, if a condition holds then.
 

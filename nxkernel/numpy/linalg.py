@@ -99,13 +99,14 @@ def inv(a: Any) -> ArrayValue:
 def solve(a: Any, b: Any) -> ArrayValue:
     """The solution of a system of linear equations, as :func:`numpy.linalg.solve`."""
     left, right = _matrix(a, True), operand(as_value(b))
+    given = right.spec
     type_ = types.to_floating(types.merge(left.type, right.type))
     left, right = convert(left, type_), convert(right, type_)
     vector = len(right.shape) == 1
     if vector:
         right = operand(wrap(right)[:, None])
     if right.shape[-2:-1] != left.shape[-1:]:
-        raise NxValueError(f"solve: a {left.spec} has no solutions for a right side {right.spec}")
+        raise NxValueError(f"solve: a {left.spec} has no solutions for a right side {given}")
     batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
     result = wrap(apply(p.solve, left, right))

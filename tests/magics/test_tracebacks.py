@@ -278,6 +278,43 @@ def test_a_check_of_data_shows_the_lines_of_the_cells(shell):
         assert out.splitlines()[-1] == "ValueError: negative"
 
 
+@pytest.mark.parametrize("kernel", [False, True])
+def test_a_check_of_data_shows_the_line_of_its_function(shell, kernel, monkeypatch):
+    if kernel:
+        monkeypatch.setattr(shell.ip.compile, "get_code_name", lambda raw, code, number: f"/nowhere/{number}.py")
+    out = shell.run(
+        "import numpy as np\n\n"
+        "def checked(x):\n"
+        "    if x.sum() > 1:\n"
+        "        raise ValueError('big')\n"
+        "    return x\n\n"
+        "def f(x):\n"
+        "    return checked(x) + 1\n\n"
+        "nx.jit(f)(np.ones(2))"
+    ).out
+    assert [line.split() for line in out.splitlines() if line.startswith("-") and "> " in line] == [
+        ["--->", "11", "nx.jit(f)(np.ones(2))"],
+        ["---->", "9", "return", "checked(x)", "+", "1"],
+        ["---->", "5", "raise", "ValueError('big')"],
+    ]
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+def test_a_check_of_data_in_a_compiled_cell_shows_its_line(shell, kernel, monkeypatch):
+    if kernel:
+        monkeypatch.setattr(shell.ip.compile, "get_code_name", lambda raw, code, number: f"/nowhere/{number}.py")
+    shell.run("import numpy as np")
+    out = shell.run("%%jit\nw = np.zeros(3)\nif w.sum() < 1:\n    raise ValueError('small')").out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[2], line 1",
+        "Cell In[2], line 4",
+    ]
+    assert [line.split() for line in out.splitlines() if line.startswith("----> ")] == [
+        ["---->", "1", "%%jit"],
+        ["---->", "4", "raise", "ValueError('small')"],
+    ]
+
+
 def test_a_function_of_numpys_that_raises_shows_no_frame_of_ours(shell):
     shell.run("import numpy as np\n@nx.defn\ndef read(x):\n    return np.loadtxt('no such file') + x")
     out = shell.run("read(np.ones(2))").out
@@ -286,6 +323,20 @@ def test_a_function_of_numpys_that_raises_shows_no_frame_of_ours(shell):
         "Cell In[2], line 1", "Cell In[1], line 4, in read(x)",
     ]  # fmt: skip
     assert out.splitlines()[-1] == "FileNotFoundError: no such file not found."
+
+
+def test_a_matrix_that_a_function_of_numpys_refuses_shows_the_lines_of_the_cells(shell):
+    shell.run(
+        "import numpy as np\n@nx.defn\ndef half(a):\n    return np.linalg.inv(a) / 2\nsingle = nx.jit(np.linalg.inv)"
+    )
+    assert shell.run("half(np.eye(2)), single(np.eye(2))").success
+    for code, lines in [
+        ("half(np.zeros((2, 2)))", ["Cell In[3], line 1", "Cell In[1], line 4, in half()"]),
+        ("single(np.zeros((2, 2)))", ["Cell In[4], line 1"]),
+    ]:
+        out = shell.run(code).out
+        assert [line for line in out.splitlines() if line.startswith(("Cell ", "File "))] == lines
+        assert out.splitlines()[-1] == "LinAlgError: Singular matrix"
 
 
 def test_a_list_that_an_operator_does_not_take_is_told(shell):

@@ -51,6 +51,11 @@ def test_matrices_without_a_result(name, matrix, text):
         compiled(matrix)
 
 
+def test_a_right_side_of_another_length_is_told_as_it_was_given():
+    with pytest.raises(ValueError, match=r"^solve: a f64\[3\]\[3\] has no solutions for a right side s64\[4\]\n"):
+        nx.jit(lambda a, b: np.linalg.solve(a, b))(A, np.arange(4))
+
+
 def test_of_nan_there_is_nan():
     matrix = np.eye(3) + 1
     matrix[1, 2] = matrix[2, 1] = np.nan

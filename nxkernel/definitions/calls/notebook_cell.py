@@ -71,10 +71,10 @@ class _CellDefinition(Definition):
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
-        # Tracebacks show lines of a module as they are, and look for the `def` of anything else.
-        code = inner.__code__.replace(co_name="<module>", co_qualname="<module>")
         keywords = inner.__kwdefaults__
-        inner = types.FunctionType(code, inner.__globals__, NAME, inner.__defaults__, inner.__closure__)
+        inner = types.FunctionType(
+            _as_module(inner.__code__), inner.__globals__, NAME, inner.__defaults__, inner.__closure__
+        )
         inner.__kwdefaults__ = keywords
 
         @functools.wraps(inner, updated=())
@@ -93,6 +93,18 @@ class _CellDefinition(Definition):
     def trial(self, args: tuple, options: dict[str, Any]) -> tuple[str, ...]:
         """Trace without compiling: returns the notes of the trace."""
         return self._trace(self._bind(args, options))[0].notes
+
+
+def _as_module(code: types.CodeType) -> types.CodeType:
+    """Code of a cell, and its blocks, by the name of a module's: tracebacks show the lines of one as they are.
+
+    They look for the `def` of anything else.
+    """
+    inside = [
+        _as_module(each) if isinstance(each, types.CodeType) and each.co_name == NAME else each
+        for each in code.co_consts
+    ]
+    return code.replace(co_name="<module>", co_qualname="<module>", co_consts=tuple(inside))
 
 
 def _outcome(assigned: dict[str, Any], positions: dict[int, int]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -31,20 +32,32 @@ class Line(NamedTuple):
         line = line or code.co_firstlineno
         return cls(code.co_filename, code.co_qualname, line, end_line or line, column or 0, end_column or 0)
 
+    @classmethod
+    def whole(cls, source: SourceLocation) -> Line:
+        """All of a line, of whose parts nothing is known."""
+        text = linecache.getline(source.file, source.line).rstrip()
+        start = len(text) - len(text.lstrip())
+        return cls(source.file, source.function, source.line, source.line, start, len(text.encode()))
+
 
 @dataclass(frozen=True)
 class LocatedErrors:
-    """Calls a function, and adds lines of the user's to the text of an error of nxkernel's that it raises.
+    """Calls a function; an error that it raises tells a line of the user's.
+
+    One of nxkernel's tells it in its text, another one in its traceback, unless a line of the user's is there.
 
     Parameters
     ----------
     function : callable
         What is called when a program has run.
     lines : tuple of str
+        The line as texts tell it.
+    place : Line
     """
 
     function: Callable[[tuple], None]
     lines: tuple[str, ...]
+    place: Line
 
     #: Whether the caller's arrays are to be as they were where this is called.
     raises = True
@@ -62,12 +75,17 @@ class LocatedErrors:
             what, *hints = str(error).split("\n")
             error.args = ("\n".join([what, *(f"  {line}" for line in self.lines), *hints]),)
             raise
+        except Exception as error:
+            if source_locations.users_traceback(error.__traceback__) is not None:
+                raise
+            raised_at(error.with_traceback(None), [self.place])
 
 
 def located(function: Callable[[Any], None], source: SourceLocation | None) -> Callable[[Any], None]:
-    """What is called after a run; if it raises errors, with the line that asked for it in their texts."""
-    lines = source_locations.line_of(source) if getattr(function, "raises", False) else []
-    return LocatedErrors(function, tuple(lines)) if lines else function
+    """What is called after a run; if it raises errors, they tell the line that asked for it."""
+    if source is None or not getattr(function, "raises", False):
+        return function
+    return LocatedErrors(function, tuple(source_locations.line_of(source)), Line.whole(source))
 
 
 def raised_at(error: BaseException, trail: Sequence[Line]) -> NoReturn:
@@ -100,5 +118,28 @@ def _code(line: Line, is_last: bool) -> CodeType:
         if "lineno" in node._attributes:
             node.lineno, node.end_lineno = line.line, line.end_line
             node.col_offset, node.end_col_offset = line.column, line.end_column
-    code = compile(ast.Module([statement], []), line.file, "exec", dont_inherit=True)
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    around = ast.FunctionDef("raises", nothing, [statement], [], None)
+    around.lineno, around.end_lineno = _first_line(line), line.end_line
+    around.col_offset = around.end_col_offset = 0
+    module = compile(ast.Module([around], []), line.file, "exec", dont_inherit=True)
+    code = next(each for each in module.co_consts if isinstance(each, CodeType))
     return code.replace(co_name=line.function.rpartition(".")[2], co_qualname=line.function)
+
+
+def _first_line(line: Line) -> int:
+    """Where the function of a line begins, from which IPython shows lines of a kernel's cells."""
+    if line.function == "<module>":
+        return 1
+    try:
+        tree = ast.parse("".join(linecache.getlines(line.file)))
+    except SyntaxError:
+        return line.line
+    around = [
+        min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name == line.function.rpartition(".")[2]
+        and node.lineno <= line.line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, default=line.line)

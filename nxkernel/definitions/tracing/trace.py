@@ -27,7 +27,7 @@ from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import asked_values, dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
-from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
+from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.numpy.base import integer_bounds
@@ -216,8 +216,15 @@ class _HookRequests:
     met: set[str] = field(default_factory=set)
     values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
 
-    def add_deferred(self, run: Trace) -> None:
-        """Have the calls made after each run that the trace has deferred."""
+    def add_deferred(self, run: Trace, caller: SourceLocation | None) -> None:
+        """Have the calls made after each run that the trace has deferred.
+
+        Parameters
+        ----------
+        run : Trace
+        caller : SourceLocation or None
+            The line that had the function traced: a later call may be another one, and errors do not tell it.
+        """
         for call in deferred_calls.in_order(run):
             if not isinstance(call, deferred_calls.RecordedCall):
                 self.values.append(call)
@@ -229,7 +236,8 @@ class _HookRequests:
             structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
             if call.in_branch:
                 structure = ("tuple", None, (containers.LEAF, structure))
-            hook = Hook(None, raised_again.located(call.function, call.source), call.in_branch)
+            source = None if call.source == caller else call.source
+            hook = Hook(None, raised_again.located(call.function, source), call.in_branch)
             self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
 
     def unknown(self) -> list[str]:
@@ -296,6 +304,7 @@ def trace(
         What the trace may ask for numbers of, where it needs some that only the running program knows.
     """
     __tracebackhide__ = True
+    caller = tracing.user_line()
     exact = _exact(leaves) if whole else {}
     leaves = [exact.get(position, leaf) for position, leaf in enumerate(leaves)]
     parameters = [parameter(position, leaf.path, whole_spec(leaf.spec)) for position, leaf in enumerate(leaves)]
@@ -326,7 +335,7 @@ def trace(
             if not getattr(function, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
-            requests.add_deferred(run)
+            requests.add_deferred(run, caller)
             requests.values[:0] = asked_values.checks(run)
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING

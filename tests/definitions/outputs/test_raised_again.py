@@ -2,8 +2,10 @@
 
 import traceback
 
+import numpy as np
 import pytest
 
+import nxkernel as nx
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
 
 
@@ -21,3 +23,16 @@ def test_the_traceback_ends_with_the_lines():
 def test_no_lines():
     with pytest.raises(KeyError):
         raised_at(KeyError("k"), ())
+
+
+def test_an_error_of_a_function_of_numpys_ends_with_the_line_that_called_it():
+    @nx.jit
+    def solved(a, b):
+        return np.linalg.solve(a, b)
+
+    solved(np.eye(2), np.ones(2))
+    with pytest.raises(np.linalg.LinAlgError) as raised:
+        solved(np.zeros((2, 2)), np.ones(2))
+    last = traceback.extract_tb(raised.value.__traceback__)[-1]
+    assert (last.filename, last.name, last.line) == (__file__, "solved", "return np.linalg.solve(a, b)")
+    assert raised.value.__context__ is None
