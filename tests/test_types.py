@@ -256,7 +256,7 @@ def test_numpys_rules(left):
     "function",
     [
         lambda x: len(x) + 2**64 + x.max().astype(int),
-        lambda x: np.full(3, 2**63),
+        lambda x: np.full(3, -(2**63) - 1),
         lambda x: np.where(x > 0, -(2**63) - 1, 1),
         lambda x: (x.size if x[0] > 0 else 0) < 2**63,
     ],
