@@ -235,12 +235,7 @@ class Array(ArrayValue):
 
     def assign(self, value: Any) -> None:
         """Assign to all elements: the value is broadcast to the shape and converted to the type of this array."""
-        if self.is_scalar and not is_for_standard():
-            raise _of_number(f"'numpy.{self.type.dtype.name}' object does not support item assignment")
-        if not self.writeable and not self.is_scalar:
-            raise NxValueError(
-                message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
-            )
+        self.check_writeable()
         value = fitted(value, self.shape, self.type)
         whole = self.root.read()
         seen = []
@@ -250,6 +245,15 @@ class Array(ArrayValue):
         for step, before in zip(reversed(self.steps), reversed(seen), strict=True):
             value = step.put(before, value)
         self.root.write(value)
+
+    def check_writeable(self) -> None:
+        """Refuse what is not assigned into: numbers, where not by the standard, and views that share elements."""
+        if self.is_scalar and not is_for_standard():
+            raise _of_number(f"'numpy.{self.type.dtype.name}' object does not support item assignment")
+        if not self.writeable and not self.is_scalar:
+            raise NxValueError(
+                message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
+            )
 
     def shows_same(self, other: Any) -> bool:
         """Whether another view shows the same elements."""

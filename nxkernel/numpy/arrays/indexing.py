@@ -12,7 +12,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, scalar, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, is_for_standard, scalar, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
@@ -99,10 +99,15 @@ def get(array: Array, key: Any) -> Any:
 def _of_one_truth(array: Array, key: Any) -> tuple[Array, Any]:
     """An array and a key, with an axis of one element in front of both where the key is one truth value."""
     if isinstance(key, bool | np.bool_):
-        return get(array, None), np.array([key])
-    if isinstance(key, ArrayValue | Operand) and key.dtype == np.bool_ and not key.ndim:
-        return get(array, None), Array.of(apply(p.reshape, operand(key), shape=(1,), names=(None,)))
-    return array, key
+        mask: Any = np.array([key])
+    elif isinstance(key, ArrayValue | Operand) and key.dtype == np.bool_ and not key.ndim:
+        mask = Array.of(apply(p.reshape, operand(key), shape=(1,), names=(None,)))
+    else:
+        return array, key
+    view = get(array, None)
+    # By the standard, which has no scalars, an array without axes is assigned into.
+    view.writeable |= array.is_scalar and is_for_standard()
+    return view, mask
 
 
 def _shown(array: Array, key: Any) -> Any:
@@ -157,6 +162,8 @@ def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
 
 def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
+    if array.is_scalar:
+        array.check_writeable()
     array, key = _of_one_truth(array, key)
     key = _settled(array, key)
     parsed = subscripts.parse(key, array.shape)
