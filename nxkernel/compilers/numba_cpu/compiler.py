@@ -11,13 +11,10 @@ from nxkernel import compile_thread, passes
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.interface import CodeInMemory, Compiler, KernelRecord
 from nxkernel.compilers.numba_cpu.program import saved_programs
-from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native, NativeProgram
+from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native
 from nxkernel.compilers.numba_cpu.runtime import (
     code_store,
     code_version,
-    host_calls,
-    library_routines,
-    native_call,
     threading_layer,
 )
 from nxkernel.graph.expr import Graph
@@ -46,7 +43,7 @@ class NumbaCpu(Compiler):
             return saved
         compilation, graph_compilation = _planning()
         graph_compilation.legal(graph)
-        compilation_ = compilation.Compilation(graph, graph_compilation.plan_of(graph), _needs)
+        compilation_ = compilation.Compilation(graph, graph_compilation.plan_of(graph))
         for each in passes.ON_PROGRAMS[self.name]:
             each(compilation_)
         plan, text = compilation_.plan, compilation_.text
@@ -117,16 +114,9 @@ def _saved_program(graph: Graph, name: str, begin: float) -> CpuExecutable | Non
         return None
     kernels, uses = loaded
     begun = time.perf_counter()
-    kept = code_store.kept(saved.text.symbol, lambda: _needs(saved.text), saved.text.named(uses))
+    kept = code_store.kept(saved.text.symbol, saved.text.define_symbols, saved.text.named(uses))
     if kept is None:
         return None
     code = Native(*kept, 1e3 * (time.perf_counter() - begun), uses)
     spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
     return CpuExecutable(graph, saved.text, saved.layout, code, kernels, *spent, plan)
-
-
-def _needs(text: NativeProgram) -> None:
-    native_call.prepare()
-    if text.calls:
-        host_calls.provide()
-    library_routines.provide(text.libraries, threads=text.blas)

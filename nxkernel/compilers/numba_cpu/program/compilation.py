@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
@@ -21,8 +20,6 @@ class Compilation:
     ----------
     graph : Graph
     plan : ProgramPlan
-    needs : callable
-        Provides what the native code of a program calls.
 
     Attributes
     ----------
@@ -43,8 +40,8 @@ class Compilation:
     uses: dict[str, LoadedCode]
     code: Native
 
-    def __init__(self, graph: Graph, plan: ProgramPlan, needs: Callable[[NativeProgram], None]) -> None:
-        self.graph, self.plan, self._needs = graph, plan, needs
+    def __init__(self, graph: Graph, plan: ProgramPlan) -> None:
+        self.graph, self.plan = graph, plan
 
     def write_program(self) -> None:
         """Write the program's LLVM IR."""
@@ -59,7 +56,5 @@ class Compilation:
         """Load the native code of the program, with the addresses of its kernels."""
         text, begun = self.text, time.perf_counter()
         linked = text.named(self.uses)
-        code = code_store.native(
-            text.symbol, lambda: text.text, lambda: self._needs(text), loops=text.loops, uses=linked
-        )
+        code = code_store.native(text.symbol, lambda: text.text, text.define_symbols, loops=text.loops, uses=linked)
         self.code = Native(*code, 1e3 * (time.perf_counter() - begun), self.uses)

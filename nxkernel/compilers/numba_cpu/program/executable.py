@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import compile_thread
 from nxkernel.compilers.interface import Clock, Executable, KernelRecord
-from nxkernel.compilers.numba_cpu.runtime import host_calls, native_call, workspace
+from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call, workspace
 from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.locations import Location, MemoryKind
@@ -56,6 +56,14 @@ class NativeProgram:
     calls: tuple[host_calls.HostRequest, ...]
     loops: bool
     kernels: Mapping[int, str]
+
+    def define_symbols(self) -> None:
+        """Define what its code calls, before that is loaded; routines of libraries are found by their names."""
+        native_call.prepare()
+        if self.calls:
+            host_calls.provide()
+        if self.blas:
+            library_routines.provide_control()
 
     def function(self, code: LoadedCode, kernels: Mapping[str, LoadedCode]) -> Callable[..., bool]:
         """The Python function that runs a program's loaded code, given its loaded kernels."""

@@ -18,7 +18,7 @@ from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
 from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
 from nxkernel.compilers.numba_cpu.routines.routine_table import launches_of
-from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
+from nxkernel.compilers.numba_cpu.runtime import code_store, workspace
 from nxkernel.compilers.plan.nested_plans import all_plans
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep
 
@@ -44,7 +44,7 @@ class NativeClock(Clock):
         )
         _, uses = graph_compilation.records(plan, text.symbol)
         linked = text.named(uses)
-        code, _ = code_store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
+        code, _ = code_store.native(text.symbol, lambda: text.text, text.define_symbols, loops=text.loops, uses=linked)
         self._launch = text.function(code, uses)
         self._calls = text.calls
         self._outputs = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
@@ -93,13 +93,6 @@ def _kernels(plan: ProgramPlan) -> list[object]:
         elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             kernels.append(step.work)
     return [*kernels, *graph_compilation.loops_on_threads(plan)]
-
-
-def _needs(text: program_writer.NativeProgram) -> None:
-    native_call.prepare()
-    if text.calls:
-        host_calls.provide()
-    library_routines.provide(text.libraries, threads=text.blas)
 
 
 class _TimedWriter(ProgramWriter):

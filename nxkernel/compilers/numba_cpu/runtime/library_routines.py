@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nxkernel import fork_safety, library_functions, shapes, types
@@ -47,32 +46,9 @@ def control() -> str | None:
     return None
 
 
-def provide(types_: Iterable[Type], *, threads: bool) -> None:
-    """Define symbols for code that is loaded from now on.
-
-    Parameters
-    ----------
-    types_ : iterable of Type
-        Of which matrices are multiplied.
-    threads : bool
-        Whether the number of BLAS threads is set.
-    """
-    for type_ in types_:
-        _provide_product(type_)
-    if threads:
-        _provide_control()
-
-
 @functools.cache
-def _provide_product(type_: Type) -> None:
-    routine = GEMM[type_]
-    loader.define_symbol(
-        f"nxk_blas_{routine}", library_functions.linear_algebra_address(library_functions.LINEAR_ALGEBRA + routine)
-    )
-
-
-@functools.cache
-def _provide_control() -> None:
+def provide_control() -> None:
+    """Define the symbols that set the number of BLAS threads, for code that is loaded from now on."""
     prefix = control()
     for name in (_SET, _GET) if prefix is not None else ():
         loader.define_symbol(f"nxk_blas_{name}", ctypes.cast(getattr(_blas(), prefix + name), ctypes.c_void_p).value)
@@ -96,7 +72,7 @@ def matmul_text(type_: Type) -> str:
     """
     element = MEMORY[type_]
     one = f"[{REGISTER[type_]} 1.0, {REGISTER[type_]} 0.0]" if type_.is_complex else "1.0"
-    routine = f"nxk_blas_{GEMM[type_]}"
+    routine = library_functions.LINEAR_ALGEBRA + GEMM[type_]
     words = [
         "a",
         "b",
