@@ -54,16 +54,21 @@ def _is_no_truth(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is not bool
 
 
-def _plain_targets(node: ast.ListComp) -> list[str] | None:
+def _plain_targets(node: ast.ListComp | ast.GeneratorExp) -> list[str] | None:
     """The names that a comprehension over one iterable gives its items; None for others."""
-    generator = node.generators[0]
-    if len(node.generators) > 1 or generator.ifs or generator.is_async or _assignment(node.elt) is not None:
+    generator, parts = node.generators[0], [node.elt, *node.generators[0].ifs]
+    if len(node.generators) > 1 or generator.is_async or any(_assignment(part) is not None for part in parts):
         return None
-    if any(isinstance(each, ast.Await | ast.Yield | ast.YieldFrom) for each in ast.walk(node.elt)):
+    if any(isinstance(each, ast.Await | ast.Yield | ast.YieldFrom) for part in parts for each in ast.walk(part)):
         return None
     targets = generator.target.elts if isinstance(generator.target, ast.Tuple) else [generator.target]
     names = [each.id for each in targets if isinstance(each, ast.Name)]
     return names if len(names) == len(targets) == len({*names}) else None
+
+
+def _parts(generator: ast.comprehension, names: list[str]) -> ast.Constant:
+    """How many parts an item of the iterable is unpacked into; 0 where it is not."""
+    return ast.Constant(len(names) if isinstance(generator.target, ast.Tuple) else 0)
 
 
 class ExpressionRewriter(ast.NodeTransformer):
@@ -209,13 +214,23 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         """``[a for b in c]``, where the names of `b` are the arguments of a function that gives `a`."""
         self.generic_visit(node)
-        names = _plain_targets(node)
-        if names is None:
+        names, generator = _plain_targets(node), node.generators[0]
+        if names is None or generator.ifs:
             return node
-        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-        item = at(ast.Lambda(arguments, node.elt), node.elt)
-        parts = len(names) if isinstance(node.generators[0].target, ast.Tuple) else 0
-        return at(runtime("listed", node.generators[0].iter, item, ast.Constant(parts), self.site(node)), node)
+        item = at(function(names, node.elt), node.elt)
+        return at(runtime("listed", generator.iter, item, _parts(generator, names), self.site(node)), node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        """``(a for b in c if d)``, where the names of `b` are the arguments of functions that give `a` and `d`."""
+        site = self.site(node)
+        names, generator = _plain_targets(node), node.generators[0]
+        if names is None:
+            return self.generic_visit(node)
+        tests = generator.ifs
+        test = self.visit(tests[0] if len(tests) == 1 else at(ast.BoolOp(ast.And(), tests), node)) if tests else None
+        tested = ast.Constant(None) if test is None else at(function(names, test), test)
+        item = at(function(names, self.visit(node.elt)), node.elt)
+        return at(runtime("generated", self.visit(generator.iter), item, tested, _parts(generator, names), site), node)
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         """``{a for b in c}``."""

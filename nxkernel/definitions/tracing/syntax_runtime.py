@@ -2,7 +2,7 @@
 
 from nxkernel.definitions.flow.control.attempts import try_
 from nxkernel.definitions.flow.control.branches import if_, if_exp, if_return
-from nxkernel.definitions.flow.control.comprehensions import listed
+from nxkernel.definitions.flow.control.comprehensions import generated, listed
 from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
@@ -20,6 +20,7 @@ __all__ = [
     "context",
     "fn",
     "for_",
+    "generated",
     "get_item",
     "if_",
     "if_exp",

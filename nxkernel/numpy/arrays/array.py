@@ -442,6 +442,10 @@ def not_own() -> NxError:
     )
 
 
+#: Rows from which nested lists are put together column by column.
+MANY = 32
+
+
 def stacked(value: Any) -> Operand:
     """Nested lists, which may contain traced values, as one tensor of the type that NumPy gives them."""
     if not isinstance(value, list | tuple):
@@ -450,6 +454,11 @@ def stacked(value: Any) -> Operand:
         return operand(np.array(value))
     from nxkernel.numpy.functions.joining import join_new
 
+    width = len(value[0]) if isinstance(value[0], list | tuple) else 0
+    if len(value) > max(width, MANY) and width and all(isinstance(r, list | tuple) and len(r) == width for r in value):
+        # There are fewer columns than rows, and a column of what a loop gathered is one array.
+        columns = [stacked([row[place] for row in value]) for place in range(width)]
+        return join_new([Array.of(column) for column in columns], 1)
     return join_new([stacked(part) if isinstance(part, list | tuple) else Array.of(operand(part)) for part in value], 0)
 
 

@@ -68,6 +68,12 @@ class PlainRuntime:
     def listed(self, items, item, parts, site):
         return [item(*each) if parts else item(each) for each in items]
 
+    def generated(self, items, item, test, parts, site):
+        def of(function, each):
+            return function(*each) if parts else function(each)
+
+        return (of(item, each) for each in iter(items) if test is None or of(test, each))
+
     def and_(self, one, other, site=None):
         return one() and other()
 

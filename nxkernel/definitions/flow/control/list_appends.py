@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any, NamedTuple
 
 from nxkernel import primitives, types
@@ -154,6 +155,9 @@ class Gathering:
     def _keep(self, index: int, each: AppendedList, number: Any, given: Sequence[Any], results: tuple) -> None:
         leaves: list[Any] = []
         structure = variable_leaves.take_apart(results[each.place], leaves)
+        # A number that is known in a turn of the loop is the same in all of them.
+        structure = _with_numbers(structure, iter(leaves))
+        leaves = [leaf for leaf in leaves if not is_number(leaf)]
         self._check(each, structure, leaves)
         self._follow(index, each, structure, given, results)
         self._learn(index, each, leaves)
@@ -220,12 +224,7 @@ class Gathering:
                 root.doubt = refusal
 
     def _check(self, each: AppendedList, structure: tuple, leaves: Sequence[Any]) -> None:
-        kinds = set(_kinds(structure))
-        if (
-            kinds & {variable_leaves.HELD, variable_leaves.NONE, variable_leaves.PART}
-            or any(map(is_number, leaves))
-            or not leaves
-        ):
+        if not leaves or any(map(_is_unfit, _parts(structure))):
             raise _unfit(each, "known while it is traced, or has no fixed shape")
         if any(leaf.type.is_integer and not leaf.shape for leaf in leaves):
             raise _unfit(each, "a whole number, which may be needed while it is traced")
@@ -340,10 +339,26 @@ def _copy(name: str) -> str:
     return f"{name}.copy()" if types.follows_numpy() else f"{name} + 0"
 
 
-def _kinds(structure: tuple) -> Iterable[str]:
-    yield structure[0]
+def _parts(structure: tuple) -> Iterable[tuple]:
+    yield structure
     for child in structure[2]:
-        yield from _kinds(child)
+        yield from _parts(child)
+
+
+def _is_unfit(part: tuple) -> bool:
+    kind, detail, _ = part
+    return kind in (variable_leaves.NONE, variable_leaves.PART) or (
+        kind == variable_leaves.HELD and not (is_number(detail) or isinstance(detail, str | NoneType))
+    )
+
+
+def _with_numbers(structure: tuple, leaves: Iterator[Any]) -> tuple:
+    """A structure that holds those of its leaves that are numbers."""
+    kind, detail, children = structure
+    if kind == variable_leaves.LEAF:
+        leaf = next(leaves)
+        return (variable_leaves.HELD, leaf, ()) if is_number(leaf) else structure
+    return kind, detail, tuple([_with_numbers(child, leaves) for child in children])
 
 
 def _arrays(value: Any) -> list[Any]:

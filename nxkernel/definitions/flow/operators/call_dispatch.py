@@ -31,7 +31,7 @@ from nxkernel.definitions.flow.operators import (
     trace_time_calls,
 )
 from nxkernel.definitions.flow.source_sites import is_raised
-from nxkernel.definitions.flow.values import followed_classes
+from nxkernel.definitions.flow.values import followed_classes, variable_leaves
 from nxkernel.definitions.keys import callables
 from nxkernel.definitions.keys.static_values import installed, installed_file
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
@@ -239,7 +239,7 @@ def _of_each(function: Any, *args: Any, **options: Any) -> Any:
 
 def _generalized(function: Any, *args: Any, **options: Any) -> Any:
     """Call a function made by `numba.guvectorize`: traced values are refused."""
-    if not python_builtins.has_traced([*args, *options.values()]):
+    if not variable_leaves.has_traced([*args, *options.values()]):
         return function(*args, **options)
     name = numba_functions.name_of(function)
     raise NxTypeError(
@@ -254,7 +254,7 @@ def _generalized(function: Any, *args: Any, **options: Any) -> Any:
 def _of_entries(function: np.vectorize, *args: Any, **options: Any) -> Any:
     """Call a function by ``np.vectorize``: on traced values its Python function is mapped over all entries at once."""
     values = [*args, *options.values()]
-    if not python_builtins.has_traced(values):
+    if not variable_leaves.has_traced(values):
         return function(*args, **options)
     if function.signature is not None or function.excluded or function.pyfunc is None:
         raise NxTypeError(
@@ -284,7 +284,7 @@ def _of_entries(function: np.vectorize, *args: Any, **options: Any) -> Any:
 
 def _remembered(function: Any, *args: Any, **options: Any) -> Any:
     """Call a function with a cache: through the cache unless an argument is traced."""
-    of_known = not python_builtins.has_traced([*args, *options.values()])
+    of_known = not variable_leaves.has_traced([*args, *options.values()])
     return (function if of_known else fn(function.__wrapped__))(*args, **options)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.flow.operators import python_builtins
+from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.keys.static_values import own_class
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 from nxkernel.errors import NxTypeError, TracedValueError
@@ -77,8 +77,8 @@ def _converted(polynomial: Any) -> Any:
 def _has_traced(value: Any) -> bool:
     """Whether a value, or a polynomial's coefficients, are traced."""
     if isinstance(value, _POLYNOMIALS):
-        return any(map(python_builtins.has_traced, vars(value).values()))
-    return python_builtins.has_traced(value)
+        return any(map(variable_leaves.has_traced, vars(value).values()))
+    return variable_leaves.has_traced(value)
 
 
 def traced(function: Any, refusing: Callable[..., Any], rewritten: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,10 +20,9 @@ from typing import Any
 from nxkernel import types
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
-from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values import object_texts
 from nxkernel.definitions.flow.values.traced_text import TracedText
-from nxkernel.definitions.flow.values.variable_leaves import is_traced, known
+from nxkernel.definitions.flow.values.variable_leaves import has_traced, is_traced, known
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,16 +13,17 @@ import numpy as np
 
 from nxkernel import primitives, types
 from nxkernel.definitions.flow.control import attempts
-from nxkernel.definitions.flow.control.logic import and_, or_
+from nxkernel.definitions.flow.control.comprehensions import SHORT, GeneratedItems
+from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
 from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
-from nxkernel.definitions.flow.values.variable_leaves import has_values, is_traced, known, plain, take_apart
+from nxkernel.definitions.flow.values.variable_leaves import is_traced, known, plain
 from nxkernel.definitions.keys.static_values import own_class
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import python_numbers, tracing
 from nxkernel.graph.expr import Expr, TracedValue
-from nxkernel.numpy.arrays.array import ArrayValue, Scalar, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, Scalar, stacked, wrap
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
@@ -104,6 +106,14 @@ def _extreme(
     if len(args) == 1 and _is_array(args[0]):
         _refuse_options(name, options)
         return like(args[0], _of_all(_row(args[0], name), all_, beats))
+
+    def better(one: Any, other: Any) -> Any:
+        if not any_traced([one, other]):
+            return real(one, other)
+        return like(one if isinstance(one, Proxy) else other, _of_two(one, other, two, beats))
+
+    if len(args) == 1 and not options and _is_counted(args[0]):
+        return args[0].reduce_from_first(better, f"{name}()")
     values = list(args)
     if len(args) == 1 and not is_traced(args[0]):
         values = list(args[0])
@@ -112,12 +122,6 @@ def _extreme(
     if not any_traced(values):
         return real(*args, **options)
     _refuse_options(name, options)
-
-    def better(one: Any, other: Any) -> Any:
-        if not any_traced([one, other]):
-            return real(one, other)
-        return like(one if isinstance(one, Proxy) else other, _of_two(one, other, two, beats))
-
     return functools.reduce(better, values)
 
 
@@ -173,7 +177,18 @@ def sum(iterable: Any, /, start: Any = 0) -> Any:
         return builtins_of_parts.sum(iterable, start)
     if _is_array(iterable):
         return _total(iterable, start)
+    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+        return iterable.reduce(operator.add, start, "sum()")
+    if isinstance(iterable, list) and builtins.len(iterable) > SHORT and _are_alike(iterable):
+        return _total(stacked(iterable), start)
     return builtins.sum(iterable, start)
+
+
+def _are_alike(values: list[Any]) -> builtins.bool:
+    """Whether these are traced scalars of NumPy's of one type, as a loop gathers them."""
+    if not builtins.all(isinstance(value, Scalar) for value in values):
+        return False
+    return builtins.len({operand(value).type for value in values}) == 1
 
 
 def _total(iterable: Any, start: Any) -> Any:
@@ -194,6 +209,8 @@ def any(iterable: Any, /) -> Any:
     """``any``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.any(_row(iterable, "any"))))
+    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+        return iterable.meet(True, "any()")
     result: Any = False
     for value in iterable:
         if not is_traced(value):
@@ -208,6 +225,8 @@ def all(iterable: Any, /) -> Any:
     """``all``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.all(_row(iterable, "all"))))
+    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+        return not_(iterable.meet(False, "all()"))
     result: Any = True
     for value in iterable:
         if not is_traced(value):
@@ -321,7 +340,7 @@ def _number(value: Any, name: str) -> Any:
 def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     """``sorted``."""
     if not _is_array(iterable):
-        values = list(iterable)
+        values = list_(iterable)
         if not any_traced(values):
             return builtins.sorted(values, key=key, reverse=reverse)
         row = stack([plain(value) if not is_number(value) else operand(value) for value in values])
@@ -340,6 +359,21 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return [ordered[position] for position in range(builtins.len(values))]
 
 
+def _is_counted(iterable: Any) -> builtins.bool:
+    """Whether this is a generator expression of which no item was taken, and it is known how many there are."""
+    return isinstance(iterable, GeneratedItems) and iterable.are_untouched() and iterable.are_counted()
+
+
+def list_(*iterable: Any) -> list[Any]:
+    """``list``."""
+    return iterable[0].list() if iterable and _is_counted(iterable[0]) else list(*iterable)
+
+
+def tuple_(*iterable: Any) -> tuple[Any, ...]:
+    """``tuple``."""
+    return tuple(list_(*iterable)) if iterable and _is_counted(iterable[0]) else tuple(*iterable)
+
+
 def reversed(sequence: Any, /) -> Any:
     """``reversed``."""
     if isinstance(sequence, ArrayValue):
@@ -353,15 +387,6 @@ def reversed(sequence: Any, /) -> Any:
         # Still a range, so that a loop over it stays one.
         return sequence[::-1]
     return builtins.reversed(sequence)
-
-
-def has_traced(value: Any) -> builtins.bool:
-    """Whether a value is traced, or is a container with traced values."""
-    if isinstance(value, TracedValue | Proxy) or not has_values(value):
-        return is_traced(value)
-    leaves: list[Any] = []
-    take_apart(value, leaves)
-    return any_traced(leaves)
 
 
 def class_of(value: Any) -> type:
@@ -412,6 +437,8 @@ TWINS: dict[Any, Callable[..., Any]] = {
     builtins.all: all,
     builtins.round: round,
     builtins.len: len,
+    builtins.list: list_,
+    builtins.tuple: tuple_,
     builtins.range: range_,
     builtins.enumerate: enumerated,
     builtins.zip: zipped,

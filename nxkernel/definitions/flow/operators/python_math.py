@@ -9,9 +9,8 @@ from typing import Any
 
 from nxkernel import primitives, types
 from nxkernel.definitions.flow.control import attempts
-from nxkernel.definitions.flow.operators import python_builtins as twins
 from nxkernel.definitions.flow.operators.python_builtins import any_traced, as_number, in_dialect, like
-from nxkernel.definitions.flow.values.variable_leaves import has_values, known, plain
+from nxkernel.definitions.flow.values.variable_leaves import has_traced, has_values, known, plain
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.arithmetic import comparison, elementary, elementwise
@@ -175,7 +174,7 @@ def _twin(name: str, real: Callable) -> Callable:
 
     @functools.wraps(real)
     def function(*args: Any, **options: Any) -> Any:
-        if not any_traced(args) and not any(map(twins.has_traced, args)):
+        if not any_traced(args) and not any(map(has_traced, args)):
             return real(*map(known, args), **options)
         if traced is None:
             raise NxTypeError(

@@ -130,6 +130,15 @@ def take_apart(value: Any, leaves: list[Any]) -> Structure:
     return ("dataclass", type(value), children)
 
 
+def has_traced(value: Any) -> bool:
+    """Whether a value is traced, or is a container with traced values."""
+    if isinstance(value, TracedValue | Proxy) or not has_values(value):
+        return is_traced(value)
+    leaves: list[Any] = []
+    take_apart(value, leaves)
+    return any(map(is_traced, leaves))
+
+
 def is_place(value: Any) -> bool:
     """Whether a value is an array with storage, or a view of one."""
     return isinstance(value, Array | MutableArgument)
