@@ -5,15 +5,24 @@ import os
 import signal
 
 import pytest
+from _pytest.doctest import DoctestModule
 
+import quick_modules
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.graph.expr import node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.operand import whole_spec
 
+quick_modules.leave_out()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So it is in what a shell runs in the background; tests of interrupts would wait for theirs without end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    """Examples stand in docstrings of what is public; to look for them in every test takes seconds."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 @pytest.fixture(autouse=True, scope="session")

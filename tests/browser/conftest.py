@@ -6,7 +6,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from contextlib import ExitStack, contextmanager
@@ -14,6 +13,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
+import quick_modules
 
 ROOT = Path(__file__).parents[2]
 #: What `pip install` builds.
@@ -128,7 +129,7 @@ def served(home, extension):
         [*(str(ROOT / room) for room in ("", "magics", "extension")), os.environ.get("PYTHONPATH", "")]
     )
     environment = {**os.environ, "PYTHONPATH": path, **{name: str(home / folder) for name, folder in folders.items()}}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
+    command = quick_modules.command("jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}")
     command += ["--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="]
     command += [f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"]
     command += ["--JupyterNotebookApp.expose_app_in_browser=True"]

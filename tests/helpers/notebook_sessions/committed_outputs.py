@@ -3,13 +3,14 @@
 import os
 import re
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+
+import quick_modules
 
 #: What nbval loses on the way: outputs that are written by other cells, cleared, or changed later.
 INTERACTION = re.compile(r"\b(ipywidgets|interact|clear_output|update_display|display_id)\b")
@@ -62,29 +63,10 @@ def _by_nbval(path, sanitizers, environment):
     results = f"{environment['NXKERNEL_CACHE_DIR']}.xml"
     # Of pytest's other plugins it needs none, and each takes time to load.
     environment = {**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "nbval.plugin",
-        "--nbval",
-        "--nbval-current-env",
-        "--nbval-sanitize-with",
-        sanitizers,
-    ]
-    command += [
-        "-q",
-        "--color=no",
-        "-p",
-        "no:cacheprovider",
-        "--override-ini",
-        "addopts=",
-        f"--junitxml={results}",
-        path,
-    ]
+    nbval = ["-p", "nbval.plugin", "--nbval", "--nbval-current-env", "--nbval-sanitize-with", sanitizers]
+    plain = ["-q", "--color=no", "-p", "no:cacheprovider", "--override-ini", "addopts="]
     done = subprocess.run(
-        [str(part) for part in command],
+        quick_modules.command("pytest", *nbval, *plain, f"--junitxml={results}", path),
         cwd=path.parent,
         env=environment,
         stdin=subprocess.DEVNULL,
