@@ -27,6 +27,13 @@ IDLE = """() => {
     return !!(session?.isReady && kernel?.connectionStatus === "connected" && kernel?.status === "idle");
 }"""
 
+VIEWPORT = {"width": 1400, "height": 1000}
+LEAVE = """async () => {
+    const { shell, serviceManager } = window.jupyterapp;
+    for (const widget of [...shell.widgets("main")]) widget.dispose();
+    await serviceManager.sessions.shutdownAll();
+}"""
+
 #: Places are compared in one step: between two, the page may scroll, or an output above may grow.
 LIT = """async row => {
     const near = (one, other) => Math.abs(one - other) < 1, end = performance.now() + 10000;
@@ -57,7 +64,7 @@ WATCH = """selector => {
 }"""
 
 
-def chromium():
+def chromium_path():
     """Where Chromium is: one that playwright has installed, or the system's."""
     from playwright.sync_api import sync_playwright
 
@@ -70,20 +77,37 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def browser():
+def chromium():
+    """Starts Chromium with the options of a method of playwright's."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     pytest.importorskip("playwright", reason="playwright is not installed")
-    path = chromium()
+    path = chromium_path()
     if path is None:
         pytest.skip("no Chromium: `playwright install chromium` installs one")
     from playwright.sync_api import sync_playwright
 
-    # Chromium's own sandbox needs rights that containers do not give; the pages are our own.
+    # Chromium's own sandbox needs rights that containers do not give; the pages are our own, and so are all addresses.
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield running
-        running.close()
+    arguments.append("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+    with sync_playwright() as playwright, ExitStack() as running:
+
+        def start(method, *given, **options):
+            launch = getattr(playwright.chromium, method)
+            return running.enter_context(launch(*given, executable_path=path, args=arguments, **options))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    return chromium("launch")
+
+
+@pytest.fixture(scope="session")
+def profile(chromium, tmp_path_factory):
+    """Chromium as somebody has it: what it has loaded and translated for one page serves the next one."""
+    folder = tmp_path_factory.mktemp("profile")
+    return chromium("launch_persistent_context", folder, viewport=VIEWPORT, accept_downloads=True)
 
 
 @pytest.fixture(scope="session")
@@ -176,19 +200,33 @@ class Notebook:
         self.page = page
         self.complaints = []
 
-    def open(self, address, name):
-        self.page.goto(
-            f"{address}/lab/workspaces/auto-{Path(name).stem}/tree/{name}?reset", wait_until="domcontentloaded"
-        )
+    def enter(self, address, document=""):
+        """Load JupyterLab, with a document or the launcher."""
+        workspace = f"{address}/lab/workspaces/auto-{uuid4().hex}"
+        self.page.goto(f"{workspace}/{document and 'tree/'}{document}?reset", wait_until="domcontentloaded")
+        self.page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)", timeout=60_000)
         self.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
-        self.page.locator(f"{PAGE} .jp-Notebook").wait_for(timeout=60_000)
-        self.wait_idle()
+
+    def open(self, address, name):
+        self.enter(address, name)
+        self._wait_open()
 
     def launch(self, address, kernel):
         """Begin a notebook from the launcher."""
-        self.page.goto(f"{address}/lab/workspaces/auto-{uuid4().hex}?reset", wait_until="domcontentloaded")
-        self.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
+        self.enter(address)
         self.page.locator(f".jp-LauncherCard[data-category='Notebook'][title^='{kernel}']").click()
+        self._wait_open()
+
+    def change_to(self, name):
+        """Open a notebook in JupyterLab as it is loaded."""
+        self.command("docmanager:open", path=name, factory="Notebook")
+        self._wait_open()
+
+    def leave(self):
+        """Close all that is open, unsaved or not, and end the kernels."""
+        self.page.evaluate(LEAVE)
+
+    def _wait_open(self):
         self.page.locator(f"{PAGE} .jp-Notebook").wait_for(timeout=60_000)
         self.wait_idle()
 
@@ -254,29 +292,30 @@ class Notebook:
         self.page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
 
 
-@pytest.fixture
-def opened(browser):
-    """A notebook to be; fails when its page asked for anything beyond this machine, or complained."""
-    context = browser.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
-    opened = Notebook(context.new_page())
+def new_page(profile):
+    """A notebook to be, whose page tells what it asked for beyond this machine, and what it complains about."""
+    opened = Notebook(profile.new_page())
 
-    def guard(route):
-        host = re.sub(r"^\w+://([^/:]+).*", r"\1", route.request.url)
-        if host == "127.0.0.1" or route.request.url.startswith(("data:", "blob:")):
-            return route.continue_()
-        opened.complaints.append(f"request to {route.request.url}")
-        return route.abort()
+    def asked(request):
+        if not re.match(r"(\w+://127\.0\.0\.1[:/]|data:|blob:|chrome)", request.url):
+            opened.complaints.append(f"request to {request.url}")
 
     def heard(message):
         if message.type == "error":
             opened.complaints.append(f"console: {message.text} ({message.location.get('url', '')})")
 
-    context.route("**/*", guard)
+    opened.page.on("request", asked)
     opened.page.on("console", heard)
     opened.page.on("pageerror", lambda error: opened.complaints.append(f"page: {error}"))
+    return opened
 
+
+@pytest.fixture
+def opened(profile):
+    """A notebook to be, on a page of its own; fails when the page asked for anything else, or complained."""
+    opened = new_page(profile)
     yield opened
-    context.close()
+    opened.page.close()
     assert opened.complaints == []
 
 
@@ -297,13 +336,26 @@ def document(request):
     return write
 
 
+@pytest.fixture(scope="session")
+def jupyterlab(profile, lab):
+    """A page with JupyterLab, in which one notebook is opened after the other."""
+    opened = new_page(profile)
+    opened.enter(lab[0])
+    yield opened
+    opened.page.close()
+
+
 @pytest.fixture
-def notebook(lab, opened, document):
-    """Opens a notebook with the given cells in JupyterLab."""
-    address, folder = lab
+def notebook(jupyterlab, lab, document):
+    """Opens a notebook with the given cells in a JupyterLab where nothing else is open; the page may not complain."""
 
     def open_with(*sources):
-        opened.open(address, document(folder, *sources))
-        return opened
+        jupyterlab.page.set_viewport_size(VIEWPORT)
+        jupyterlab.change_to(document(lab[1], *sources))
+        return jupyterlab
 
-    return open_with
+    jupyterlab.complaints.clear()
+    yield open_with
+    complaints = [*jupyterlab.complaints]
+    jupyterlab.leave()
+    assert complaints == []

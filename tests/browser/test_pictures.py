@@ -32,11 +32,11 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def lesson(notebook):
+def lesson(lab, opened, document):
     """Opens a notebook as people like to see it: in light, with its own name, the panel beside it and nothing else."""
 
     def open_with(name, size, *sources):
-        opened = notebook(*sources)
+        opened.open(lab[0], document(lab[1], *sources))
         page = opened.page
         if not page.evaluate("name => window.jupyterapp.commands.hasCommand(name)", PANEL):
             pytest.skip("the JupyterLab extension is not installed: `pip install .` builds it")
