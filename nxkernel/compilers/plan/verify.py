@@ -252,21 +252,23 @@ class _MemoryContents:
             own = set(step.writes)
             for node in step.reads:
                 if node not in own:
-                    yield from self._read(position, node, step_name(self.plan, step))
+                    yield from self._read(position, node, step)
             yield from self._same_time(step)
             for node in step.writes:
-                yield from self._write(node, step_name(self.plan, step))
+                yield from self._write(node, step)
         for number, (result, where) in enumerate(zip(self.plan.results, self.plan.outputs, strict=True)):
             yield from self._result(number, result, where)
 
-    def _read(self, number: int, node: Expr, reader: str) -> Iterator[Problem]:
-        what = f"{named(node)}, read by {reader}"
+    def _read(self, number: int, node: Expr, reader: Step) -> Iterator[Problem]:
         if node not in self.held:
             over = self.lost.get(node)
             found = "that no step has written it" if over is None else f"{named(over)} in {self.piece(over)}"
-            yield what, "it in its memory", found
+            expected = "it in its memory"
         elif any(writer >= number for writer in self.writers.get(node, ())):
-            yield what, "all of it written before", "a part that a later step writes"
+            expected, found = "all of it written before", "a part that a later step writes"
+        else:
+            return
+        yield f"{named(node)}, read by {step_name(self.plan, reader)}", expected, found
 
     def _same_time(self, step: Step) -> Iterator[Problem]:
         """A step writes nothing into memory that holds a value it reads, unless element by element."""
@@ -290,13 +292,14 @@ class _MemoryContents:
                 return True
         return False
 
-    def _write(self, node: Expr, writer: str) -> Iterator[Problem]:
+    def _write(self, node: Expr, writer: Step) -> Iterator[Problem]:
         piece = self.piece(node)
         base = self.plan.in_place.get(node)
         if base is not None and node not in self.held:
             holder = next((other for other in self.held if _below(other) is _below(base)), None)
             if holder is None or self.piece(holder).memory != piece.memory or self.piece(holder).begin != piece.begin:
-                yield f"{named(node)}, written by {writer}", f"{named(base)} in {piece}, to be updated", self._at(piece)
+                what = f"{named(node)}, written by {step_name(self.plan, writer)}"
+                yield what, f"{named(base)} in {piece}, to be updated", self._at(piece)
         for other in [other for other, held in self.held.items() if other is not node and held.meets(piece)]:
             del self.held[other]
             self.lost[other] = node
@@ -309,12 +312,14 @@ class _MemoryContents:
         node = result
         while node not in self.held and node not in self.lost and node.primitive is p.reshape:
             node = node.operands[0]
-        what = f"output {number}, {named(result)}"
         if node not in self.held:
             over = self.lost.get(node)
-            yield what, "it in its memory at the end", "nothing" if over is None else f"{named(over)}"
+            expected, found = "it in its memory at the end", "nothing" if over is None else f"{named(over)}"
         elif self.held[node].memory != where:
-            yield what, f"it in {where}", str(self.held[node])
+            expected, found = f"it in {where}", str(self.held[node])
+        else:
+            return
+        yield f"output {number}, {named(result)}", expected, found
 
 
 def _below(node: Expr) -> Expr:
