@@ -111,6 +111,15 @@ def profile(chromium, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def expect(browser):
+    """Assertions about a page that look again until they hold, for as long as a slow machine may take."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=20_000)
+    return expect
+
+
+@pytest.fixture(scope="session")
 def serve(tmp_path_factory, browser):
     """Starts servers of JupyterLab, and of Notebook where it is installed, with our extension enabled or not."""
     with ExitStack() as running:
@@ -247,6 +256,10 @@ class Notebook:
         self.page.wait_for_function(done, arg=index, timeout=60_000)
         self.wait_idle()
         return cell.locator(".jp-OutputArea").first
+
+    def outputs(self, index):
+        """What a cell has put out, drawn or not yet: all of it once the cell has run."""
+        return self.page.evaluate(f"index => {CELLS}.get(index).outputs.toJSON()", index)
 
     def wait_lit(self, index, line):
         """Wait until the extension's light lies on a line of a cell."""

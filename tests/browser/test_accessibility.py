@@ -27,12 +27,13 @@ RUN = """async place => {
 }"""
 
 
-def test_no_serious_faults(lab, opened):
+def test_no_serious_faults(lab, opened, expect):
     address, _ = lab
     opened.launch(address, "Nx (Python 3)")
     for index, text in enumerate(CELLS):
         opened.write(index, text)
     opened.command("nxkernel:open-panel")
+    opened.cell(3).locator(".nx-shape").first.wait_for()
     opened.cell(4).locator(".nx-lab-mark").wait_for()
     panel = opened.page.locator("#nxkernel-panel")
     panel.locator(".nx-rows li").nth(1).wait_for()
@@ -44,4 +45,5 @@ def test_no_serious_faults(lab, opened):
             assert opened.page.evaluate(RUN, place) == [], (theme, place)
         for tab in panel.get_by_role("tab").all():
             tab.click()
+            expect(tab).to_have_attribute("aria-selected", "true")
             assert opened.page.evaluate(RUN, "#nxkernel-panel") == [], (theme, tab.inner_text())

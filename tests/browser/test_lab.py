@@ -1,6 +1,7 @@
 """The panel, the status item and the marks in a real JupyterLab, from the launcher to a kernel that finds its files."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -32,11 +33,11 @@ FOLLOW = """(() => {
         });
     }, 5);
 })()"""
-#: Where the text of an element ends.
-BOTTOM = """each => {
-    const text = document.createRange();
-    text.selectNodeContents(each);
-    return text.getBoundingClientRect().bottom;
+#: How far a mark is below the number of its cell, in one step: between two, the page may scroll.
+BELOW = """mark => {
+    const number = document.createRange();
+    number.selectNodeContents(mark.closest(".jp-Cell").querySelector(".jp-InputPrompt"));
+    return mark.getBoundingClientRect().top - number.getBoundingClientRect().bottom;
 }"""
 FIND = "() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"
 
@@ -101,7 +102,7 @@ def shoot(opened, name):
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_from_the_launcher_to_kernels_on_disk(launched, theme):
+def test_from_the_launcher_to_kernels_on_disk(launched, expect, theme):
     launched.theme(theme)
     for index, text in enumerate([IMPORT, SOFTMAX, ROWS, "%nx inspect softmax"]):
         launched.write(index, text)
@@ -112,12 +113,12 @@ def test_from_the_launcher_to_kernels_on_disk(launched, theme):
 
     launched.write(4, COLUMNS)
     again = event(launched, "compiled again", REASON)
-    assert again.count() == 1
+    expect(again).to_have_count(1)
     mark = launched.cell(4).locator(".nx-lab-mark")
-    assert mark.get_attribute("title") == f"another program of softmax\n  {REASON}"
-    assert launched.page.locator(".nx-lab-mark").count() == 1
+    expect(mark).to_have_attribute("title", f"another program of softmax\n  {REASON}")
+    expect(launched.page.locator(".nx-lab-mark")).to_have_count(1)
     # A number of three digits would be covered beside it.
-    assert launched.cell(4).locator(".jp-InputPrompt").first.evaluate(BOTTOM) <= mark.bounding_box()["y"]
+    assert mark.evaluate(BELOW) >= 0
     shoot(launched, f"again-{theme}")
     for quiet in (".nx-why span", "time", ".nx-rows b", ".nx-lab-kernel"):
         assert contrast(panel(launched).locator(quiet).first) >= 4.5
@@ -137,19 +138,20 @@ def test_from_the_launcher_to_kernels_on_disk(launched, theme):
     shoot(launched, f"disk-{theme}")
 
 
-def test_caches_are_cleared_and_put_back(launched):
+def test_caches_are_cleared_and_put_back(launched, expect):
     for index, text in enumerate([IMPORT, SOFTMAX, ROWS, COLUMNS]):
         launched.write(index, text)
     launched.command("nxkernel:open-panel")
     event(launched, "softmax", REASON)
     tabs, press = panel(launched).get_by_role("tab"), launched.page.keyboard.press
-    assert tabs.all_inner_texts() == ["Timeline", "Functions", "Cells", "Caches", "Device"]
+    expect(tabs).to_have_text(["Timeline", "Functions", "Cells", "Caches", "Device"], use_inner_text=True)
 
     launched.focus(tabs.first)
     press("ArrowRight")
     table = panel(launched).locator("table")
-    heads, totals = table.locator("thead th").all_inner_texts(), table.locator("tbody tr")
-    assert totals.locator("th").all_inner_texts() == ["softmax"]
+    totals = table.locator("tbody tr")
+    expect(totals.locator("th")).to_have_text(["softmax"], use_inner_text=True)
+    heads = table.locator("thead th").all_inner_texts()
     counts = dict(zip(heads[1:], totals.locator("td").all_inner_texts(), strict=True))
     assert (counts["again"], counts["hits"], counts["Programs"]) == ("1", "0", "2")
     assert sum(int(counts.get(kind, "0")) for kind in ("compiled", "from disk", "traced")) == 2
@@ -158,15 +160,13 @@ def test_caches_are_cleared_and_put_back(launched):
     shoot(launched, "cells")
 
     press("ArrowRight")
-    assert panel(launched).get_by_role("tab", selected=True).inner_text() == "Caches"
+    expect(panel(launched).get_by_role("tab", selected=True)).to_have_text("Caches", use_inner_text=True)
     shoot(launched, "caches")
     cached = panel(launched).locator("tbody tr", has_text="softmax")
-    assert "2 of 256" in cached.inner_text()
+    expect(cached).to_contain_text("2 of 256", use_inner_text=True)
     cached.locator("summary").click()
-    assert cached.locator("li").all_inner_texts() == [
-        "softmax(t: f32[4][10], axis=-1)",
-        "softmax(t: f32[4][10], axis=0)",
-    ]
+    signatures = ["softmax(t: f32[4][10], axis=-1)", "softmax(t: f32[4][10], axis=0)"]
+    expect(cached.locator("li")).to_have_text(signatures, use_inner_text=True)
     panel(launched).get_by_role("button", name="Forget the programs of softmax").click()
     said = panel(launched).locator(".nx-message")
     said.filter(has_text="Forgot 2 programs of softmax.").wait_for()
@@ -180,11 +180,11 @@ def test_caches_are_cleared_and_put_back(launched):
 
     launched.focus(tabs.nth(3))
     press("End")
-    assert "numba_cpu" in panel(launched).locator("dl").inner_text()
+    expect(panel(launched).locator("dl")).to_contain_text("numba_cpu", use_inner_text=True)
     shoot(launched, "device")
 
 
-def test_a_reload_and_several_kernels(launched):
+def test_a_reload_and_several_kernels(launched, expect):
     texts = "def tell(x, *, how='<img src=x onerror=alert(1)>'):\n    return x * len(how)"
     for index, text in enumerate([IMPORT, f"%%defn\n{texts}", "tell(1.0);", "tell(1.0, how='<b>other</b>');"]):
         launched.write(index, text)
@@ -192,8 +192,8 @@ def test_a_reload_and_several_kernels(launched):
     reason = event(launched, "option how").locator(".nx-why > span")
     told = "option how: '<img src=x onerror=alert(1)>' → '<b>other</b>'"
     assert reason.evaluate("each => each.firstChild.data") == told
-    assert panel(launched).locator("img, .nx-why b").count() == 0
-    assert "<b>other</b>" in launched.cell(3).locator(".nx-lab-mark").get_attribute("title")
+    expect(panel(launched).locator("img, .nx-why b")).to_have_count(0)
+    expect(launched.cell(3).locator(".nx-lab-mark")).to_have_attribute("title", re.compile("<b>other</b>"))
 
     launched.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.context.save(); }")
     wait_until_saved(launched, 1)
@@ -202,7 +202,7 @@ def test_a_reload_and_several_kernels(launched):
     launched.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
     launched.wait_idle()
     event(launched, "option how")
-    assert panel(launched).locator(".nx-rows li").count() == 2
+    expect(panel(launched).locator(".nx-rows li")).to_have_count(2)
     launched.cell(3).locator(".nx-lab-mark").wait_for()
 
     launched.page.wait_for_function("() => window.addressOpened")
@@ -213,12 +213,12 @@ def test_a_reload_and_several_kernels(launched):
     launched.wait_idle()
     launched.cell(1).wait_for(state="detached")
     panel(launched).get_by_text("nxkernel is not loaded in this kernel.").wait_for()
-    assert not status(launched).is_visible()
+    expect(status(launched)).to_be_hidden()
     launched.write(0, "%load_ext nxkernel")
     panel(launched).get_by_text("Nothing has been compiled yet").wait_for()
     launched.write(1, f"{IMPORT}\nnx.jit(lambda x: x * 3 + 1.0)(1.0)")
     event(launched, "lambda")
-    assert panel(launched).locator(".nx-rows li").count() == 1
+    expect(panel(launched).locator(".nx-rows li")).to_have_count(1)
     tabs.first.click()
     event(launched, "option how")
 
@@ -231,7 +231,7 @@ for message in ({MESSAGES}):
     page.send(message)"""
 
 
-def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launched):
+def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launched, expect):
     for index, text in enumerate([IMPORT, SOFTMAX, ROWS]):
         launched.write(index, text)
     launched.command("nxkernel:open-panel")
@@ -247,7 +247,7 @@ def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launc
     launched.write(4, SAY.replace("{MESSAGES}", ", ".join(odd)))
     launched.write(5, "softmax(np.ones((8, 12), 'f4'));")
     event(launched, "argument t: f32[4][10] → f32[8][12]")
-    assert panel(launched).locator(".nx-rows li").count() == 3
+    expect(panel(launched).locator(".nx-rows li")).to_have_count(3)
     assert panel(launched).locator(".nx-rows li").first.evaluate("each => each.mine")
     stranger = panel(launched).get_by_text("another version of nxkernel")
     # News of this version that the page has asked for late may come after it: then it is sent once more.
@@ -256,8 +256,8 @@ def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launc
         launched.page.wait_for_timeout(500)
         if stranger.is_visible():
             break
-    assert stranger.is_visible()
-    assert not status(launched).is_visible()
+    expect(stranger).to_be_visible()
+    expect(status(launched)).to_be_hidden()
 
 
 def test_options_are_completed_and_lines_are_lit(launched):

@@ -30,7 +30,7 @@ def classic(serve, request):
     return *(request.getfixturevalue("lab") if request.param else serve(extension=False)), request.param
 
 
-def test_widgets_appear_and_work(classic, opened, document):
+def test_widgets_appear_and_work(classic, opened, document, expect):
     address, folder, extension = classic
     page = opened.page
     page.goto(f"{address}/notebooks/{document(folder, *CELLS)}", wait_until="domcontentloaded")
@@ -42,9 +42,10 @@ def test_widgets_appear_and_work(classic, opened, document):
     assert built == extension
     for index in range(6):
         opened.run(index)
-    inspector, timeline, caches = page.locator(".nx-inspector"), *page.locator(".jp-OutputArea .nx-timeline").all()
+    inspector = page.locator(".nx-inspector")
+    timeline, caches = (opened.cell(index).locator(".nx-timeline") for index in (4, 5))
     timeline.locator(".nx-rows li", has_text=REASON).wait_for()
-    assert caches.locator("tbody th").all_inner_texts() == ["halved"]
+    expect(caches.locator("tbody th")).to_have_text(["halved"], use_inner_text=True)
 
     opened.run(6)
     timeline.locator(".nx-rows li", has_text="argument t: f32[8] → f32[9]").wait_for()
@@ -54,20 +55,21 @@ def test_widgets_appear_and_work(classic, opened, document):
     caches.get_by_role("button", name="Forget the programs of halved").click()
     caches.get_by_text("Forgot 3 programs of halved.").wait_for()
     inspector.get_by_text("Programs forgotten: the cache was cleared.").wait_for()
-    assert not inspector.get_by_label("Search the graph").is_visible()
+    expect(inspector.get_by_label("Search the graph")).to_be_hidden()
     for theme in ("Light", "Dark"):
         opened.theme(theme)
         page.wait_for_function(
             "name => [...document.querySelectorAll('[data-nx-theme]')].every(each => each.dataset.nxTheme === name)",
             arg=theme.lower(),
         )
-        shown = [each.evaluate("each => getComputedStyle(each).backgroundColor") for each in (inspector, timeline)]
-        assert shown == ["rgb(255, 255, 255)" if theme == "Light" else "rgb(17, 17, 17)"] * 2
+        ground = "rgb(255, 255, 255)" if theme == "Light" else "rgb(17, 17, 17)"
+        for each in (inspector, timeline):
+            expect(each).to_have_css("background-color", ground)
         if pictures := os.environ.get("NXKERNEL_SCREENSHOTS"):
             page.screenshot(path=f"{pictures}/notebook-{theme}.png")
 
     if extension:
         opened.command("nxkernel:open-panel")
         page.locator("#nxkernel-panel .nx-rows li", has_text=REASON).wait_for()
-        assert page.locator(".nx-lab-mark").count() == 2
+        expect(page.locator(".nx-lab-mark")).to_have_count(2)
     opened.complaints[:] = [complaint for complaint in opened.complaints if complaint not in THEIRS]

@@ -73,20 +73,19 @@ def widgets():
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["inspector", "timeline"])
-def test_the_theme_is_the_pages(frame, widgets, which):
+def test_the_theme_is_the_pages(frame, widgets, expect, which):
     shown = WidgetPage(frame, widgets[which], width=900)
     shown.settle()
     view, turn = frame.locator(".nx-view"), frame.get_by_role("button", name="Light or dark")
-    ground = "each => getComputedStyle(each).backgroundColor"
     for says, (tell, theme) in SAYS.items():
         frame.evaluate(LIGHT_VARIABLES)
         frame.evaluate(tell)
-        frame.wait_for_function("theme => document.querySelector('.nx-view').dataset.nxTheme === theme", arg=theme)
-        assert view.evaluate(ground) == GROUND[theme], says
+        expect(view, says).to_have_attribute("data-nx-theme", theme)
+        expect(view, says).to_have_css("background-color", GROUND[theme])
         if folder := os.environ.get("NXKERNEL_SCREENSHOTS"):
             view.screenshot(path=f"{folder}/{says.replace(' ', '-')}-{which}.png")
         turn.click()
-        assert view.evaluate(ground) == GROUND["light" if theme == "dark" else "dark"], says
+        expect(view, says).to_have_css("background-color", GROUND["light" if theme == "dark" else "dark"])
         turn.click()
 
 

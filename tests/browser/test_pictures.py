@@ -5,6 +5,7 @@
 
 import io
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def shot(opened, caret="hide"):
     return Image.open(io.BytesIO(opened.page.screenshot(animations="disabled", caret=caret))).convert("RGB")
 
 
-def test_a_notebook_with_the_inspector(lesson, folder):
+def test_a_notebook_with_the_inspector(lesson, folder, expect):
     opened = lesson("softmax", (1400, 1140), LOAD, SOFTMAX, SCORES, "%nx inspect softmax")
     for index in range(4):
         opened.run(index)
@@ -67,8 +68,7 @@ def test_a_notebook_with_the_inspector(lesson, folder):
     widget.get_by_role("button", name="Measure what each kernel takes").click()
     widget.locator(".nx-measured", has_text="One run takes").wait_for()
     widget.locator(".nx-shape", has_text="exp").first.click()
-    widget.locator(".nx-pane .nx-place").wait_for()
-    assert widget.locator(".nx-pane .nx-place").inner_text() == "cell 2, line 3"
+    expect(widget.locator(".nx-pane .nx-place")).to_have_text("cell 2, line 3", use_inner_text=True)
     opened.page.mouse.move(0, 0)
     opened.cell(1).evaluate("cell => cell.scrollIntoView({ block: 'start' })")
     picture, path = shot(opened), folder / "notebook.png"
@@ -76,7 +76,7 @@ def test_a_notebook_with_the_inspector(lesson, folder):
     assert path.stat().st_size < LARGEST
 
 
-def test_a_recompilation_that_is_explained(lesson, folder):
+def test_a_recompilation_that_is_explained(lesson, folder, expect):
     opened = lesson("options", (1200, 640), LOAD, SOFTMAX, WAVES, CALL)
     page, panel = opened.page, opened.page.locator(".nx-lab-panel")
     for index in range(4):
@@ -89,8 +89,7 @@ def test_a_recompilation_that_is_explained(lesson, folder):
         frames.append((shot(opened, "initial"), 350))
     opened.run(3)
     told = panel.locator(".nx-why > span", has_text="axis")
-    told.wait_for()
-    assert told.inner_text().startswith("option axis: -1 → 0")
+    expect(told).to_have_text(re.compile("^option axis: -1 → 0"), use_inner_text=True)
     frames.append((shot(opened), 4500))
     palette = frames[-1][0].quantize(160, dither=Image.Dither.NONE)
     first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]

@@ -33,9 +33,11 @@ def doubled(monkeypatch):
 
 
 @pytest.fixture
-def shown(browser, doubled):
+def shown(browser, expect, doubled):
     page = browser.new_page(viewport={"width": 1150, "height": 700})
-    yield WidgetPage(page, Timeline())
+    shown = WidgetPage(page, Timeline())
+    expect(rows(shown)).to_have_count(MANY - 1)
+    yield shown
     page.close()
 
 
@@ -66,7 +68,7 @@ def test_the_end_is_shown_until_the_reader_goes_elsewhere(shown, doubled):
     assert body.evaluate("each => each.scrollTop") == 300
 
 
-def test_focus_and_selection_stay_while_news_arrive(shown, doubled):
+def test_focus_and_selection_stay_while_news_arrive(shown, expect, doubled):
     row = rows(shown).nth(4)
     row.focus()
     row.evaluate("""each => {
@@ -82,39 +84,39 @@ def test_focus_and_selection_stay_while_news_arrive(shown, doubled):
         happen(shown, doubled, MANY + index, cell)
     assert shown.page.evaluate("() => getSelection().toString()") == selected
     assert row.evaluate("each => each.mine && each === document.activeElement")
-    assert shown.page.locator("h3").all_inner_texts() == ["cell 3", "cell 4"]
+    expect(shown.page.locator("h3")).to_have_text(["cell 3", "cell 4"], use_inner_text=True)
     shown.page.keyboard.press("ArrowDown")
-    assert "f64[5] → f64[6]" in shown.page.locator(":focus").inner_text()
+    expect(shown.page.locator(":focus")).to_contain_text("f64[5] → f64[6]", use_inner_text=True)
 
 
-def test_filters_leave_what_fits(shown):
+def test_filters_leave_what_fits(shown, expect):
     kept = rows(shown).nth(20)
     kept.evaluate("each => { each.mine = true; }")
     shown.page.get_by_label("Search events").fill("f64[21]")
-    assert rows(shown).count() == 2
-    assert [each.evaluate("each => each.mine ?? false") for each in rows(shown).all()] == [True, False]
+    expect(rows(shown)).to_have_count(2)
+    assert rows(shown).evaluate_all("all => all.map(each => each.mine ?? false)") == [True, False]
     shown.page.get_by_label("Search events").fill("")
-    assert rows(shown).count() == MANY - 1
+    expect(rows(shown)).to_have_count(MANY - 1)
     texts = [text.split("\t")[-1] for text in rows(shown).all_inner_texts()]
     assert "f64[1] → f64[2]" in texts[1]
     assert f"→ f64[{MANY - 1}]" in texts[-1]
 
 
-def test_advice_is_given_once_in_a_row_and_names_turn_only_themselves(shown, doubled):
-    before = rows(shown).count()
+def test_advice_is_given_once_in_a_row_and_names_turn_only_themselves(shown, expect, doubled):
     scaled = nx.jit(lambda t, *, by: t * by, compiler="evaluator")
     scaled.__name__ = "scaled"
     for turn in range(4):
         stream.cell = NotebookCell("cell 4" if turn < 3 else "cell 5")
         scaled(np.ones(3), by=1.5 + turn)
     happen(shown, doubled, MANY, "cell 6")
-    advised = [row.locator(".nx-advice").count() for row in rows(shown).all()[before : before + 4]]
-    assert advised == [0, 1, 0, 1]
+    expect(rows(shown)).to_have_count(MANY + 4)
+    for index, advised in enumerate((0, 1, 0, 1), MANY - 1):
+        expect(rows(shown).nth(index).locator(".nx-advice")).to_have_count(advised)
     name = rows(shown).last.locator(".nx-function")
     assert name.evaluate("each => getComputedStyle(each).unicodeBidi") == "isolate"
 
 
-def test_code_of_programs_alone_is_counted_and_can_be_forgotten(browser, doubled, monkeypatch):
+def test_code_of_programs_alone_is_counted_and_can_be_forgotten(browser, expect, doubled, monkeypatch):
     for name, text, buttons in (
         (f"nxp_{0:040x}", "0 kernels and 1 program, 2.0 kB of code, the first loaded just now", 1),
         ("nxk_runtime_pool", "none", 0),
@@ -122,12 +124,12 @@ def test_code_of_programs_alone_is_counted_and_can_be_forgotten(browser, doubled
         monkeypatch.setattr(code_store, "loaded", lambda name=name: {name: (2_000, time.time())})
         page = browser.new_page(viewport={"width": 1150, "height": 700})
         WidgetPage(page, Timeline("caches"))
-        assert page.locator("h3:has-text('Native code in memory') + p").inner_text() == text
-        assert page.get_by_role("button", name="Forget the kernels in memory").count() == buttons
+        expect(page.locator("h3:has-text('Native code in memory') + p")).to_have_text(text, use_inner_text=True)
+        expect(page.get_by_role("button", name="Forget the kernels in memory")).to_have_count(buttons)
         page.close()
 
 
-def test_opened_details_stay_open(shown, doubled):
+def test_opened_details_stay_open(shown, expect, doubled):
     shown.page.get_by_role("tab", name="Caches").click()
     details = shown.page.locator("details")
     details.locator("summary").click()
@@ -136,8 +138,8 @@ def test_opened_details_stay_open(shown, doubled):
         page.refresh()
     shown.settle()
     shown.page.locator("td", has_text=f"{MANY} of 256").wait_for()
-    assert details.get_attribute("open") is not None
-    assert details.locator("summary").evaluate("each => each === document.activeElement")
+    expect(details).to_have_js_property("open", True)
+    expect(details.locator("summary")).to_be_focused()
 
 
 def test_opening_and_closing_leaves_nothing_behind(browser, doubled):

@@ -84,7 +84,7 @@ def test_tutorials_are_shown_whole(lab, notebook):
     assert found == []
 
 
-def test_all_cells_are_run_although_some_are_meant_to_fail(lab, opened):
+def test_all_cells_are_run_although_some_are_meant_to_fail(lab, opened, expect):
     address, folder = lab
     tutorial = nbformat.read(FOLDER / "04-keywords.ipynb", as_version=4)
     code = [index for index, cell in enumerate(tutorial.cells) if cell.cell_type == "code"]
@@ -94,4 +94,4 @@ def test_all_cells_are_run_although_some_are_meant_to_fail(lab, opened):
     opened.open(address, "not-run.ipynb")
     opened.page.evaluate("() => { void window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
     opened.page.wait_for_function(RAN, arg=len(code), timeout=120_000)
-    assert "Right: 4." in opened.cell(code[-1]).locator(".jp-OutputArea").inner_text()
+    expect(opened.cell(code[-1]).locator(".jp-OutputArea")).to_contain_text("Right: 4.", use_inner_text=True)

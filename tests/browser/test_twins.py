@@ -43,21 +43,22 @@ def shoot(opened, name):
         opened.page.screenshot(path=f"{folder}/{name}.png")
 
 
-def test_a_notebook_that_is_not_trusted_shows_tables_and_text(lab, opened, saved):
+def test_a_notebook_that_is_not_trusted_shows_tables_and_text(lab, opened, saved, expect):
     opened.open(lab[0], saved)
     text, events, programs = (opened.cell(index).locator(".jp-OutputArea") for index in range(3))
-    assert "tanh" in text.inner_text()
-    assert "option by: '<img src=x onerror=alert(1)>' → '<b>bold</b>'" in events.inner_text()
-    assert programs.locator("tbody th").all_inner_texts() == ["scaled"]
-    assert "scaled(x: f32[3], by='<b>bold</b>')" in programs.inner_text()
+    expect(text).to_contain_text("tanh", use_inner_text=True)
+    reason = "option by: '<img src=x onerror=alert(1)>' → '<b>bold</b>'"
+    expect(events).to_contain_text(reason, use_inner_text=True)
+    expect(programs.locator("tbody th")).to_have_text(["scaled"], use_inner_text=True)
+    expect(programs).to_contain_text("scaled(x: f32[3], by='<b>bold</b>')", use_inner_text=True)
     for output in (text, events, programs):
-        assert output.locator("img, b, script").count() == 0
+        expect(output.locator("img, b, script")).to_have_count(0)
     for theme in ("Light", "Dark"):
         opened.theme(theme)
         shoot(opened, f"twins-{theme}")
 
 
-def test_a_trusted_one_whose_kernel_does_not_know_the_widgets(lab, opened, saved):
+def test_a_trusted_one_whose_kernel_does_not_know_the_widgets(lab, opened, saved, expect):
     opened.open(lab[0], saved)
     if not opened.page.evaluate("() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"):
         pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")
@@ -67,8 +68,9 @@ def test_a_trusted_one_whose_kernel_does_not_know_the_widgets(lab, opened, saved
     picture.locator(".jp-RenderedSVG img").wait_for()
     events.locator("td", has_text="option by: '<img src=x onerror=alert(1)>' → '<b>bold</b>'").wait_for()
     programs.locator("th", has_text="scaled").wait_for()
-    assert opened.page.get_by_text("Error displaying widget").count() == 0
-    assert events.locator("img, b").count() == programs.locator("img, b").count() == 0
+    expect(opened.page.get_by_text("Error displaying widget")).to_have_count(0)
+    for output in (events, programs):
+        expect(output.locator("img, b")).to_have_count(0)
     assert not opened.page.evaluate("window.jupyterapp.shell.currentWidget.content.model.dirty")
     shoot(opened, "trusted")
     # The manager of widgets says that it does not find them, once for each.
