@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.captures.captured_array import CapturedArray
-from nxkernel.definitions.captures.impure_functions import is_impure
+from nxkernel.definitions.captures.impure_functions import gives_logger, is_impure, read_from_loggers
 from nxkernel.definitions.captures.name_lookup import identity
 from nxkernel.definitions.captures.placeholders import replaceable
 from nxkernel.definitions.captures.reachable_names import Reach
@@ -130,7 +130,13 @@ class SnapshotParts:
             outer, name = self._inside
             what = f"{a(type(outer).__name__)}, whose contents cannot be compared"
         label = _label(name or type(value).__name__)
-        self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
+        around = self._around
+        if gives_logger(value):
+            # What logs waits for the run: only other attributes of a logger tell how logging is set up now.
+            for attribute in read_from_loggers():
+                self.reach.lead(around, read_from_loggers, attribute)
+            around = [read_from_loggers]
+        self.reach.note(around, (label, what, hasattr(type(value), "__next__")))
 
     def _note_if_impure(self, value: Any, name: str) -> bool:
         """Whether a function, class or module may give other results each time; notes it if so."""
