@@ -28,6 +28,8 @@ _PURE = frozenset(
 _BUILTINS = frozenset(map(vars(builtins).get, ("open", "input", "eval", "exec", "globals", "__import__")))
 #: Functions of `logging`, and methods of its loggers, that log: what they do waits until a program has run.
 LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log"})
+#: Functions of `decimal` that read or set its context; what the others read of that is compared.
+_CONTEXTS = frozenset({"getcontext", "localcontext", "setcontext"})
 #: Class methods that read the clock or the file system.
 _CLASS_METHODS = frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp"})
 #: Names in NumPy that read files, draw random numbers, or read NumPy's settings.
@@ -74,6 +76,8 @@ def is_impure(value: Any) -> bool:
         return name in _NUMPY
     if module == "builtins" or value is builtins.open:
         return value in _BUILTINS
+    if module == "decimal":
+        return name in _CONTEXTS
     return not (_is_pure(module) or (module == "logging" and name in LOGGING))
 
 
@@ -98,6 +102,11 @@ def gives_logger(value: Any) -> bool:
     if logging is None:
         return False
     return value is logging.getLogger or isinstance(value, logging.Logger | logging.LoggerAdapter)
+
+
+def is_decimal(value: Any) -> bool:
+    """Whether a value is a function or class of `decimal`, whose results depend on the thread's decimal context."""
+    return getattr(value, "__module__", None) == "decimal" and "decimal" in sys.modules
 
 
 @functools.cache

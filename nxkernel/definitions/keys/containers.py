@@ -89,8 +89,8 @@ def flatten(
         leaves.append((path, value))
         structure: Structure = LEAF
     else:
-        is_made = texts and hasattr(type(value), "__nx_text__")
-        opened = ("made", *value.__nx_text__()) if is_made else inside(value)
+        is_made = texts and hasattr(type(value), "__nx_values__")
+        opened = ("made", *value.__nx_values__()) if is_made else inside(value)
         if opened is None:
             raise refuse(path, value)
         kind, detail, parts = opened

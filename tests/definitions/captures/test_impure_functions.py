@@ -1,6 +1,7 @@
 """Functions, classes and modules that look at more than their arguments."""
 
 import datetime
+import functools
 import io
 import json
 import logging
@@ -13,6 +14,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.io
 import scipy.special
 
@@ -80,3 +82,32 @@ def test_what_reads_how_logging_is_set_up_is_traced_at_each_call(function, caplo
     for level in (logging.INFO, logging.ERROR, logging.INFO):
         caplog.set_level(level, "nx_said")
         assert program(np.array([1.0])).tolist() == function(np.array([1.0])).tolist()
+
+
+@functools.lru_cache
+def doubled(number):
+    return number * 2.0
+
+
+BY_NAME = {
+    "function of scipy.fft": lambda x, transform=scipy.fft.rfft: np.abs(transform(x)),
+    "cache that is asked for a traced number": lambda x: x * doubled(x.sum()),
+}
+
+
+@pytest.mark.parametrize("function", BY_NAME.values(), ids=BY_NAME)
+def test_what_is_read_by_name_is_read_once(function):
+    program, calls = nx.jit(function), [np.array([1.0, 2.0, 4.0]), np.array([0.0, -1.0, 3.0])]
+    results = list(map(program, calls))
+    assert program.cache_info().misses == 1
+    np.testing.assert_allclose(results, list(map(function, calls)))
+
+
+def ends_early(x):
+    if x.shape[0] > 100:
+        exit()
+    return x + 1.0
+
+
+def test_a_function_that_has_no_name():
+    assert nx.jit(ends_early)(np.array([1.0])).tolist() == [2.0]

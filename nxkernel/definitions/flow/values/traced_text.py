@@ -87,7 +87,7 @@ class TracedText:
         """Another one of the texts, by its number."""
         return TracedText(self.template, (number,))
 
-    def __nx_text__(self) -> tuple[Any, list[tuple[str, Any]]]:
+    def __nx_values__(self) -> tuple[Any, list[tuple[str, Any]]]:
         """How the text is made of values, and those, for a function that returns it."""
         return functools.partial(_made, self.template), [("", leaf) for leaf in self.leaves]
 
