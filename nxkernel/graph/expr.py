@@ -39,7 +39,7 @@ def _printed(outputs: Sequence[Any], parameters: Sequence[Any] = (), note: str =
 
 
 #: What tells the whole number that a traced value is for the call, from the module of such numbers.
-ANSWERING: list[Callable[[Any], int | None]] = []
+ANSWERING: list[Callable[..., int | None]] = []
 
 
 class TracedValue(Operand):
@@ -70,12 +70,12 @@ class TracedValue(Operand):
         error.value = self
         raise error
 
-    def _for_call(self) -> int | None:
-        """The whole number that it is for the call, where the trace may ask for that."""
-        return ANSWERING[0](self) if ANSWERING else None
+    def _for_call(self, of_array: bool = False) -> int | None:
+        """The whole number that it is for the call, or an array of one element is, where the trace may ask for that."""
+        return ANSWERING[0](self, of_array) if ANSWERING else None
 
     def __bool__(self) -> bool:
-        known = self._for_call()
+        known = self._for_call(of_array=True)
         return (
             bool(known)
             if known is not None

@@ -175,12 +175,19 @@ def elements(value: Any) -> np.ndarray | None:
     return tracing.current().memory[_ANSWERING].answer(node)
 
 
-def number(value: Any) -> int | None:
-    """A whole number, or truth value, for the call; None where there is no answer."""
+def number(value: Any, of_array: bool = False) -> int | None:
+    """A whole number, or truth value, for the call; None where there is no answer.
+
+    Parameters
+    ----------
+    value : int, traced value or proxy
+    of_array : bool, optional
+        Whether an array of one element is one, too, as where NumPy asks for a truth value.
+    """
     if isinstance(value, int):
         return value
-    found = elements(value) if not value.shape else None
-    return None if found is None else int(found)
+    found = elements(value) if math.prod(value.shape) == 1 and (of_array or not value.shape) else None
+    return None if found is None else int(found.item())
 
 
 ANSWERING.append(number)

@@ -270,3 +270,20 @@ def test_an_error_that_is_raised_before_a_number_is_needed(program, entered, cap
                 result = type(error), str(error)
             found.append((result, capsys.readouterr().out))
         np.testing.assert_equal(*found)
+
+
+def nearest(costs, weight):
+    found = [row[None] @ weight @ row[:, None] for row in costs]
+    found.append(2.5)
+    return found.index(min(found))
+
+
+def test_an_array_of_one_element_has_a_truth_value():
+    program = nx.jit(nearest)
+    for costs in ([[1.0, 2.0], [1.0, 0.0]], [[0.5, 0.0], [1.0, 1.0]], [[2.0, 2.0], [3.0, 1.0]]):
+        assert program(np.array(costs), np.eye(2)) == nearest(np.array(costs), np.eye(2))
+
+
+def test_an_array_of_one_element_is_no_index():
+    with pytest.raises(TypeError):
+        nx.jit(lambda x: range(int(x[:1])))(np.array([3]))

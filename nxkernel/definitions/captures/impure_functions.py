@@ -26,6 +26,10 @@ _PURE = frozenset(
 )  # fmt: skip
 #: The impure builtins, and those that run code given as text.
 _BUILTINS = frozenset(map(vars(builtins).get, ("open", "input", "eval", "exec", "globals", "__import__")))
+#: Functions of `logging`, and methods of its loggers, that log: what they do waits until a program has run.
+LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log"})
+#: Functions of `decimal` that read or set its context; what the others read of that is compared.
+_CONTEXTS = frozenset({"getcontext", "localcontext", "setcontext"})
 #: Class methods that read the clock or the file system.
 _CLASS_METHODS = frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp"})
 #: Names in NumPy that read files, draw random numbers, or read NumPy's settings.
@@ -72,7 +76,37 @@ def is_impure(value: Any) -> bool:
         return name in _NUMPY
     if module == "builtins" or value is builtins.open:
         return value in _BUILTINS
-    return not _is_pure(module)
+    if module == "decimal":
+        return name in _CONTEXTS
+    return not (_is_pure(module) or (module == "logging" and name in LOGGING))
+
+
+@functools.cache
+def read_from_loggers() -> frozenset[str]:
+    """The attributes of loggers, other than those that log, by which a function can read how logging is set up."""
+    import logging
+
+    return frozenset(name for name in dir(logging.Logger("")) if not name.startswith("__")) - LOGGING
+
+
+def gives_logger(value: Any) -> bool:
+    """Whether a value is a logger, or a function that gives one.
+
+    Examples
+    --------
+    >>> import logging
+    >>> gives_logger(logging.getLogger), gives_logger(logging.getLogger("fit")), gives_logger(logging.basicConfig)
+    (True, True, False)
+    """
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return False
+    return value is logging.getLogger or isinstance(value, logging.Logger | logging.LoggerAdapter)
+
+
+def is_decimal(value: Any) -> bool:
+    """Whether a value is a function or class of `decimal`, whose results depend on the thread's decimal context."""
+    return getattr(value, "__module__", None) == "decimal" and "decimal" in sys.modules
 
 
 @functools.cache

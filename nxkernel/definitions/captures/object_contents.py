@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import datetime
 import functools
+import gc
 import operator
 import os
 import pathlib
@@ -27,6 +28,10 @@ from nxkernel.definitions.keys.static_values import MISSING, ByIdentity, by_valu
 
 #: Bits of ``__flags__``: made by a class statement or the like; cannot be called to make an object; cannot be changed.
 _HEAP, _CLOSED, _FIXED = 1 << 9, 1 << 7, 1 << 8
+
+
+#: Functions with more keys and results in their caches count as not comparable: each call would go through all.
+_MOST_ENTRIES = 256
 
 
 class Held(NamedTuple):
@@ -235,11 +240,43 @@ def contents_of(cell: types.CellType) -> Any:
 
 def _decimal(value: Any) -> Held:
     """A decimal number, and the thread's decimal context, on which results depend."""
-    return Held((repr(value), _context()), ((_context, _context()),))
+    return Held((repr(value), decimal_context()), ((decimal_context, decimal_context()),))
 
 
-def _context() -> str:
-    return repr(sys.modules["decimal"].getcontext())
+def decimal_context() -> tuple:
+    """What results of decimal numbers depend on, beside those: precision, rounding and what raises errors."""
+    now = sys.modules["decimal"].getcontext()
+    return now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, tuple(now.traps.items())
+
+
+def cached(value: Any) -> Held | None:
+    """The entries in the cache of a function, which its calls return whatever has changed since; None for many."""
+    entries = _entries(value)
+    if len(entries) > _MOST_ENTRIES:
+        return None
+    inside = [("", value.__wrapped__, functools.partial(getattr, value, "__wrapped__"))]
+    return Held(
+        (),
+        ((functools.partial(_has_entries, value, entries), True),),
+        (*inside, *[(" as cached", entry, None) for entry in entries]),
+    )
+
+
+def _entries(value: Any) -> list[Any]:
+    """What a function with a cache holds: keys, each before its result, and classes of Python's."""
+    entries = []
+    for part in gc.get_referents(value):
+        if type(part) is dict and part is not vars(value):
+            # By key the results, or where in a list of entries that is bounded it is, which are parts themselves.
+            entries += [each for item in part.items() for each in item if type(each).__module__ != "functools"]
+        elif part is not vars(value) and part is not value.__wrapped__:
+            entries.append(part)
+    return entries
+
+
+def _has_entries(value: Any, entries: list[Any]) -> bool:
+    """Whether these are the entries, in any order: a bounded cache has what was asked for last at its end."""
+    return frozenset(map(id, _entries(value))) == frozenset(map(id, entries))
 
 
 def _drawn(value: Any) -> Held:

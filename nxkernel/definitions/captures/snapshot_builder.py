@@ -120,13 +120,22 @@ class SnapshotWalk(HeldWalk):
             self._container(value, name)
             self._attributes(value, name)
         elif kind is _CACHED:
-            self._note_incomparable(value, name, "a function with a cache, whose entries cannot be compared")
+            self._cached(value, name)
         elif is_users(value):
             self._object(value, name)
         elif is_of(kind.__module__, "nxkernel"):
             self._add(by_value(value), name, describe(value))
         else:
             self._installed_object(value, name)
+
+    def _cached(self, value: Any, name: str) -> None:
+        """A function with a cache: what that holds counts, and the function behind it."""
+        held = object_contents.cached(value)
+        if held is None:
+            self._note_incomparable(value, name, "a function with a cache of more entries than are compared")
+            return
+        self._add(ByIdentity(value), name, describe(value))
+        self._hold(held, name)
 
     def _user_attributes(self, value: Any, name: str) -> None:
         """The attributes that the user has put on a definition."""

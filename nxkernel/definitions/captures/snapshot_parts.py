@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.definitions.captures import object_contents
 from nxkernel.definitions.captures.captured_array import CapturedArray
-from nxkernel.definitions.captures.impure_functions import is_impure
+from nxkernel.definitions.captures.impure_functions import gives_logger, is_decimal, is_impure, read_from_loggers
 from nxkernel.definitions.captures.name_lookup import identity
 from nxkernel.definitions.captures.placeholders import replaceable
 from nxkernel.definitions.captures.reachable_names import Reach
@@ -130,14 +131,25 @@ class SnapshotParts:
             outer, name = self._inside
             what = f"{a(type(outer).__name__)}, whose contents cannot be compared"
         label = _label(name or type(value).__name__)
-        self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
+        around = self._around
+        if gives_logger(value):
+            # What logs waits for the run: only other attributes of a logger tell how logging is set up now.
+            for attribute in read_from_loggers():
+                self.reach.lead(around, read_from_loggers, attribute)
+            around = [read_from_loggers]
+        self.reach.note(around, (label, what, hasattr(type(value), "__next__")))
 
     def _note_if_impure(self, value: Any, name: str) -> bool:
         """Whether a function, class or module may give other results each time; notes it if so."""
+        if is_decimal(value):
+            context = object_contents.decimal_context()
+            self.states.append(context)
+            self.equal.append((object_contents.decimal_context, context))
         impure = is_impure(value)
         if impure:
             what = "" if isinstance(value, types.ModuleType) else "()"
-            self._note_incomparable(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
+            called = getattr(value, "__name__", type(value).__name__)
+            self._note_incomparable(value, name, f"{called}{what}, which looks at more than its arguments")
         return impure
 
     def _was_met(self, key: Any, value: Any) -> bool:

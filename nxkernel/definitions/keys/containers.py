@@ -29,7 +29,7 @@ NOTHING = "nothing"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Static:
-    """A value in a result that is no tensor, and is the same after each run of the program.
+    """A value in a result that is no tensor, such as a text, and is the same after each run of the program.
 
     Parameters
     ----------
@@ -54,6 +54,7 @@ def flatten(
     refuse: Callable[[str, Any], Exception],
     nothing: bool = False,
     identities: IdentityTracker | None = None,
+    texts: bool = False,
 ) -> Structure:
     """Append the leaves of a container, each with its path, to `leaves`; returns the structure.
 
@@ -70,6 +71,8 @@ def flatten(
         Whether None may be among the parts of a container.
     identities : IdentityTracker, optional
         Finds parts that were met before: they get a placeholder, and no leaves of their own.
+    texts : bool, optional
+        Whether texts may be where leaves are; the leaves of one are the values that it is made of.
     """
     if value is LEFT_OUT:
         return ("left out", None, ())
@@ -77,6 +80,8 @@ def flatten(
         return ("static", value, ())
     if value is None and nothing:
         return NOTHING
+    if texts and isinstance(value, str | bytes):
+        return ("static", Static(value), ())
     before = None if identities is None else identities.repeated(value)
     if before is not None:
         return ("again", before, ())
@@ -84,11 +89,12 @@ def flatten(
         leaves.append((path, value))
         structure: Structure = LEAF
     else:
-        opened = inside(value)
+        is_made = texts and hasattr(type(value), "__nx_values__")
+        opened = ("made", *value.__nx_values__()) if is_made else inside(value)
         if opened is None:
             raise refuse(path, value)
         kind, detail, parts = opened
-        inner = [flatten(part, path + suffix, leaves, refuse, nothing, identities) for suffix, part in parts]
+        inner = [flatten(part, path + suffix, leaves, refuse, nothing, identities, texts) for suffix, part in parts]
         structure = (kind, detail, tuple(inner))
     if identities is not None:
         identities.add(value, path)

@@ -341,7 +341,8 @@ def trace(
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):
                 parts = isinstance(result, containers.SEVERAL)
-                structure = containers.flatten(result, "the result", pairs, containers.no_tensor(name), parts)
+                refuse, texts = containers.no_tensor(name), types.follows_numpy()
+                structure = containers.flatten(result, "the result", pairs, refuse, parts, texts=texts)
             results = [_result(name, path, value, run) for path, value in pairs]
     finally:
         del _hook_requests[id(run)]

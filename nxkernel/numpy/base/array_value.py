@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.base import array_display
@@ -93,7 +93,7 @@ class ArrayValue(Proxy, ArrayMethods):
                 f"{text(self.shape) if self.shape else ''}.",
                 "Keep what was seen, or counted, in an array: count[v] += 1.",
             )
-        )
+        ) from TracedValueError("its elements are known when the program runs")
 
     def __repr__(self) -> str:
         return array_display.representation(self)

@@ -253,10 +253,10 @@ def arange(
         whole = apply(p.multiply, whole, filled(by, s64, (count,))) if by != 1 else whole
         whole = apply(p.add, whole, filled(first, s64, (count,))) if first else whole
         return _made(convert(whole, type_))
-    # NumPy adds multiples of the distance between the first two numbers, as they are rounded.
-    apart = (first + by) - first
-    result = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
-    return _made(convert(apply(p.add, result, filled(first, natural, (count,))), type_))
+    # NumPy adds multiples of the distance between the first two numbers, which are of the result's type.
+    start, second = np.array([first, first + by]).astype(type_.dtype)
+    result = apply(p.multiply, _counting(count, type_), filled(second - start, type_, (count,)))
+    return _made(apply(p.add, result, filled(start, type_, (count,))))
 
 
 def _known(value: Any) -> Any:
@@ -283,9 +283,18 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
             return sized(DynamicSlice(numbers, (AxisRange(offset, length),)))
-    known = [value if _known(value) is not None else values_of_call.number(value) for value in (start, stop, step)]
-    if None not in known:
-        return arange(*known, dtype=dtype)
+    sum_ = as_value(e.add(e.add(start, step), stop))
+    if sum_.type.is_integer:
+        known = [value if _known(value) is not None else values_of_call.number(value) for value in (start, stop, step)]
+        if None not in known:
+            return arange(*known, dtype=dtype)
+    else:
+        count = values_of_call.number(operand(e.ceil(e.divide(e.subtract(stop, start), step)).astype(np.int64)))
+        if count is not None:
+            type_ = type_of(dtype, sum_.type).dtype
+            first = as_value(start).astype(type_)
+            apart = e.subtract(e.add(start, step).astype(type_), first)
+            return e.add(e.multiply(arange(max(count, 0)).astype(type_), apart), first)
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",

@@ -16,9 +16,10 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
 from nxkernel.numpy.arrays.casting import type_of
+from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.elementwise import add, mod, multiply, rint, subtract
+from nxkernel.numpy.functions.elementwise import add, greater_equal, logical_not, mod, multiply, rint, subtract
 from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
@@ -276,15 +277,44 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """An array without some indices of an axis, which must be known, as :func:`numpy.delete`."""
+    """An array without some indices of an axis, or what a mask picks of it, as :func:`numpy.delete`."""
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0
-    if isinstance(obj, Operand | Proxy):
-        obj = subscripts.known_indices(obj, "delete")
-    left = np.delete(np.arange(value.shape[axis]), obj)
-    result = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
-    return in_order_of(result, value)
+    axis = normalize_axis(axis, value.shape)
+    left = _left(value.shape[axis], obj)
+    return in_order_of(value[(*(slice(None),) * axis, left)], value)
+
+
+def _left(size: int, obj: Any) -> Any:
+    """Which indices of an axis remain without some of them: as indices where it is known how many, else as a mask."""
+    parts = (
+        (obj.start, obj.stop, obj.step) if isinstance(obj, slice) else obj if isinstance(obj, list | tuple) else [obj]
+    )
+    if not any(isinstance(part, Operand | Proxy) for part in parts):
+        return np.delete(np.arange(size), obj)
+    kept = wrap(filled(True, types.bool_, (size,)))
+    if isinstance(obj, slice):
+        kept[obj] = False
+        return kept
+    places = obj[0] if isinstance(obj, tuple) and len(obj) == 1 else as_value(obj)
+    if isinstance(places, MaskedElements) and places.type is not types.bool_:
+        kept[places] = False
+        return kept
+    known = subscripts.known_elements(places)
+    if known is not None:
+        return np.delete(np.arange(size), known)
+    if places.type is types.bool_:
+        if places.shape != (size,):
+            raise NxValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {size}."
+            )
+        return logical_not(places)
+    if places.shape in ((), (1,)):
+        numbers = _numbers(size - 1)
+        return add(numbers, greater_equal(numbers, mod(places, size)))
+    kept[places] = False
+    return kept
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:

@@ -141,12 +141,48 @@ def test_what_a_function_must_return():
         "  Return tensors, numbers, or tuples, lists and dicts of them."
     )
 
-    @nx.defn
-    def shown(t):
-        return f"{np.sum(t):.2f}"
 
-    with pytest.raises(NxTypeError, match=r"^shown returns no tensor: the result is a text\.\n"):
-        shown(np.ones(2))
+def graded(x):
+    grade = "none"
+    for value in x:
+        if value > 2:
+            grade = "many" if value > 3 else "some"
+    return {"grade": grade, "report": f"{x.sum():.1f} of {len(x)}", "unit": "m", "raw": b"\x00", "largest": x.max()}
+
+
+@pytest.mark.parametrize("wrapper", [nx.jit, nx.defn])
+def test_numpy_programs_return_texts(wrapper):
+    program = wrapper(graded)
+    for values in ([0.0, 1.0], [2.5, 1.0], [2.5, 4.0]):
+        assert program(np.array(values)) == graded(np.array(values))
+    assert program.cache_info().misses == 1
+
+
+def test_a_text_alone_is_a_result():
+    sign = nx.jit(lambda x: "positive" if x.sum() > 0 else "negative")
+    assert [sign(np.array([value])) for value in (1.0, -1.0)] == ["positive", "negative"]
+    assert nx.jit(lambda x: "always")(np.ones(2)) == "always"
+
+    def stopped(x):
+        x[:] = 0.0
+        return "done"
+
+    zeroed = np.ones(2)
+    assert nx.jit(stopped)(zeroed) == "done"
+    assert zeroed.tolist() == [0.0, 0.0]
+
+
+def test_a_text_of_another_definition_is_part_of_one():
+    @nx.defn
+    def shown(x):
+        return f"{np.sum(x):.2f}", "m"
+
+    @nx.defn
+    def joined(x):
+        text, unit = shown(x)
+        return text + " " + unit, x * 2
+
+    assert joined(np.ones(2))[0] == "2.00 m"
 
 
 def test_static_values_are_part_of_the_structure():

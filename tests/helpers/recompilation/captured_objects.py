@@ -8,6 +8,8 @@
 from typing import NamedTuple
 
 SEEN, ANEW, REFUSED = "seen", "read anew", "refused"
+#: Seen, and the first call itself changes it.
+FILLED = "seen, and filled by the first call"
 
 
 class Object(NamedTuple):
@@ -357,7 +359,7 @@ OBJECTS = [
         "import functools\nl = [2.]\n@functools.lru_cache\ndef o(): return l",
         "o()[0]",
         "l[0] = 5.",
-        ANEW,
+        FILLED,
     ),
     Object(
         "functools.lru_cache over a name",
@@ -365,6 +367,20 @@ OBJECTS = [
         "o()",
         "k = 5.\no.cache_clear()",
         ANEW,
+    ),
+    Object(
+        "array in a functools.cache",
+        "import functools, numpy as np\n@functools.cache\ndef o(n): return np.full(n, 2.)",
+        "o(3)[0]",
+        "o(3)[0] = 5.",
+        FILLED,
+    ),
+    Object(
+        "name that a functools.cache does not read again",
+        "import functools\nk = 2.\n@functools.lru_cache\ndef o(): return k",
+        "o()",
+        "k = 5.",
+        FILLED,
     ),
     Object(
         "functools.singledispatch",
@@ -811,6 +827,19 @@ TEXTS = [
         "gc.disable()",
         ANEW,
         undo="gc.enable()",
+    ),
+    Text(
+        "context of a function of decimal",
+        "import decimal\ndef f(x): return x * float(decimal.Decimal(1) / 3)",
+        "decimal.getcontext().prec = 3",
+        undo="decimal.getcontext().prec = 28",
+    ),
+    Text(
+        "context that is read",
+        "import decimal\ndef f(x): return x * decimal.getcontext().prec",
+        "decimal.getcontext().prec = 3",
+        ANEW,
+        undo="decimal.getcontext().prec = 28",
     ),
     Text(
         "level of a logger",

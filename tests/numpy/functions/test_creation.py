@@ -73,6 +73,32 @@ def test_bounds_whose_sum_leaves_their_type():
             arange(most + 1, most + 3)
 
 
+@pytest.mark.parametrize("dtype", [None, int, "i1", np.float16, np.float32, complex])
+@pytest.mark.parametrize("bounds", [(0.5, 3.5, 1), (0, 5, 0.5), (0, -3, -0.7), (1, 2, 0.1), (2, 0, 0.3)])
+def test_distances_are_of_the_type_of_the_result(bounds, dtype):
+    expected = np.arange(*bounds, dtype=dtype)
+    known = nx.jit(lambda: np.arange(*bounds, dtype=dtype))()
+    asked = nx.jit(lambda ends: np.arange(ends[0], ends[1], ends[2], dtype=dtype))(np.array(bounds))
+    for result in (known, asked):
+        assert result.dtype == expected.dtype
+        assert result.tolist() == expected.tolist()
+
+
+def bands(edges, width):
+    counts = np.zeros((2, 40))
+    for band in range(2):
+        counts[band][np.arange(np.floor(edges[band] * width) + 1, np.floor(edges[band + 1] * width), dtype=int)] = 1.0
+    return counts
+
+
+def test_how_many_numbers_lie_between_traced_floats_is_asked_for():
+    program, edges = nx.jit(bands), np.array([1.2, 4.7, 9.1])
+    for width in (2.0, 3.5):
+        assert_same(program(edges, width), bands(edges, width))
+    steps = nx.jit(lambda x: np.mgrid[x.min() : x.max() : 0.5])
+    assert steps(np.array([2.0, 0.0, 1.1])).tolist() == [0.0, 0.5, 1.0, 1.5]
+
+
 def grids(np, a, n):
     return [
         np.mgrid[-a:a:7j, a : 2 * a : 3j],

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
+from numpy_comparison.source_text import assert_same
 from numpy_comparison.traced_functions import check
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
@@ -42,3 +44,32 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+DELETED = {
+    "mask": lambda x, m: (np.delete(x, x < 0), np.delete(m, m[0] > 2, axis=1), np.delete(m, m[:, 1] > 4, 0)),
+    "places": lambda x, m: (
+        np.delete(x, np.where(x < 0)[0]),
+        np.delete(x, np.nonzero(x < 0)),
+        np.delete(m, np.where(m.ravel() > 4)),
+    ),
+    "sorted": lambda x, m: (np.delete(x, np.argsort(x)[:3]), np.delete(x, [np.argmax(x), 0])),
+    "one": lambda x, m: (np.delete(x, np.argmin(x)), np.delete(x, -1 - np.argmin(x)), np.delete(m, m[0].argmax(), 1)),
+    "slice": lambda x, m: np.delete(x, slice(1, np.argmax(x))),
+    "none": lambda x, m: (np.delete(x, x > 99), np.delete(x, []), np.delete(x, np.zeros(8, bool))),
+    "again": lambda x, m: np.delete(np.delete(x, x < 0), 0),
+}
+
+
+@pytest.mark.parametrize("function", DELETED.values(), ids=DELETED)
+def test_what_the_values_say_is_deleted(function):
+    x = np.array([0.3, -1, 2, 0.1, 5, -3, 0.2, 0.4])
+    if function is DELETED["mask"] or function is DELETED["places"]:
+        many = np.random.default_rng(1).standard_normal(500)
+        assert_same(nx.jit(function)(many, M), function(many, M))
+    assert_same(nx.jit(function)(x, M), function(x, M))
+
+
+def test_a_mask_of_another_length_deletes_nothing():
+    with pytest.raises(ValueError, match=r"^boolean array argument obj to delete must be one dimensional and match"):
+        nx.jit(lambda x: np.delete(x, x[:2] > 1))(np.ones(3))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nxkernel import types
+from nxkernel.definitions.captures.impure_functions import LOGGING
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.values import object_texts
@@ -343,7 +344,6 @@ def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
     return say
 
 
-_LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
 _TWINS: dict[Any, Callable[..., Any]] = {
     builtins.print: print_,
     builtins.str: _str,
@@ -366,7 +366,7 @@ def twin(function: Any) -> Callable[..., Any] | None:
         return lambda *args, **options: _filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
-    if name in _LEVELS:
+    if name in LOGGING:
         return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None
     if stream is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -12,6 +13,8 @@ from nxkernel import types
 from nxkernel.definitions.outputs.printed_values import FixedText, Percent, TextTemplate
 from nxkernel.errors import TracedValueError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
+from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison
 
 #: Under which key the outermost trace remembers the texts of which one is chosen.
@@ -84,6 +87,10 @@ class TracedText:
         """Another one of the texts, by its number."""
         return TracedText(self.template, (number,))
 
+    def __nx_values__(self) -> tuple[Any, list[tuple[str, Any]]]:
+        """How the text is made of values, and those, for a function that returns it."""
+        return functools.partial(_made, self.template), [("", leaf) for leaf in self.leaves]
+
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TracedValueError(
             message(
@@ -100,6 +107,13 @@ class TracedText:
         if name.startswith("__"):
             raise AttributeError(name)
         self._refuse()
+
+
+def _made(template: Percent | TextTemplate | ChosenText, *values: Any) -> str | TracedText:
+    """A text of values; of those of another trace, which goes on, it is made when that program has run."""
+    if any(isinstance(value, TracedValue | Proxy) for value in values):
+        return TracedText(template, values)
+    return template.formatted(iter(values))
 
 
 def _together(one: Any, other: Any) -> Any:
